@@ -1,0 +1,95 @@
+import { type ErrorCode, isErrorCode } from './catalogue.js';
+
+/** Facts about a failure that programs read: JSON values only. */
+export type ErrorDetails = { readonly [key: string]: unknown };
+
+export interface ToolErrorOptions {
+  readonly details?: ErrorDetails;
+  readonly cause?: unknown;
+}
+
+/** What travels over the wire; `ToolError.fromJSON` makes it a `ToolError` again. */
+export interface ToolErrorJson {
+  readonly name: 'ToolError';
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+  readonly cause?: unknown;
+}
+
+const BRAND = Symbol.for('toolexec.ToolError');
+
+/**
+ * The one error class of toolexec: a code of the catalogue, a message that says what to do, data, and a cause.
+ * Thrown by a tool it becomes the call's failed result with this code (A019, D094).
+ */
+export class ToolError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+  /** Recognised across copies of the package and realms, where `instanceof` is not. */
+  readonly [BRAND] = true;
+
+  constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ToolError';
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  toJSON(): ToolErrorJson {
+    const cause = causeToJson(this.cause);
+    return {
+      name: 'ToolError',
+      code: this.code,
+      message: this.message,
+      ...(Object.keys(this.details).length > 0 ? { details: this.details } : {}),
+      ...(cause === undefined ? {} : { cause }),
+    };
+  }
+
+  /** @throws TypeError when `value` is not what `toJSON` writes. */
+  static fromJSON(value: unknown): ToolError {
+    if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
+    return new ToolError(value.code, value.message, {
+      ...(value.details === undefined ? {} : { details: value.details }),
+      ...(value.cause === undefined ? {} : { cause: causeFromJson(value.cause) }),
+    });
+  }
+}
+
+/** True for a ToolError of any copy of this package; with `code`, also somewhere along its causes (A019). */
+export function isToolError(error: unknown, code?: ErrorCode): error is ToolError {
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 32; depth++) {
+    const branded = typeof at === 'object' && (at as { [BRAND]?: unknown })[BRAND] === true;
+    if (branded && (code === undefined || (at as ToolError).code === code)) return true;
+    // Without a code only the error itself is asked: a wrapper is not a ToolError because its cause is one.
+    if (code === undefined) return false;
+    at = typeof at === 'object' ? (at as { cause?: unknown }).cause : undefined;
+  }
+  return false;
+}
+
+function isToolErrorJson(value: unknown): value is ToolErrorJson {
+  if (typeof value !== 'object' || value === null) return false;
+  const { code, message, details } = value as Partial<ToolErrorJson>;
+  return (
+    isErrorCode(code) &&
+    typeof message === 'string' &&
+    (details === undefined || (typeof details === 'object' && details !== null))
+  );
+}
+
+function causeToJson(cause: unknown): unknown {
+  if (cause === undefined) return undefined;
+  if (isToolError(cause)) return cause.toJSON();
+  if (cause instanceof Error) return { name: cause.name, message: cause.message };
+  return typeof cause === 'string' ? cause : undefined;
+}
+
+function causeFromJson(cause: unknown): unknown {
+  if (isToolErrorJson(cause)) return ToolError.fromJSON(cause);
+  if (typeof cause !== 'object' || cause === null) return cause;
+  const { name, message } = cause as { name?: unknown; message?: unknown };
+  if (typeof message !== 'string') return cause;
+  return Object.assign(new Error(message), typeof name === 'string' ? { name } : {});
+}
