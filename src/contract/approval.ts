@@ -1,0 +1,58 @@
+import type { Effect, Risk } from './effect.js';
+import type { JsonObject } from './json.js';
+
+/** What the person is asked, once per call that needs it, all of a batch together (FR-APR-03). */
+export interface ApprovalRequest {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly summary: string;
+  readonly risk: Risk;
+  readonly args: JsonObject;
+  readonly effects: readonly Effect[];
+  readonly reason: string;
+}
+
+export type ApprovalDecision =
+  | { readonly kind: 'approve_all' }
+  | { readonly kind: 'deny_all'; readonly reason?: string }
+  | {
+      readonly kind: 'approve_selected';
+      /** Call ids; a call that is not named is denied. */
+      readonly ids: readonly string[];
+      /** Other arguments for a call: validated and planned again before it runs. */
+      readonly edits?: Readonly<Record<string, JsonObject>>;
+      /** Told to the model for a denied call. */
+      readonly reasons?: Readonly<Record<string, string>>;
+    };
+
+/**
+ * Asks the person. May take as long as it likes; must settle soon after `signal` aborts. A throw denies all.
+ */
+export type Approver = (
+  requests: readonly ApprovalRequest[],
+  options: { readonly signal: AbortSignal },
+) => ApprovalDecision | Promise<ApprovalDecision>;
+
+/** What a reviewer sees of a planned call. */
+export interface ReviewRequest extends ApprovalRequest {
+  readonly disposition: 'execute_now' | 'requires_confirmation';
+}
+
+export type ReviewVerdict =
+  /** Go on as planned. */
+  | { readonly kind: 'pass' }
+  /** Run it without asking, where only the policy's mode asked; never lifts a tool's own requirement. */
+  | { readonly kind: 'allow'; readonly reason?: string }
+  | { readonly kind: 'deny'; readonly reason: string }
+  | { readonly kind: 'ask'; readonly reason?: string }
+  /** Run it with other arguments: they are validated and planned again. */
+  | { readonly kind: 'change'; readonly args: JsonObject; readonly reason?: string };
+
+/**
+ * Stands between plan and approval. Reviewers are asked in order, each sees what the one before it left.
+ * A throw denies the call: a guard that fails must not open the gate.
+ */
+export type Reviewer = (
+  request: ReviewRequest,
+  options: { readonly signal: AbortSignal },
+) => ReviewVerdict | Promise<ReviewVerdict>;

@@ -1,0 +1,62 @@
+import type { Approver } from './approval.js';
+import type { ToolCall } from './call.js';
+import type { ToolEvent } from './event.js';
+import type { JsonObject } from './json.js';
+import type { Plan } from './plan.js';
+import type { ToolResult } from './result.js';
+import type { ToolDefinition } from './tool.js';
+
+/** What the executor does with calls (FR-MODE-01..03). */
+export type ExecutorMode = 'disabled' | 'parse_only' | 'enabled';
+
+export interface RunOptions {
+  /** Aborting it cancels the batch. */
+  readonly signal?: AbortSignal;
+  /** Calls whose effects are all reads run; the others answer `[Dry Run] ` and their summary, unasked. */
+  readonly dryRun?: boolean;
+  /**
+   * Names the conversation: file memory belongs to it, and the same call delivered twice in it runs once. Left out:
+   * the executor's own, in which every delivery is a call of its own.
+   */
+  readonly conversation?: string;
+  /** After the first failure the remaining calls are answered `cancelled`. Default false. */
+  readonly failFast?: boolean;
+  /** Calls at a time, in call order, whatever they touch. Default 1; with `parallel` 8. */
+  readonly concurrency?: number;
+  /** Calls whose effects do not conflict run side by side. Default false. */
+  readonly parallel?: boolean;
+  /** What the model's context can still take, in bytes, for the whole batch. Default: no bound but `output.maxBytes`. */
+  readonly availableCapacityBytes?: number;
+  /** Asked instead of the executor's own approver. */
+  readonly approver?: Approver | null;
+}
+
+/** A batch that is under way. */
+export interface BatchRun {
+  readonly id: string;
+  /**
+   * What happens, as it happens; for one reader. A slow reader slows the producers, nothing is dropped. While nobody
+   * has begun to read, output beyond a bound is not kept, and a `progress` event says how much that was.
+   */
+  readonly events: AsyncIterable<ToolEvent>;
+  readonly results: Promise<readonly ToolResult[]>;
+  cancel(reason?: string): void;
+}
+
+export interface Executor {
+  /** What would happen. Touches nothing, asks nobody, records nothing. */
+  plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
+  /** One result per call, in call order. Never rejects because a call failed. */
+  run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
+  /** The same, live. */
+  start(calls: readonly ToolCall[], options?: RunOptions): BatchRun;
+  /** One call by name. */
+  execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
+  /** For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output. */
+  invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
+  /** What a model is shown, sorted by name; nothing in mode `disabled`. */
+  definitions(): readonly ToolDefinition[];
+  /** Cancels what runs, waits for it, closes the journal it opened. Closing twice is fine. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

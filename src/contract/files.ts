@@ -1,0 +1,70 @@
+/** How `write` treats what is there (decision 6). */
+export type WriteMode = 'create' | 'overwrite' | 'append';
+
+export interface FileStat {
+  readonly type: 'file' | 'dir' | 'symlink' | 'other';
+  /** Bytes. */
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  /** `unknown`: the entry could not be examined. */
+  readonly type: 'file' | 'dir' | 'symlink' | 'other' | 'unknown';
+}
+
+export interface ReadOptions {
+  /** First byte; default 0. */
+  readonly offset?: number;
+  /** At most this many bytes; default: to the end. */
+  readonly length?: number;
+}
+
+export interface WriteOutcome {
+  /** The canonical path that was written. */
+  readonly path: string;
+  readonly created: boolean;
+  readonly bytesWritten: number;
+}
+
+/**
+ * Files inside the roots. Every operation is checked and carried out on pinned descriptors, and fails with
+ * `ToolError` `sandbox_violation` when the path leaves the roots or a deny pattern matches, and with
+ * `execution_failed` (`details.errno`) when the file system says no.
+ */
+export interface ContainedFiles {
+  /**
+   * The canonical path that the operations below use for `path` (FR-VAL-04a): under it a tool remembers a file.
+   * Left out where paths have one spelling only.
+   */
+  resolve?(path: string): string;
+  /** A regular file's bytes. */
+  read(path: string, options?: ReadOptions): Promise<Uint8Array>;
+  /** Atomic: a crash leaves the old or the new file. Creates missing parents. Keeps an existing file's mode. */
+  write(path: string, bytes: Uint8Array, options: { readonly mode: WriteMode }): Promise<WriteOutcome>;
+  /** Names that the deny patterns match are left out; unsorted. */
+  list(path: string): Promise<readonly DirectoryEntry[]>;
+  /** Of the entry itself where the last part of the path is a link. */
+  stat(path: string): Promise<FileStat>;
+  /** A file or a link, never what a link points to, never a directory. */
+  remove(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+}
+
+/** The wall around the file tools (FR-VAL-03). */
+export interface Sandbox {
+  /** Canonical, absolute; the first is the working directory's default. */
+  readonly roots: readonly string[];
+  readonly cwd: string;
+  /** Whether absolute paths (inside the roots) are accepted. */
+  readonly allowAbsolute: boolean;
+  /**
+   * The canonical path of `path` (FR-VAL-04), also for one that does not exist yet. For `delete` that of the entry
+   * itself: what is taken away is a link, not what it leads to.
+   * @throws ToolError `sandbox_violation` with `details.reason` (`PathOutsideSandbox`, `DeniedPatternMatched`),
+   *   `bad_args` when it is no path at all.
+   */
+  resolve(path: string, access?: 'read' | 'write' | 'delete'): string;
+  readonly files: ContainedFiles;
+}

@@ -1,0 +1,119 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ErrorCode } from '../errors/catalogue.js';
+import type { ToolContext } from './context.js';
+import type { Effect, Risk } from './effect.js';
+import type { JsonObject, JsonSchema, JsonValue } from './json.js';
+
+export type Awaitable<T> = T | Promise<T>;
+
+export type ToolCategory =
+  | 'file'
+  | 'execution'
+  | 'search'
+  | 'web'
+  | 'interaction'
+  | 'agent'
+  | 'external'
+  | 'custom';
+
+/** Which configured timeout holds for a tool that names none of its own (decision 3). */
+export type TimeoutClass = 'default' | 'files' | 'commands' | 'external';
+
+export interface ToolOutput {
+  readonly text: string;
+  readonly metadata?: JsonObject;
+  readonly structured?: JsonValue;
+  /** False: the tool keeps to the limit itself and the engine must not cut (default true). */
+  readonly truncatable?: boolean;
+  /** The tool has left out some of its output itself: `truncated` of the result says so. Default false. */
+  readonly truncated?: boolean;
+  /** It ran, and the answer is a failure. Without a code: `execution_failed`. */
+  readonly error?: { readonly message: string; readonly code?: ErrorCode; readonly details?: JsonObject };
+}
+
+export interface ProbeContext {
+  readonly callId: string;
+  readonly cwd: string;
+  readonly files: ToolContext['files'];
+  readonly signal: AbortSignal;
+  /** What the call noted before its effect: intents, pre-images, processes. */
+  readonly notes: readonly JsonObject[];
+}
+
+export interface EffectScope {
+  readonly cwd: string;
+}
+
+/** How a tool is declared; `defineTool` settles it into a `Tool`. */
+export interface ToolSpec<A, O = unknown> {
+  /** `^[A-Za-z0-9_-]{1,64}$` */
+  readonly name: string;
+  /** Other names it answers to; a rule about the tool holds for all of them. */
+  readonly aliases?: readonly string[];
+  readonly description: string;
+  /** A Standard Schema (zod, valibot, arktype) or a JSON Schema. */
+  readonly input: StandardSchemaV1<unknown, A> | JsonSchema;
+  readonly output?: StandardSchemaV1<unknown, O> | JsonSchema;
+  /** Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`; `() => []` touches nothing and runs unasked. */
+  readonly effects?: (args: A, at: EffectScope) => readonly Effect[];
+  readonly requiresApproval?: boolean | ((args: A) => boolean);
+  /** Default: from the effects. */
+  readonly risk?: Risk | ((args: A) => Risk);
+  /** Pure, no I/O. Default: from the effects. Secrets are redacted, more than 200 characters are cut. */
+  readonly summarize?: (args: A) => string;
+  /** Beats every configured timeout; a function may answer undefined. */
+  readonly timeoutMs?: number | ((args: A) => number | undefined);
+  /** The tool's own default: beaten by a class that the configuration names explicitly (decision 3). */
+  readonly defaultTimeoutMs?: number;
+  /** Default: `files` for category file and search, `commands` for execution, `external` for external. */
+  readonly timeoutClass?: TimeoutClass;
+  readonly category?: ToolCategory;
+  /** May be run again after a crash, if the policy allows; default false. */
+  readonly idempotent?: boolean;
+  /** Only for tools whose effects are all `read`. */
+  readonly cacheable?: boolean;
+  /** Replaces the limit on serialised arguments for this tool (decision 19). Bytes. */
+  readonly maxArgsBytes?: number;
+  execute(args: A, ctx: ToolContext): Awaitable<string | ToolOutput>;
+  /** After a crash: did it happen? */
+  probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;
+}
+
+/**
+ * A declared tool, as `defineTool` returns it: settled and frozen. Its arguments are erased to `unknown`; only what
+ * its own schema has accepted is ever handed to it, and only the engine calls `execute`.
+ */
+export interface Tool extends ToolSpec<unknown> {
+  readonly aliases: readonly string[];
+  readonly category: ToolCategory;
+  readonly timeoutClass: TimeoutClass;
+}
+
+/** A tool that remembers its argument type. */
+export interface TypedTool<A> extends Tool {
+  /** Never there at run time; carries the type. */
+  readonly '~args'?: A;
+}
+
+/** What a model is shown. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+}
+
+/** Tools by name. Lookups also take aliases. Safe under concurrent use: every operation is one step. */
+export interface Registry {
+  /** @throws ToolError `duplicate_tool`, `config_invalid`; on a throw nothing was registered. */
+  register(tool: Tool): void;
+  /** @throws ToolError `unknown_tool` with the nearest name. */
+  get(name: string): Tool;
+  find(name: string): Tool | undefined;
+  has(name: string): boolean;
+  /** Sorted by name. */
+  list(): readonly Tool[];
+  /** What a model is shown, sorted by name; the same bytes every time. */
+  definitions(): readonly ToolDefinition[];
+  /** Grows with every registration; lets readers keep what they derived. */
+  readonly revision: number;
+}
