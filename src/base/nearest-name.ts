@@ -1,0 +1,74 @@
+import { countSlips } from './count-slips.js';
+
+/** Longer names are compared by their folded spelling only: an edit distance is quadratic in the length. */
+const MAX_COMPARED_LENGTH = 80;
+const MAX_COMPARED_CANDIDATES = 1_000;
+
+/**
+ * The candidate that was most likely meant by `name`: the same but for case, underscores and hyphens; else the one
+ * with the fewest typing slips (at most a third of its letters, three at most); else the only one that shares its words
+ * (`file_path` for `path`). Never `name` itself. Ties go to the earlier candidate.
+ */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const others = firstOthers(candidates, name);
+  const folded = fold(name);
+  return (
+    others.find((candidate) => folded !== '' && fold(candidate) === folded) ??
+    fewestSlips(folded, others) ??
+    onlySharingWords(name, others)
+  );
+}
+
+function firstOthers(candidates: Iterable<string>, name: string): string[] {
+  const others: string[] = [];
+  for (const candidate of candidates) {
+    if (others.length === MAX_COMPARED_CANDIDATES) break;
+    if (candidate !== name) others.push(candidate);
+  }
+  return others;
+}
+
+function fold(name: string): string {
+  return name
+    .slice(0, 4 * MAX_COMPARED_LENGTH)
+    .toLowerCase()
+    .replace(/[_\-\s.]/g, '');
+}
+
+function fewestSlips(folded: string, candidates: readonly string[]): string | undefined {
+  if (folded === '' || folded.length > MAX_COMPARED_LENGTH) return undefined;
+  let best: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const other = fold(candidate);
+    if (other.length > MAX_COMPARED_LENGTH) continue;
+    const allowed = Math.min(3, Math.floor(Math.max(folded.length, other.length) / 3));
+    if (Math.abs(folded.length - other.length) > allowed) continue;
+    const slips = countSlips(folded, other);
+    if (slips <= allowed && slips < fewest) {
+      best = candidate;
+      fewest = slips;
+    }
+  }
+  return best;
+}
+
+function onlySharingWords(name: string, candidates: readonly string[]): string | undefined {
+  const words = wordsOf(name);
+  const sharing = candidates.filter((candidate) => {
+    const others = wordsOf(candidate);
+    const [fewer, more] = others.size < words.size ? [others, words] : [words, others];
+    return fewer.size > 0 && [...fewer].every((word) => more.has(word));
+  });
+  return sharing.length === 1 ? sharing[0] : undefined;
+}
+
+function wordsOf(name: string): Set<string> {
+  const spaced = name.slice(0, MAX_COMPARED_LENGTH).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+  return new Set(
+    spaced
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((word) => word.length > 1),
+  );
+}

@@ -1,0 +1,65 @@
+import { ToolError } from '../errors/tool-error.js';
+
+/** How one option is settled: its default, what is accepted, and how that is said. */
+export interface OptionRule<V> {
+  readonly fallback: V;
+  readonly accepts: (value: unknown) => boolean;
+  /** Completes the sentence `<option> must be …`. */
+  readonly expected: string;
+}
+
+export type OptionRules<T> = { readonly [K in keyof T]-?: OptionRule<T[K]> };
+
+/**
+ * Makes given options complete and checked, once, at the border.
+ * @param label where the options stand, for messages: `limits`.
+ * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
+ */
+export function settleOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): T {
+  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
+    throw new ToolError('config_invalid', `${label} must be an object.`);
+  }
+  const values = (given ?? {}) as Partial<Record<keyof T, unknown>>;
+  for (const key of Object.keys(values)) {
+    if (Object.hasOwn(rules, key)) continue;
+    const known = Object.keys(rules).join(', ');
+    throw new ToolError('config_invalid', `Unknown option ${label}.${key}. Known: ${known}.`);
+  }
+  const settled: Partial<T> = {};
+  for (const key of Object.keys(rules) as (keyof T & string)[]) {
+    const { fallback, accepts, expected } = rules[key];
+    const value = values[key];
+    if (value !== undefined && !accepts(value)) {
+      throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
+    }
+    // Checked by `accepts` just above, which is what makes the value a T[K].
+    settled[key] = value === undefined ? fallback : (value as T[typeof key]);
+  }
+  return settled as T;
+}
+
+export function option<V>(
+  fallback: V,
+  accepts: (value: unknown) => boolean,
+  expected: string,
+): OptionRule<V> {
+  return { fallback, accepts, expected };
+}
+
+export const isWhole =
+  (least: number) =>
+  (value: unknown): boolean =>
+    Number.isSafeInteger(value) && (value as number) >= least;
+
+export const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+
+export const isTextList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+function show(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? typeof value).slice(0, 80);
+  } catch {
+    return typeof value;
+  }
+}
