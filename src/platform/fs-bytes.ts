@@ -1,0 +1,109 @@
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { errnoOf } from './fs-errno.js';
+
+const CHUNK = 1 << 20;
+/** More in one array is more than one read call gives, and more than any caller can want. */
+const MAX_READ_BYTES = 2 ** 31 - 1;
+
+interface ByteRange {
+  readonly offset: number;
+  /** At most; undefined: to the end. */
+  readonly length: number | undefined;
+  /** Of the file, when it was looked at. */
+  readonly size: number;
+}
+
+/** The bytes of a range, as far as there are any; closes nothing. */
+export function readBytes(descriptor: number, { offset, length, size }: ByteRange): Uint8Array {
+  const wanted = Math.max(0, Math.min(length ?? Number.POSITIVE_INFINITY, size - offset));
+  if (wanted > MAX_READ_BYTES) throw Object.assign(new Error('file too large'), { code: 'EFBIG' });
+  const bytes = new Uint8Array(wanted);
+  let filled = 0;
+  while (filled < wanted) {
+    const count = readSync(descriptor, bytes, filled, wanted - filled, offset + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled === wanted ? bytes : bytes.subarray(0, filled);
+}
+
+/** What an existing file passes on to the one that replaces it. */
+interface NewFileOptions {
+  readonly like?: Stats;
+  /** Copied in front of the bytes. */
+  readonly prefix?: number;
+}
+
+/** Writes a file that must not exist yet, and has it on the disk before it returns. */
+export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): void {
+  // A replaced file's content must not be readable by more people for a moment than it was.
+  const descriptor = openSync(path, 'wx', options.like === undefined ? 0o666 : 0o600);
+  try {
+    if (options.prefix !== undefined) copyBytes(options.prefix, descriptor);
+    writeBytes(descriptor, bytes);
+    if (options.like !== undefined) takeOver(descriptor, options.like);
+    fsyncSync(descriptor);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Makes a rename in this directory durable. Where directories cannot be synced there is nothing to do. */
+export function syncDirectory(path: string): void {
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'EINVAL' && errno !== 'EISDIR' && errno !== 'EPERM' && errno !== 'EACCES') throw error;
+  }
+}
+
+export function closeDescriptor(descriptor: number): void {
+  closeSync(descriptor);
+}
+
+function copyBytes(from: number, to: number): void {
+  const chunk = new Uint8Array(CHUNK);
+  for (let count = readSync(from, chunk); count > 0; count = readSync(from, chunk)) {
+    writeBytes(to, chunk.subarray(0, count));
+  }
+}
+
+function writeBytes(descriptor: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(descriptor, bytes, written, bytes.length - written);
+  }
+}
+
+// The owner first: changing it clears bits of the mode. Giving files away needs rights that we mostly lack.
+function takeOver(descriptor: number, like: Stats): void {
+  const own = fstatSync(descriptor);
+  if (own.uid !== like.uid || own.gid !== like.gid) {
+    try {
+      fchownSync(descriptor, like.uid, like.gid);
+    } catch (error) {
+      if (errnoOf(error) !== 'EPERM' && errnoOf(error) !== 'EINVAL') throw error;
+    }
+  }
+  // Whoever replaces the content does not inherit setuid, just as when writing in place.
+  fchmodSync(descriptor, like.mode & 0o1777);
+}

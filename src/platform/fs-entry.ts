@@ -1,0 +1,108 @@
+import {
+  accessSync,
+  constants,
+  type Dirent,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+} from 'node:fs';
+import type { DirectoryEntry, FileStat } from '../contract/files.js';
+import { errnoOf } from './fs-errno.js';
+
+export type EntryStat = Stats;
+
+/** What lies at `path`, a link itself where it is one; undefined where nothing does. */
+export function entryStat(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+export function entryType(entry: Stats | Dirent): FileStat['type'] {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'dir';
+  return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+/** The text of a link; undefined for everything else, also for what is gone. */
+export function linkText(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    const errno = errnoOf(error);
+    // Windows answers UNKNOWN for what is no link.
+    if (errno === 'EINVAL' || errno === 'ENOENT' || errno === 'UNKNOWN') return undefined;
+    throw error;
+  }
+}
+
+export function directoryEntries(path: string): DirectoryEntry[] {
+  return readdirSync(path, { withFileTypes: true }).map((entry) => ({
+    name: entry.name,
+    type: isExamined(entry) ? entryType(entry) : 'unknown',
+  }));
+}
+
+/** The real path of what exists; undefined where it, or a part of its path, does not. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** False where a directory, or anything else, is there already. */
+export function makeDirectory(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Throws `EACCES` where the file's mode forbids writing: replacing it would get around that. */
+export function assertWritable(path: string): void {
+  accessSync(path, constants.W_OK);
+}
+
+export function moveEntry(from: string, to: string): void {
+  renameSync(from, to);
+}
+
+export function removeEntry(path: string): void {
+  unlinkSync(path);
+}
+
+/** Gives `from` the name `to`, and fails with `EEXIST` where that is taken: the only check that cannot be raced. */
+export function moveToFreeName(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    const errno = errnoOf(error);
+    const hasNoHardLinks =
+      errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'EOPNOTSUPP' || errno === 'ENOSYS';
+    if (!hasNoHardLinks) throw error;
+    renameSync(from, to);
+    return;
+  }
+  unlinkSync(from);
+}
+
+function isExamined(entry: Dirent): boolean {
+  return (
+    entry.isFile() ||
+    entry.isDirectory() ||
+    entry.isSymbolicLink() ||
+    entry.isFIFO() ||
+    entry.isSocket() ||
+    entry.isBlockDevice() ||
+    entry.isCharacterDevice()
+  );
+}

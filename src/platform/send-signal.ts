@@ -1,0 +1,18 @@
+export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT';
+
+/**
+ * Sends a signal to a process, or to a whole group when `target` is negative.
+ * `gone`: there is nobody. `refused`: it is not ours to signal.
+ */
+export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'gone' | 'refused' {
+  // 0 is our own group, 1 is init, -1 is everybody we may signal.
+  if (!Number.isSafeInteger(target) || target === process.pid || (target >= -1 && target <= 1)) {
+    return 'refused';
+  }
+  try {
+    process.kill(target, signal);
+    return 'sent';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'refused';
+  }
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+
+export interface ProcessStart {
+  readonly file: string;
+  /** What the program is told that it is called. */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** An open file that the program and its descendants inherit, as descriptor 3. */
+  readonly inherit?: number;
+}
+
+export interface ProcessEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+export interface StartedProcess {
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Closes our side of everything; a process that cannot be killed no longer keeps us alive. */
+  release(): void;
+}
+
+/**
+ * Starts a program in a session and process group of its own, without standard input.
+ * @throws the system's error (with `code`) when it cannot be started.
+ */
+export async function spawnProcess(start: ProcessStart): Promise<StartedProcess> {
+  const child = spawn(start.file, start.args, {
+    argv0: start.name,
+    cwd: start.cwd,
+    env: start.env,
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe', start.inherit ?? 'ignore'],
+  });
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || stdout === null || stderr === null) throw await spawnError(child);
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  return {
+    pid,
+    stdout,
+    stderr,
+    ended,
+    release() {
+      stdout.destroy();
+      stderr.destroy();
+      child.unref();
+    },
+  };
+}
+
+async function spawnError(child: ChildProcess): Promise<unknown> {
+  const [error] = await once(child, 'error').catch((thrown: unknown) => [thrown]);
+  return error;
+}

@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+
+export type SqliteValue = null | number | bigint | string | Uint8Array;
+export type SqliteRow = Readonly<Record<string, unknown>>;
+
+export interface SqliteStatement {
+  /** Rows that were changed. */
+  run(...values: SqliteValue[]): number;
+  get(...values: SqliteValue[]): SqliteRow | undefined;
+  all(...values: SqliteValue[]): readonly SqliteRow[];
+}
+
+/** What is used of SQLite. Every operation is synchronous and throws what `sqliteFailure` reads. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  /** Whether a transaction is open. */
+  readonly inTransaction: boolean;
+  close(): void;
+}
+
+/**
+ * Opens a file, or `:memory:`. Loads the driver with the first database, so that a program which opens none pays
+ * nothing: `node:sqlite` where its SQLite is 3.51.3 or newer (older ones can lose a commit of a WAL file with two
+ * connections), else `@photostructure/sqlite`, which has the same interface.
+ */
+export function openSqlite(path: string): SqliteDatabase {
+  DatabaseSync ??= loadDriver();
+  const database = new DatabaseSync(path);
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare: (sql) => toStatement(database, sql),
+    get inTransaction() {
+      return database.isTransaction;
+    },
+    close: () => database.close(),
+  };
+}
+
+type Driver = new (path: string) => DatabaseSyncInstance;
+
+let DatabaseSync: Driver | undefined;
+
+function loadDriver(): Driver {
+  const require = createRequire(import.meta.url);
+  const name = isSafeSqlite(process.versions.sqlite) ? 'node:sqlite' : '@photostructure/sqlite';
+  const driver: { readonly DatabaseSync: Driver } = require(name);
+  return driver.DatabaseSync;
+}
+
+/** Whether a version of SQLite, as `3.51.3`, is without the bug that can lose commits. */
+export function isSafeSqlite(version: string | undefined): boolean {
+  const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
+  if (major !== 3) return major > 3;
+  return minor > 51 || (minor === 51 && patch >= 3);
+}
+
+function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  return {
+    run: (...values) => Number(statement.run(...values).changes),
+    get: (...values) => statement.get(...values),
+    all: (...values) => statement.all(...values),
+  };
+}

@@ -1,0 +1,94 @@
+import { isatty } from 'node:tty';
+import { decodeText } from './decode-text.js';
+import { tooLarge, toReadFailure } from './read-failure.js';
+
+/** A stream that a program writes text to. */
+export interface TextOutput {
+  readonly isTerminal: boolean;
+  /** Lines of a terminal; 24 where that is not known (a new one may say 0). */
+  readonly rows: number;
+  /** Never throws; that a reader has gone away is not an error. */
+  write(text: string): void;
+  /** Resolves when everything written is handed over. @throws the system's error, but not that the reader has gone. */
+  flushed(): Promise<void>;
+}
+
+/** The process's own streams, arguments and signals: the only place that touches them. */
+export interface Stdio {
+  readonly args: readonly string[];
+  readonly stdin: {
+    readonly isTerminal: boolean;
+    /** All of it. @throws ReadFailure */
+    readText(maxBytes: number): Promise<string>;
+  };
+  readonly stdout: TextOutput;
+  readonly stderr: TextOutput;
+  /** Calls `handle` instead of ending, when the process is asked to end. The returned function stops that. */
+  onEndSignal(handle: () => void): () => void;
+}
+
+export function openStdio(): Stdio {
+  return {
+    args: process.argv.slice(2),
+    // Asked of the descriptor: standard input itself is opened only when it is read.
+    stdin: { isTerminal: isatty(0), readText: readStdin },
+    stdout: textOutput(process.stdout),
+    stderr: textOutput(process.stderr),
+    onEndSignal,
+  };
+}
+
+async function readStdin(maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  try {
+    for await (const chunk of process.stdin) {
+      const bytes: Uint8Array = chunk;
+      total += bytes.length;
+      if (total > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(bytes);
+    }
+    return decodeText(Buffer.concat(chunks));
+  } catch (error) {
+    throw toReadFailure(error);
+  }
+}
+
+function textOutput(stream: NodeJS.WriteStream): TextOutput {
+  let failure: Error | undefined;
+  let last: Promise<void> = Promise.resolve();
+  // `head` has read enough and is gone: there is nobody left to tell.
+  const note = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') failure ??= error;
+  };
+  stream.on('error', note);
+  return {
+    isTerminal: stream.isTTY === true,
+    get rows() {
+      return stream.rows || 24;
+    },
+    write(text) {
+      if (text === '') return;
+      // A stream calls back in the order of its writes, so the last one stands for all.
+      last = new Promise((resolve) => {
+        stream.write(text, (error) => {
+          if (error) note(error);
+          resolve();
+        });
+      });
+    },
+    async flushed() {
+      await last;
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function onEndSignal(handle: () => void): () => void {
+  for (const signal of END_SIGNALS) process.on(signal, handle);
+  return () => {
+    for (const signal of END_SIGNALS) process.removeListener(signal, handle);
+  };
+}

@@ -1,0 +1,23 @@
+const STRAY = new Set<string | symbol>(['uncaughtException', 'unhandledRejection']);
+
+/**
+ * Calls `handle` for exceptions and rejections that nobody caught. Where it answers true, nobody else hears of them.
+ * Where it answers false, they do exactly what they would do without us: end the process, or reach the host program's
+ * own listeners, as its flags say. No listener could do either, so we stand in front of all listeners.
+ * @returns stops listening.
+ */
+export function onStrayError(handle: (error: unknown) => boolean): () => void {
+  const before = Object.getOwnPropertyDescriptor(process, 'emit');
+  const { emit } = process;
+  let listening = true;
+  const emitUnlessHandled = (event: string | symbol, ...args: unknown[]): unknown =>
+    (listening && STRAY.has(event) && handle(args[0])) || Reflect.apply(emit, process, [event, ...args]);
+  Object.defineProperty(process, 'emit', { value: emitUnlessHandled, writable: true, configurable: true });
+  return () => {
+    listening = false;
+    // Somebody may stand in front of us by now: then we only hand on what comes.
+    if (Object.getOwnPropertyDescriptor(process, 'emit')?.value !== emitUnlessHandled) return;
+    Reflect.deleteProperty(process, 'emit');
+    if (before !== undefined) Object.defineProperty(process, 'emit', before);
+  };
+}
