@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from './create-redactor.js';
+import { redact } from './redact.js';
+
+const VALUES = ['aabaab', 'abaabaa', 'baabaabb', 'zz[REDA', 'ED]zzzz', 'long-value-1', 'value-1-long'];
+
+function inPieces(text: string, at: readonly number[], values: readonly string[]): string {
+  const redactor = createRedactor(values);
+  const places = [0, ...at.map((place) => Math.min(place, text.length)).sort((a, b) => a - b), text.length];
+  let out = '';
+  for (let index = 1; index < places.length; index++)
+    out += redactor.push(text.slice(places[index - 1], places[index]));
+  return out + redactor.end();
+}
+
+describe('createRedactor', () => {
+  it('hides a value that comes in pieces', () => {
+    const redactor = createRedactor(['hunter2-hunter2']);
+    const out =
+      ['pass hunt', 'er2-hun', '', 'ter2 done'].map((chunk) => redactor.push(chunk)).join('') +
+      redactor.end();
+    expect(out).toBe('pass [REDACTED] done');
+  });
+
+  it('holds back less than the longest value', () => {
+    const redactor = createRedactor(['hunter2-hunter2']);
+    expect(redactor.push('x'.repeat(100))).toHaveLength(100 - 14);
+    expect(redactor.end()).toHaveLength(14);
+  });
+
+  it('passes everything at once when there is nothing to hide', () => {
+    const redactor = createRedactor(['abc', 'true']);
+    expect(redactor.push('abc true')).toBe('abc true');
+    expect(redactor.end()).toBe('');
+  });
+
+  it('stands at the beginning again after the end', () => {
+    const redactor = createRedactor(['hunter2']);
+    expect(redactor.push('hunt') + redactor.end() + redactor.push('er2') + redactor.end()).toBe('hunter2');
+  });
+
+  it('gives what the whole text gives, however it is cut', () => {
+    const text = fc
+      .array(
+        fc.constantFrom('a', 'b', 'aab', 'baa', 'long-', 'value-1', '-long', 'zz', '[REDA', 'CTED]', ' '),
+        { maxLength: 30 },
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(60), { maxLength: 10 }), (text, at) => {
+        const whole = inPieces(text, [], VALUES);
+        expect(inPieces(text, at, VALUES)).toBe(whole);
+        expect(redact(text, { values: VALUES })).toBe(whole);
+        expect(inPieces(whole, at, VALUES)).toBe(whole);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('hides each of many values, as a plain search finds them', () => {
+    const value = fc.string({ unit: fc.constantFrom(...'abcXY01é日'), minLength: 6, maxLength: 20 });
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 40 }),
+        fc.string({ unit: 'binary' }),
+        (values, filler) => {
+          const text = values.join(filler);
+          const clean = inPieces(text, [], values);
+          for (const hidden of values) if (new Set(hidden).size > 1) expect(clean).not.toContain(hidden);
+        },
+      ),
+    );
+  });
+});
