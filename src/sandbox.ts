@@ -1,0 +1,2 @@
+export { createSandbox } from './sandbox/create-sandbox.js';
+export type { SandboxOptions } from './sandbox/sandbox-options.js';

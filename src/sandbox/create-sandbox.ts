@@ -1,0 +1,80 @@
+import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import type { ContainedFiles, Sandbox } from '../contract/files.js';
+import { realPath } from '../platform/fs-entry.js';
+import type { Access } from './deny-rules.js';
+import { admit, createEnclosure, type Enclosure } from './enclosure.js';
+import { withFailures } from './file-failure.js';
+import { removeContained, renameContained } from './move-contained.js';
+import { listContained, readContained, statContained } from './read-contained.js';
+import type { SandboxOptions } from './sandbox-options.js';
+import { walk } from './walk.js';
+import { writeContained } from './write-contained.js';
+
+/**
+ * The wall around the file tools (FR-VAL-03 to FR-VAL-07; D045 to D050). It holds nothing open between operations.
+ * @throws ToolError `config_invalid` for a wrong option, a root that is missing and a pattern that is no glob
+ */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { cwd, ...settled } = settleOptions('sandbox', options, RULES);
+  return sandboxOf(createEnclosure(cwd === undefined ? settled : { ...settled, cwd }));
+}
+
+const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns');
+
+/** What a root or a working directory is worth, the file system says. */
+const RULES: OptionRules<Required<Omit<SandboxOptions, 'cwd'>> & { cwd: string | undefined }> = {
+  roots: option<readonly string[]>([], Array.isArray, 'a list of directories'),
+  cwd: option<string | undefined>(undefined, (value) => typeof value === 'string', 'a directory'),
+  deniedPatterns: PATTERNS,
+  deniedWritePatterns: PATTERNS,
+  allowAbsolute: option(false, isBoolean, 'true or false'),
+  includeDefaultDenies: option(true, isBoolean, 'true or false'),
+};
+
+export function sandboxOf(enclosure: Enclosure): Sandbox {
+  const { roots, cwd, allowAbsolute } = enclosure.territory;
+  return {
+    roots,
+    cwd,
+    allowAbsolute,
+    resolve: (path, access = 'read') => resolveContained(enclosure, path, access),
+    files: containedFiles(enclosure),
+  };
+}
+
+/** FR-VAL-04, all seven steps; also for what does not exist yet. */
+function resolveContained(enclosure: Enclosure, asked: string, purpose: Access | 'delete'): string {
+  const access = purpose === 'delete' ? 'write' : purpose;
+  const request = admit(enclosure, asked, access);
+  if (realPath(request.path) === request.path) return request.path;
+  return withFailures('use', request.asked, () => {
+    const followLast = purpose !== 'delete';
+    const place = walk(enclosure, request, { access, followLast, createParents: false });
+    place.parent.close();
+    return place.path;
+  });
+}
+
+/** The system calls are synchronous: each takes microseconds, a way over the thread pool some eighty. */
+function containedFiles(enclosure: Enclosure): ContainedFiles {
+  return {
+    async read(path, options = {}) {
+      return readContained(enclosure, path, options);
+    },
+    async write(path, bytes, options) {
+      return writeContained(enclosure, path, bytes, options?.mode);
+    },
+    async list(path) {
+      return listContained(enclosure, path);
+    },
+    async stat(path) {
+      return statContained(enclosure, path);
+    },
+    async remove(path) {
+      removeContained(enclosure, path);
+    },
+    async rename(from, to) {
+      renameContained(enclosure, from, to);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** What no tool reads or writes unless `includeDefaultDenies` is false (FR-VAL-05, D048, A008). */
+export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
+  '**/.ssh/**',
+  '**/.gnupg/**',
+  '**/.aws/**',
+  '**/.azure/**',
+  '**/.config/gcloud/**',
+  '**/.kube/config',
+  '**/.docker/config.json',
+  '**/*.pem',
+  '**/*.key',
+  '**/*.p12',
+  '**/*.pfx',
+  '**/id_rsa*',
+  '**/id_dsa*',
+  '**/id_ecdsa*',
+  '**/id_ed25519*',
+  '**/.env',
+  // A template holds names, not secrets: projects keep it in the repository.
+  '**/.env.!(example)',
+  '**/.netrc',
+  '**/_netrc',
+  '**/.npmrc',
+  '**/.pypirc',
+  '**/.pgpass',
+  '**/.git-credentials',
+  // Within reach only where a root is as wide as `/`.
+  '/etc/passwd*',
+  '/etc/shadow*',
+  '/etc/gshadow*',
+  '/etc/sudoers',
+  '/etc/sudoers.d/**',
+  '/etc/security/opasswd*',
+  '/proc/**',
+];
+
+/** What no tool changes: files that make other programs run something. */
+export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
+  '**/.git/**',
+  '**/.gitconfig',
+  '**/.gitmodules',
+  '**/.vscode/**',
+  '**/.idea/**',
+  '**/.mcp.json',
+  '**/.envrc',
+  '**/.bashrc',
+  '**/.bash_profile',
+  '**/.bash_login',
+  '**/.profile',
+  '**/.zshrc',
+  '**/.zshenv',
+  '**/.zprofile',
+];

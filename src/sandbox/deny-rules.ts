@@ -1,0 +1,62 @@
+import { basename, dirname, sep } from 'node:path';
+import { compilePattern } from './compile-pattern.js';
+import { createJudge, type Judge } from './deny-judge.js';
+
+export type Access = 'read' | 'write';
+
+export interface DenyRules {
+  /** The pattern that denies a path inside the roots, or a directory on its way; undefined: none does. */
+  deniedBy(path: string, access: Access): string | undefined;
+  /** The same for an entry of a directory that is itself not denied. */
+  isEntryDenied(directory: string, name: string): boolean;
+}
+
+interface DenyRulesOptions {
+  readonly roots: readonly string[];
+  readonly denied: readonly string[];
+  readonly deniedWrite: readonly string[];
+}
+
+const CACHED_PATHS = 8192;
+
+/** @throws ToolError `config_invalid` for a pattern that is no glob */
+export function createDenyRules(options: DenyRulesOptions): DenyRules {
+  const { roots } = options;
+  const judge = createJudge(
+    roots,
+    options.denied.flatMap((pattern) => compilePattern(pattern, 'deniedPatterns')),
+  );
+  const writeJudge = createJudge(
+    roots,
+    options.deniedWrite.flatMap((pattern) => compilePattern(pattern, 'deniedWritePatterns')),
+  );
+  const read = inheriting(roots, judge);
+  const write = inheriting(roots, writeJudge);
+  return {
+    deniedBy: (path, access) => read(path) ?? (access === 'write' ? write(path) : undefined),
+    isEntryDenied: (directory, name) =>
+      judge.entry(`${directory.endsWith(sep) ? directory : directory + sep}${name}`, name) !== undefined,
+  };
+}
+
+/**
+ * What lies in a denied directory is denied with it. Roots are not judged themselves: the host chose them.
+ * A verdict follows from the string alone, so remembering it cannot be raced.
+ */
+function inheriting(roots: readonly string[], judge: Judge): (path: string) => string | undefined {
+  const verdicts = new Map<string, string | undefined>();
+  const verdictOn = (path: string): string | undefined => {
+    if (verdicts.has(path)) return verdicts.get(path);
+    const verdict = compute(path);
+    if (verdicts.size >= CACHED_PATHS) verdicts.clear();
+    verdicts.set(path, verdict);
+    return verdict;
+  };
+  const compute = (path: string): string | undefined => {
+    if (roots.includes(path)) return undefined;
+    const parent = dirname(path);
+    const inherited = roots.includes(parent) ? judge.below(parent) : verdictOn(parent);
+    return inherited ?? judge.entry(path, basename(path));
+  };
+  return verdictOn;
+}

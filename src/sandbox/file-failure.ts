@@ -1,0 +1,44 @@
+import { isToolError, ToolError } from '../errors/tool-error.js';
+import { describeErrno, errnoOf } from '../platform/fs-errno.js';
+
+type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';
+
+/** What a system call would have thrown; `fileFailure` makes the answer of it. */
+export function fileSystemError(errno: string): Error {
+  return Object.assign(new Error(errno), { code: errno });
+}
+
+/** Carries out an operation and puts the system's errors into words. */
+export function withFailures<Value>(action: FileAction, asked: string, operation: () => Value): Value {
+  try {
+    return operation();
+  } catch (error) {
+    throw fileFailure(action, asked, error);
+  }
+}
+
+/** `execution_failed` with `details.errno`, in words that name the path as it was asked for. */
+function fileFailure(action: FileAction, asked: string, error: unknown): unknown {
+  if (isToolError(error)) return error;
+  const errno = errnoOf(error);
+  if (errno === undefined) return error;
+  return new ToolError('execution_failed', describe(action, asked, errno), {
+    details: { errno, path: asked },
+    cause: error,
+  });
+}
+
+function describe(action: FileAction, asked: string, errno: string): string {
+  const path = JSON.stringify(asked);
+  if (errno === 'ENOENT') return `file not found: ${asked}`;
+  if (errno === 'EISDIR') return `path is a directory, not a file: ${asked}`;
+  if (errno === 'ENOTDIR' && action === 'list') return `path is not a directory: ${asked}`;
+  if (errno === 'ENOTDIR' && action === 'write') {
+    return `Cannot write ${path}: a part of its path is a file, not a directory. Choose another path.`;
+  }
+  if (errno === 'ENOTDIR') return `file not found: ${asked} (a part of its path is a file, not a directory)`;
+  if (errno === 'EEXIST') {
+    return `Cannot ${action} ${path}: it already exists. Use the mode "overwrite" to replace it.`;
+  }
+  return `Cannot ${action} ${path}: ${describeErrno(errno)} (${errno}).`;
+}

@@ -1,0 +1,98 @@
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { realPath } from '../platform/fs-entry.js';
+import { covers } from './covers.js';
+import type { Territory } from './territory.js';
+import { badPath, outsideRoots } from './violations.js';
+import { windowsFlawOf } from './windows-path.js';
+
+/** A path as it was asked for, read but not looked up. */
+export interface PathRequest {
+  readonly asked: string;
+  /** Absolute and without dots, in the canonical root; links are still in it. */
+  readonly path: string;
+  /** The outermost root that holds it. */
+  readonly root: string;
+  /** From the root down. */
+  readonly components: readonly string[];
+}
+
+/** Linux's PATH_MAX; walking component by component would go on without end. */
+const MAX_PATH_BYTES = 4096;
+const CONTROLS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
+const CACHED_REQUESTS = 4096;
+
+/**
+ * The lexical half of FR-VAL-04: steps 1 to 3.
+ * @throws ToolError `bad_args` for what is no path, `sandbox_violation` for `..` and absolute paths.
+ */
+export function createRequestParser(territory: Territory): (asked: unknown) => PathRequest {
+  const known = new Map<string, PathRequest>();
+  return (asked) => {
+    assertIsString(asked);
+    const request = known.get(asked) ?? parseRequest(territory, asked);
+    // What an absolute path means may depend on links outside the roots; a relative one is only read.
+    if (isAbsolute(asked) || known.has(asked)) return request;
+    if (known.size >= CACHED_REQUESTS) known.clear();
+    known.set(asked, request);
+    return request;
+  };
+}
+
+function parseRequest(territory: Territory, asked: string): PathRequest {
+  assertIsPath(asked);
+  const components = componentsOf(asked);
+  if (components.includes('..')) throw outsideRoots(asked, 'a ".." component is never followed');
+  if (!isAbsolute(asked)) {
+    if (sep === '\\') assertPlainOnWindows(asked, components);
+    return requestFor(territory, asked, join(territory.cwd, ...components));
+  }
+  if (!territory.allowAbsolute) throw outsideRoots(asked, 'absolute paths are not allowed here');
+  return requestFor(territory, asked, locateAbsolute(territory, asked));
+}
+
+/** The parts of a path that name something: neither empty nor `.`. */
+export function componentsOf(path: string): string[] {
+  return path.split(sep === '/' ? '/' : /[\\/]/).filter((part) => part !== '' && part !== '.');
+}
+
+function assertIsString(asked: unknown): asserts asked is string {
+  if (typeof asked !== 'string') throw badPath(asked, 'it is not a string');
+}
+
+function assertIsPath(asked: string): void {
+  if (asked.trim() === '') throw badPath(asked, 'it is blank');
+  if (CONTROLS.test(asked)) throw badPath(asked, 'it holds control characters');
+  if (/\p{Surrogate}/u.test(asked)) throw badPath(asked, 'it is not well-formed Unicode');
+  if (asked.length * 3 > MAX_PATH_BYTES && Buffer.byteLength(asked) > MAX_PATH_BYTES) {
+    throw badPath(asked, `it is longer than ${MAX_PATH_BYTES} bytes`);
+  }
+}
+
+function assertPlainOnWindows(asked: string, components: readonly string[]): void {
+  for (const component of components) {
+    const flaw = windowsFlawOf(component);
+    if (flaw !== undefined) throw outsideRoots(asked, flaw);
+  }
+}
+
+function requestFor(territory: Territory, asked: string, path: string): PathRequest {
+  const root = territory.rootOf(path);
+  if (root === undefined) throw outsideRoots(asked, 'it lies outside the roots', path);
+  return { asked, path, root, components: componentsOf(path.slice(root.length)) };
+}
+
+/** The spelling below a canonical root for an absolute path that may reach it by way of links outside the roots. */
+function locateAbsolute(territory: Territory, asked: string): string {
+  const path = resolve(asked);
+  if (territory.rootOf(path) !== undefined) return path;
+  for (const [spelling, root] of territory.spellings) {
+    if (covers(spelling, path)) return join(root, path.slice(spelling.length));
+  }
+  // The outside is looked at by name only to find which root is meant; inside, every step is checked again.
+  for (let known = path, rest = ''; ; rest = join(basename(known), rest), known = dirname(known)) {
+    const real = realPath(known);
+    if (real !== undefined) return join(real, rest);
+    if (known === dirname(known)) return path;
+  }
+}

@@ -1,0 +1,76 @@
+import type { DirectoryEntry, FileStat, ReadOptions } from '../contract/files.js';
+import { ToolError } from '../errors/tool-error.js';
+import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
+import { directoryEntries, entryType } from '../platform/fs-entry.js';
+import { admit, type Enclosure } from './enclosure.js';
+import { fileSystemError, withFailures } from './file-failure.js';
+import { type HeldTarget, holdPlace, holdTarget } from './hold.js';
+
+/** A regular file's bytes. */
+export function readContained(enclosure: Enclosure, asked: string, options: ReadOptions): Uint8Array {
+  const offset = assertBytes('offset', options.offset) ?? 0;
+  const length = assertBytes('length', options.length);
+  const request = admit(enclosure, asked, 'read');
+  return withFailures('read', asked, () => {
+    const held = holdTarget(enclosure, request);
+    try {
+      assertIsFile(asked, held);
+      const descriptor = held.pin.openForReading();
+      try {
+        return readBytes(descriptor, { offset, length, size: held.stat.size });
+      } finally {
+        closeDescriptor(descriptor);
+      }
+    } finally {
+      held.pin.close();
+    }
+  });
+}
+
+/** Names that a pattern denies are left out, as if they were not there (D102). */
+export function listContained(enclosure: Enclosure, asked: string): readonly DirectoryEntry[] {
+  const request = admit(enclosure, asked, 'read');
+  return withFailures('list', asked, () => {
+    const held = holdTarget(enclosure, request);
+    try {
+      if (!held.stat.isDirectory()) throw fileSystemError('ENOTDIR');
+      const isDenied = (name: string) =>
+        enclosure.denies.isEntryDenied(held.path, name) ||
+        (held.path !== request.path && enclosure.denies.isEntryDenied(request.path, name));
+      return directoryEntries(held.pin.at).filter(({ name }) => !isDenied(name));
+    } finally {
+      held.pin.close();
+    }
+  });
+}
+
+/** The entry itself: a link where the last part is one. */
+export function statContained(enclosure: Enclosure, asked: string): FileStat {
+  const request = admit(enclosure, asked, 'read');
+  return withFailures('look at', asked, () => {
+    const { place, entry } = holdPlace(enclosure, request, {
+      access: 'read',
+      followLast: false,
+      createParents: false,
+    });
+    place.parent.close();
+    if (entry === undefined) throw fileSystemError('ENOENT');
+    return { type: entryType(entry), size: entry.size, modifiedMs: entry.mtimeMs };
+  });
+}
+
+function assertIsFile(asked: string, held: HeldTarget): void {
+  if (held.stat.isFile()) return;
+  if (held.stat.isDirectory()) throw fileSystemError('EISDIR');
+  throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
+    details: { path: asked },
+  });
+}
+
+function assertBytes(name: string, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return value;
+  throw new ToolError(
+    'bad_args',
+    `Cannot read: ${name} is ${value}. Give a whole number of bytes, 0 or more.`,
+  );
+}

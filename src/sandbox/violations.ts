@@ -1,0 +1,41 @@
+import { ToolError } from '../errors/tool-error.js';
+
+/** NFR-ERR-02's names for why a path is refused (D095). */
+type ViolationReason = 'PathOutsideSandbox' | 'DeniedPatternMatched';
+
+/** The path leaves the roots, or is written in a way that could. */
+export function outsideRoots(asked: string, why: string, resolved?: string): ToolError {
+  const reason: ViolationReason = 'PathOutsideSandbox';
+  return new ToolError(
+    'sandbox_violation',
+    `Cannot use ${quote(asked)}: ${why}. Use a path inside the root.`,
+    {
+      details: { reason, attempted: asked, ...(resolved === undefined ? {} : { resolved }) },
+    },
+  );
+}
+
+/** A deny pattern matches the path, a link on its way, or where it leads (A010: the message names the pattern). */
+export function deniedByPattern(asked: string, pattern: string, matched: string): ToolError {
+  const reason: ViolationReason = 'DeniedPatternMatched';
+  return new ToolError(
+    'sandbox_violation',
+    `Cannot use ${quote(asked)}: ${quote(matched)} matches the denied pattern "${pattern}". Use another path.`,
+    { details: { reason, attempted: asked, pattern, matched } },
+  );
+}
+
+export function badPath(asked: unknown, why: string): ToolError {
+  return new ToolError('bad_args', `Cannot use ${quote(asked)} as a path: ${why}.`, {
+    details: { attempted: typeof asked === 'string' ? asked.slice(0, 300) : typeof asked },
+  });
+}
+
+// Escaped and bounded: the path is the model's, and the message goes to a terminal.
+function quote(value: unknown): string {
+  const text = (JSON.stringify(value) ?? String(value)).replace(
+    /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return text.length > 300 ? `${text.slice(0, 297)}..."` : text;
+}

@@ -1,0 +1,236 @@
+import { dirname, join, parse } from 'node:path';
+import { entryStat, linkText, makeDirectory } from '../platform/fs-entry.js';
+import type { Pin } from '../platform/fs-pin.js';
+import type { Access } from './deny-rules.js';
+import { assertAllowed, type Enclosure } from './enclosure.js';
+import { fileSystemError } from './file-failure.js';
+import { componentsOf, type PathRequest } from './parse-request.js';
+import { outsideRoots } from './violations.js';
+
+/** Linux's own limit. */
+const MAX_LINKS = 40;
+
+export interface WalkOptions {
+  readonly access: Access;
+  /** Whether a link at the very end is followed too. */
+  readonly followLast: boolean;
+  /** Makes missing directories on the way. */
+  readonly createParents: boolean;
+}
+
+/** Where a walk ended. The caller closes `parent`. */
+export interface Place {
+  /** The deepest directory that exists on the way. */
+  readonly parent: Pin;
+  /** Entry of `parent`; `.` for a root itself. */
+  readonly name: string;
+  /** What would have to be made below `parent` before `name`'s place exists; empty: only `name` may be missing. */
+  readonly missing: readonly string[];
+  /** Canonical: no link is left in it. */
+  readonly path: string;
+  /** The missing part was named by a link, not by the request. */
+  readonly isDangling: boolean;
+}
+
+/**
+ * Goes down from a pinned root, one component at a time, and follows links by walking their text, so that no
+ * directory can be swapped on the way (FR-VAL-06, D049).
+ * @throws ToolError `sandbox_violation` for links that lead out, to something denied, or in a circle
+ */
+export function walk(enclosure: Enclosure, request: PathRequest, options: WalkOptions): Place {
+  const walker = new Walker(enclosure, request, options);
+  try {
+    return walker.run();
+  } finally {
+    walker.close();
+  }
+}
+
+interface Step {
+  readonly name: string;
+  readonly pin: Pin;
+}
+
+class Walker {
+  private root: string;
+  private steps: Step[];
+  private queue: string[];
+  /** How much at the end of the queue is the request's own; what comes before is a link's text. */
+  private own: number;
+  private links = 0;
+
+  constructor(
+    private readonly enclosure: Enclosure,
+    private readonly request: PathRequest,
+    private readonly options: WalkOptions,
+  ) {
+    this.root = request.root;
+    this.steps = [{ name: '.', pin: this.pinRoot(request.root) }];
+    this.queue = [...request.components];
+    this.own = this.queue.length;
+  }
+
+  run(): Place {
+    for (;;) {
+      const isNamedByLink = this.queue.length > this.own;
+      const name = this.queue.shift();
+      this.own = Math.min(this.own, this.queue.length);
+      if (name === undefined) return this.arriveAtDirectory();
+      if (name === '..') {
+        this.goUp();
+        continue;
+      }
+      const place =
+        this.queue.length === 0 ? this.last(name, isNamedByLink) : this.enter(name, isNamedByLink);
+      if (place !== undefined) return place;
+    }
+  }
+
+  close(): void {
+    for (const step of this.steps) step.pin.close();
+    this.steps = [];
+  }
+
+  private last(name: string, isNamedByLink: boolean): Place | undefined {
+    const entry = entryStat(this.at(name));
+    if (entry?.isSymbolicLink() !== true || !this.options.followLast) {
+      return this.place([], name, isNamedByLink && entry === undefined);
+    }
+    this.follow(name, isNamedByLink);
+    return undefined;
+  }
+
+  private enter(name: string, isNamedByLink: boolean): Place | undefined {
+    const pin = this.enclosure.pinner.pinDirectory(this.at(name));
+    if (pin === 'other') {
+      this.follow(name, isNamedByLink);
+    } else if (pin !== 'missing') {
+      this.steps.push({ name, pin });
+    } else if (this.options.createParents && !isNamedByLink) {
+      this.make(name);
+    } else {
+      return this.placeMissing(name, isNamedByLink);
+    }
+    return undefined;
+  }
+
+  private make(name: string): void {
+    const isOurs = makeDirectory(this.at(name));
+    const pin = this.enclosure.pinner.pinDirectory(this.at(name));
+    if (isOurs && pin !== 'missing' && pin !== 'other') {
+      this.steps.push({ name, pin });
+      return;
+    }
+    // Somebody was faster, with a directory or a link: it is entered like any other.
+    if (pin !== 'missing' && pin !== 'other') pin.close();
+    this.lookAgain(name, false);
+  }
+
+  private follow(name: string, isNamedByLink: boolean): void {
+    const text = linkText(this.at(name));
+    if (text === undefined) {
+      const entry = entryStat(this.at(name));
+      const isSwapped = entry === undefined || entry.isDirectory() || this.queue.length === 0;
+      if (!isSwapped) throw fileSystemError('ENOTDIR');
+      this.lookAgain(name, isNamedByLink);
+      return;
+    }
+    this.countLink();
+    this.queue = [...componentsOf(text), ...this.queue];
+    const { root: top } = parse(text);
+    if (top === '') this.assertSpellingAllowed();
+    else this.restart(top);
+  }
+
+  private lookAgain(name: string, isNamedByLink: boolean): void {
+    this.countLink();
+    this.queue.unshift(name);
+    if (!isNamedByLink) this.own++;
+  }
+
+  /** A circle of links, or somebody who changes the path faster than it can be walked. */
+  private countLink(): void {
+    if (++this.links > MAX_LINKS) {
+      throw outsideRoots(this.request.asked, `its links do not end after ${MAX_LINKS} steps`);
+    }
+  }
+
+  /** A name on the way may be denied even where the link of that name leads to something harmless. */
+  private assertSpellingAllowed(): void {
+    const spelled = join(this.path(), ...this.queue);
+    if (this.enclosure.territory.rootOf(spelled) === undefined) return;
+    assertAllowed(this.enclosure, this.request.asked, spelled, this.options.access);
+  }
+
+  private goUp(): void {
+    if (this.steps.length > 1) {
+      this.steps.pop()?.pin.close();
+      return;
+    }
+    this.queue = [...componentsOf(dirname(this.root)), ...this.queue];
+    this.restart(parse(this.root).root);
+  }
+
+  /** Outside the roots nothing is looked at: the text has to name a root, or it leads out. */
+  private restart(top: string): void {
+    let reached = top;
+    for (let index = 0; index <= this.queue.length; index++) {
+      const root = this.enclosure.territory.spellings.get(reached);
+      if (root !== undefined) {
+        this.close();
+        this.root = root;
+        this.steps = [{ name: '.', pin: this.pinRoot(root) }];
+        this.queue = this.queue.slice(index);
+        this.assertSpellingAllowed();
+        return;
+      }
+      reached = join(reached, this.queue[index] ?? '.');
+    }
+    throw outsideRoots(this.request.asked, 'a link on its way leads outside the roots');
+  }
+
+  private pinRoot(root: string): Pin {
+    const pin = this.enclosure.pinner.pinDirectory(root);
+    if (pin !== 'missing' && pin !== 'other') {
+      if (pin.name() === root) return pin;
+      pin.close();
+    }
+    throw outsideRoots(this.request.asked, `the root ${JSON.stringify(root)} is gone or was replaced`);
+  }
+
+  private arriveAtDirectory(): Place {
+    const { name } = this.top();
+    if (this.steps.length === 1) return this.place([], '.', false);
+    this.steps.pop()?.pin.close();
+    return this.place([], name, false);
+  }
+
+  private placeMissing(name: string, isDangling: boolean): Place {
+    if (this.queue.includes('..')) throw fileSystemError('ENOENT');
+    const rest = [name, ...this.queue];
+    return this.place(rest.slice(0, -1), rest.at(-1) ?? name, isDangling);
+  }
+
+  /** Hands the innermost pin over; the others are closed by `close`. */
+  private place(missing: readonly string[], name: string, isDangling: boolean): Place {
+    const path = join(this.path(), ...missing, name);
+    assertAllowed(this.enclosure, this.request.asked, path, this.options.access);
+    const parent = this.top().pin;
+    this.steps.pop();
+    return { parent, name, missing, path, isDangling };
+  }
+
+  private top(): Step {
+    const step = this.steps.at(-1);
+    if (step === undefined) throw new Error('a walk without a root');
+    return step;
+  }
+
+  private at(name: string): string {
+    return `${this.top().pin.at}/${name}`;
+  }
+
+  private path(): string {
+    return join(this.root, ...this.steps.slice(1).map((step) => step.name));
+  }
+}
