@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { commandEnvironment } from './command-environment.js';
+import { runCommand } from './run-command.js';
+
+it('commandEnvironment() removes secrets, and disarms pagers, prompts and editors', () => {
+  const env = commandEnvironment({ HOME: '/h', A_TOKEN: 'x', PAGER: 'less', TERM: 'xterm', EDITOR: 'vi' });
+  expect(env).toMatchObject({
+    HOME: '/h',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    TERM: 'dumb',
+    GIT_TERMINAL_PROMPT: '0',
+  });
+  expect(env).not.toHaveProperty('A_TOKEN');
+  expect(env.EDITOR).not.toBe('vi');
+});
+
+it('commandEnvironment() leaves an exception as it came, and disarms it when it did not come', () => {
+  const pass = ['PAGER', 'GIT_PAGER'];
+  expect(commandEnvironment({ PAGER: 'less' }, { pass })).toMatchObject({ PAGER: 'less', GIT_PAGER: 'cat' });
+});
+
+it('commandEnvironment() says neither yes nor CI', () => {
+  expect(Object.keys(commandEnvironment({}))).not.toEqual(expect.arrayContaining(['CI']));
+});
+
+it('a git commit without a message ends by itself', async () => {
+  const command = `cd "$(mktemp -d)" && trap 'rm -rf "$PWD"' EXIT && git init -q . &&
+    git -c user.name=a -c user.email=b commit --allow-empty`;
+  const outcome = await runCommand({
+    shell: 'sh',
+    command,
+    cwd: '/tmp',
+    env: commandEnvironment({ PATH: '/usr/local/bin:/usr/bin:/bin' }),
+    signal: AbortSignal.timeout(10_000),
+    keepBytes: 1000,
+  });
+  expect(outcome).toMatchObject({ aborted: false, exitCode: 1 });
+});

@@ -1,0 +1,49 @@
+import { environmentIgnoresCase } from '../platform/environment.js';
+import { createNameMatcher } from './match-name.js';
+import { type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
+
+/**
+ * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,
+ * because nobody would answer (D060, D107). Names in `pass` keep the value they came with.
+ */
+export function commandEnvironment(
+  env: Readonly<Record<string, string>>,
+  options: EnvironmentOptions = {},
+): Record<string, string> {
+  const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
+  const disarmed = Object.entries(NOBODY_ANSWERS).filter(
+    ([name]) => !(isPassed(name) && Object.hasOwn(env, name)),
+  );
+  return { ...sanitizeEnvironment(env, options), ...Object.fromEntries(disarmed) };
+}
+
+/** Switches that keep programs from waiting for a person. None of them says yes to anything, or changes a result. */
+const NOBODY_ANSWERS = {
+  TERM: 'dumb',
+  PAGER: 'cat',
+  MANPAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GH_PAGER: 'cat',
+  BAT_PAGER: 'cat',
+  PSQL_PAGER: 'cat',
+  SYSTEMD_PAGER: 'cat',
+  AWS_PAGER: '',
+  GIT_TERMINAL_PROMPT: '0',
+  GCM_INTERACTIVE: 'never',
+  SSH_ASKPASS_REQUIRE: 'never',
+  // Takes the text as it is: `git rebase --continue` goes on, a commit without a message is refused.
+  GIT_EDITOR: 'true',
+  GIT_SEQUENCE_EDITOR: 'true',
+  EDITOR: 'false',
+  VISUAL: 'false',
+  GH_PROMPT_DISABLED: '1',
+  PIP_NO_INPUT: '1',
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  NO_UPDATE_NOTIFIER: '1',
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+  DEBIAN_FRONTEND: 'noninteractive',
+  APT_LISTCHANGES_FRONTEND: 'none',
+  HOMEBREW_NO_AUTO_UPDATE: '1',
+  COMPOSER_NO_INTERACTION: '1',
+  TF_INPUT: '0',
+} as const;

@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+import type { CommandRequest } from '../contract/processes.js';
+import type { KeptBytes } from './kept-bytes.js';
+
+export interface OutputPump {
+  /** Resolves with what `onOutput` threw, if it ever does. */
+  readonly failed: Promise<unknown>;
+  /** Resolves when both streams have ended. */
+  readonly ended: Promise<void>;
+  /** From now on no promise of `onOutput` is waited for. */
+  hurry(): void;
+  /** Chunks that came so far. */
+  count(): number;
+}
+
+export interface OutputStreams {
+  readonly stdout: { readonly source: Readable; readonly kept: KeptBytes };
+  readonly stderr: { readonly source: Readable; readonly kept: KeptBytes };
+}
+
+/**
+ * Moves what a command writes to where it is kept and to `onOutput`. While a promise of `onOutput` is pending nothing
+ * is read from either stream, so the command stops at its full pipes.
+ */
+export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onOutput']): OutputPump {
+  const { stdout, stderr } = streams;
+  let chunks = 0;
+  let waits = true;
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<unknown>((resolve) => {
+    fail = resolve;
+  });
+
+  function resume(): void {
+    stdout.source.resume();
+    stderr.source.resume();
+  }
+
+  function pauseUntil(shown: Promise<void>): void {
+    stdout.source.pause();
+    stderr.source.pause();
+    shown.then(resume, fail);
+  }
+
+  function show(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    try {
+      const shown = onOutput?.(stream, chunk);
+      if (!(shown instanceof Promise)) return;
+      if (waits) pauseUntil(shown);
+      else shown.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function pump(stream: 'stdout' | 'stderr'): Promise<void> {
+    const { source, kept } = streams[stream];
+    source.on('data', (chunk: Buffer) => {
+      chunks++;
+      kept.push(chunk);
+      if (onOutput !== undefined) show(stream, chunk);
+    });
+    return new Promise((resolve) => {
+      source.once('close', resolve);
+      source.once('end', resolve);
+      // A broken pipe ends the stream: what came before it counts.
+      source.on('error', () => resolve());
+    });
+  }
+
+  return {
+    failed,
+    ended: Promise.all([pump('stdout'), pump('stderr')]).then(() => undefined),
+    hurry() {
+      waits = false;
+      resume();
+    },
+    count: () => chunks,
+  };
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { removedValues } from './removed-values.js';
+import { sanitizeEnvironment } from './sanitize-environment.js';
+
+function removed(env: Record<string, string>, options = {}): string[] {
+  return removedValues(env, sanitizeEnvironment(env, options));
+}
+
+it('removedValues() gives the secrets that a command does not see, the longest first', () => {
+  expect(removed({ A_TOKEN: '12345678', B_SECRET: '1234567890', HOME: '/home/someone' })).toEqual([
+    '1234567890',
+    '12345678',
+  ]);
+});
+
+it('removedValues() leaves out what is too short to be looked for, and says each once', () => {
+  expect(removed({ A_TOKEN: '1234567', B_TOKEN: 'same-value', C_KEY: 'same-value' })).toEqual(['same-value']);
+});
+
+it('removedValues() leaves out what was removed and is no secret', () => {
+  const env = {
+    PAGER: '/usr/bin/less',
+    PYTHONPATH: '/home/me/project',
+    AWS_REGION: 'us-east-1',
+    SSH_AUTH_SOCK: '/tmp/agent',
+  };
+  expect(removed(env)).toEqual([]);
+});
+
+it('removedValues() takes what the configuration removes for a secret', () => {
+  expect(removed({ CORP_THING: 'confidential' }, { denylist: ['CORP_*'] })).toEqual(['confidential']);
+  expect(removed({ CORP_TOKEN: 'handed-on' }, { pass: ['CORP_TOKEN'] })).toEqual([]);
+});
+
+it('removedValues() knows the password of an address, written and decoded', () => {
+  const values = removed({
+    HTTP_PROXY: 'http://user:secret%40word@proxy',
+    DATABASE_URL: 'pg://u:other-secret@db/x',
+  });
+  expect(values).toEqual(
+    expect.arrayContaining(['secret%40word', 'secret@word', 'other-secret', 'pg://u:other-secret@db/x']),
+  );
+});

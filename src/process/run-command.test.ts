@@ -1,0 +1,369 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { CommandRequest } from '../contract/processes.js';
+import { isToolError } from '../errors/tool-error.js';
+import { runCommand } from './run-command.js';
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'run-command-')));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+function run(command: string, more: Partial<CommandRequest> = {}) {
+  // A mistake must not leave anything running on the machine of whoever runs this.
+  const signal = AbortSignal.timeout(15_000);
+  return runCommand({ shell: 'sh', command, cwd, env: { PATH }, signal, keepBytes: 1 << 20, ...more });
+}
+
+describe('runCommand()', () => {
+  it('gives output and exit code', async () => {
+    const outcome = await run('echo hello');
+    expect(outcome).toMatchObject({ exitCode: 0, signal: null, aborted: false, survivors: [] });
+    expect(outcome.stdout).toEqual({ head: 'hello\n', tail: '', totalBytes: 6, omittedBytes: 0 });
+    expect(outcome.durationMs).toBeGreaterThan(0);
+  });
+
+  it('keeps both streams apart, and what came before a failure', async () => {
+    const outcome = await run('printf out; printf err >&2; exit 3');
+    expect([outcome.exitCode, outcome.stdout.head, outcome.stderr.head]).toEqual([3, 'out', 'err']);
+  });
+
+  it('names the signal that ended the command itself', async () => {
+    expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL', aborted: false });
+  });
+
+  it('takes the shell that was asked for', async () => {
+    expect(
+      (await run('echo "$0" $(type -t type | sed s/builtin/bash/)', { shell: 'bash' })).stdout.head,
+    ).toBe('bash bash\n');
+    expect((await run('echo "$0"')).stdout.head).toBe('sh\n');
+  });
+
+  it('passes the command on as it is', async () => {
+    const command = `printf '%s|' "a  b" 'c"d' '$x' "\\\\" ; cat <<'END'\nü $HOME\nEND`;
+    expect((await run(command)).stdout.head).toBe('a  b|c"d|$x|\\|ü $HOME\n');
+  });
+
+  it('closes the standard input', async () => {
+    expect((await run('cat; read x; echo done')).stdout.head).toBe('done\n');
+  });
+
+  it('has the directory and the environment that were given, and the mark', async () => {
+    const { stdout } = await run('pwd -P; env | sed "s/^TOOLEXEC_CALL=[0-9a-f]*$/mark/" | sort', {
+      env: { PATH, ONLY: '1' },
+    });
+    expect(stdout.head).toBe(`${cwd}\nONLY=1\nPATH=${PATH}\nPWD=${cwd}\nmark\n`);
+  });
+
+  it('adds its mark to the one of the command that it is part of', async () => {
+    const { stdout } = await run('echo $TOOLEXEC_CALL', { env: { PATH, TOOLEXEC_CALL: 'outer' } });
+    expect(stdout.head).toMatch(/^outer:[0-9a-f]{24}\n$/);
+  });
+
+  it('finds no shell through a relative entry of PATH', async () => {
+    expect((await run('echo fine', { env: { PATH: '.:relative' } })).stdout.head).toBe('fine\n');
+  });
+});
+
+describe('the output of runCommand()', () => {
+  it('keeps the first and the last half of what is too long', async () => {
+    const { stdout } = await run('head -c 1000000 /dev/zero | tr "\\0" a; printf END', { keepBytes: 10 });
+    expect(stdout).toEqual({ head: 'aaaaa', tail: 'aaEND', totalBytes: 1_000_003, omittedBytes: 999_993 });
+  });
+
+  it('limits each stream for itself', async () => {
+    const { stdout, stderr } = await run('printf 123456789; printf abcdef >&2', { keepBytes: 6 });
+    expect([stdout.omittedBytes, stderr.omittedBytes, stderr.head]).toEqual([3, 0, 'abcdef']);
+  });
+
+  it('keeps a character whole that comes in two chunks', async () => {
+    const chunks: string[] = [];
+    const { stdout } = await run("printf '\\303'; sleep 0.1; printf '\\274'", {
+      onOutput: (_stream, chunk) => void chunks.push(Buffer.from(chunk).toString('hex')),
+    });
+    expect(stdout.head).toBe('ü');
+    expect(chunks).toEqual(['c3', 'bc']);
+  });
+
+  it('replaces bytes that are no UTF-8', async () => {
+    expect((await run("printf 'a\\377b'")).stdout.head).toBe('a�b');
+  });
+
+  it('is whole when the command ends at once after writing much', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => run('head -c 3000000 /dev/zero')));
+    expect(outcomes.map(({ stdout }) => stdout.totalBytes)).toEqual(Array(8).fill(3_000_000));
+  });
+
+  it('is whole when the last of it comes from a process that the shell does not wait for', async () => {
+    const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
+    expect((await run(command, { shell: 'bash' })).stdout.head).toBe('a\nb\nc\n');
+  });
+
+  it('takes memory by what is kept, not by what is written', async () => {
+    const before = process.memoryUsage().rss;
+    const { stdout } = await run('head -c 200000000 /dev/zero', { keepBytes: 4096 });
+    expect(stdout.totalBytes).toBe(200_000_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+  });
+});
+
+describe('onOutput', () => {
+  it('hears chunks of both streams in order', async () => {
+    const heard: string[] = [];
+    await run('echo 1; sleep 0.05; echo 2 >&2; sleep 0.05; echo 3', {
+      onOutput: (stream, chunk) => void heard.push(`${stream}:${Buffer.from(chunk).toString()}`),
+    });
+    expect(heard).toEqual(['stdout:1\n', 'stderr:2\n', 'stdout:3\n']);
+  });
+
+  it('slows the command down while its promise is pending, and is never called twice at a time', async () => {
+    let pending = 0;
+    let most = 0;
+    let seen = 0;
+    const calls: number[] = [];
+    const command =
+      'for i in 1 2 3 4 5 6 7 8; do head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2; done';
+    const { stdout, stderr } = await run(`${command}; sleep 0.3`, {
+      async onOutput(_stream, chunk) {
+        most = Math.max(most, ++pending);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        pending--;
+        seen += chunk.length;
+        calls.push(chunk.length);
+      },
+    });
+    expect(most).toBe(1);
+    expect(stdout.totalBytes + stderr.totalBytes).toBe(3_200_000);
+    expect(seen).toBe(3_200_000);
+  });
+
+  it('holds the command back: nothing runs ahead of a reader that does not read', async () => {
+    const abort = new AbortController();
+    let heard = 0;
+    const done = run('head -c 5000000 /dev/zero; echo finished > finished', {
+      signal: abort.signal,
+      onOutput: (_stream, chunk) => {
+        heard += chunk.length;
+        return new Promise(() => {});
+      },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(heard).toBeLessThan(1_000_000);
+    expect(readdirSync(cwd)).not.toContain('finished');
+    abort.abort();
+    expect((await done).aborted).toBe(true);
+  });
+
+  it('keeps nobody waiting after the end, though its promise hangs', async () => {
+    const outcome = await run('echo 1; sleep 0.1; echo 2', { onOutput: () => new Promise(() => {}) });
+    expect(outcome).toMatchObject({ exitCode: 0, aborted: false });
+    expect(outcome.stdout.head).toBe('1\n2\n');
+    expect(outcome.durationMs).toBeLessThan(2000);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('full'))],
+  ])('ends the command when it %s', async (_how, onOutput) => {
+    const token = sleepToken();
+    await expect(run(`echo 1; sleep ${token}`, { onOutput })).rejects.toThrow('full');
+    expect(living(token)).toEqual([]);
+  });
+});
+
+describe('a command that cannot be started', () => {
+  it.each([
+    ['a directory that is missing', { cwd: '/nowhere/at/all' }, 'ENOENT', 'working directory'],
+    ['a directory that is a file', { cwd: '/etc/passwd' }, 'ENOTDIR', 'working directory'],
+    ['a command that is too long', { command: `: ${'x'.repeat(3_000_000)}` }, 'E2BIG', 'too long'],
+    ['a NUL in the command', { command: 'echo a\0b' }, 'EINVAL', 'NUL'],
+  ])('fails with spawn_failed: %s', async (_what, more, errno, why) => {
+    const error: unknown = await run('true', more).catch((thrown: unknown) => thrown);
+    expect(isToolError(error, 'spawn_failed')).toBe(true);
+    expect(error).toMatchObject({ details: { shell: 'sh', errno } });
+    expect(String(error)).toContain(why);
+    expect(String(error)).toContain(errno);
+  });
+
+  it('does not tell the value of a variable that cannot be handed on', async () => {
+    const error: unknown = await run('true', { env: { A: 'secret\0' } }).catch((thrown: unknown) => thrown);
+    expect(JSON.stringify(error)).toContain('EINVAL');
+    expect(JSON.stringify(error)).not.toContain('secret');
+  });
+});
+
+/** Each starts something that lives as `sleep TOKEN` and says `ready` when it does. */
+const TREES: Readonly<Record<string, string>> = {
+  'a child in the background': 'sleep TOKEN & echo ready',
+  nohup: 'nohup sleep TOKEN & echo ready',
+  'a child that was disowned': "bash -c 'sleep TOKEN & disown; echo ready'",
+  'a session of its own': 'setsid sleep TOKEN & echo ready',
+  'a session of its own, without the pipes': 'setsid sleep TOKEN >/dev/null 2>&1 & echo ready',
+  'a double fork': '(setsid sh -c "sleep TOKEN & :" &) ; echo ready',
+  'a double fork, without the pipes':
+    '(setsid sh -c "sleep TOKEN >/dev/null 2>&1 & :" &) ; sleep 0.05; echo ready',
+  'an empty environment and a session of its own': 'env -i setsid sleep TOKEN >/dev/null 2>&1 & echo ready',
+  'deaf to TERM': `sh -c "trap '' TERM HUP INT; while :; do sleep TOKEN; done" & sleep 0.05; echo ready`,
+  'deaf to TERM in a session of its own': `setsid sh -c "trap '' TERM HUP INT; while :; do sleep TOKEN; done" & sleep 0.05; echo ready`,
+  'a chain of sessions':
+    'setsid sh -c "setsid sh -c \\"setsid sleep TOKEN & wait\\" & wait" & sleep 0.05; echo ready',
+  stopped: 'sh -c "kill -STOP \\$\\$; sleep TOKEN" & sleep TOKEN & echo ready',
+  'forks while it is being killed': `sh -c 'trap "sleep TOKEN & sleep TOKEN &" TERM; while :; do sleep 0.01; done' &
+     sleep TOKEN & sleep 0.05; echo ready`,
+  'forks all the time': `sh -c 'trap "" TERM; while :; do sleep TOKEN & sleep 0.03; done' & sleep 0.1; echo ready`,
+  // Four hundred steps at most, lest a mistake here brings the machine down.
+  'flees from number to number': `cat > TOKEN.sh <<'END'
+[ "$1" -gt 0 ] && setsid sh TOKEN.sh $(($1 - 1)) >/dev/null 2>&1 &
+END
+sh TOKEN.sh 400 & sleep 0.05; echo ready`,
+};
+
+describe('a command that is aborted', () => {
+  it('does not start when it is aborted already', async () => {
+    const outcome = await run('touch was-started', { signal: AbortSignal.abort() });
+    expect(outcome).toMatchObject({ aborted: true, exitCode: null, survivors: [] });
+    expect(outcome.stdout).toEqual({ head: '', tail: '', totalBytes: 0, omittedBytes: 0 });
+    expect(readdirSync(cwd)).not.toContain('was-started');
+  });
+
+  it('keeps what it has written so far', async () => {
+    const outcome = await abortWhenReady('echo before; echo ready; sleep 60');
+    expect(outcome).toMatchObject({ aborted: true, exitCode: null, signal: 'SIGTERM' });
+    expect(outcome.stdout.head).toBe('before\nready\n');
+  });
+
+  it('may tidy up for a moment', async () => {
+    const outcome = await abortWhenReady(
+      "trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.01; done",
+    );
+    expect(outcome).toMatchObject({ aborted: true, exitCode: 7 });
+    expect(outcome.stdout.head).toBe('ready\ntidied\n');
+  });
+
+  it('dies though it ignores TERM', async () => {
+    expect(await abortWhenReady("trap '' TERM; echo ready; while :; do sleep 0.01; done")).toMatchObject({
+      aborted: true,
+      signal: 'SIGKILL',
+    });
+  });
+
+  it.each(Object.entries(TREES))('takes everything with it: %s', async (_what, tree) => {
+    const token = sleepToken();
+    const before = performance.now();
+    const outcome = await abortWhenReady(`${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`);
+    expect(outcome).toMatchObject({ aborted: true, survivors: [] });
+    expect(living(token)).toEqual([]);
+    expect(performance.now() - before).toBeLessThan(3000);
+  });
+
+  it('leaves what does not belong to it alone', async () => {
+    const token = sleepToken();
+    const abort = new AbortController();
+    const bystander = run(`exec sleep ${token}`, { signal: abort.signal });
+    const other = sleepToken();
+    await abortWhenReady(`setsid sleep ${other} & echo ready; sleep ${other}`);
+    expect(living(token)).toHaveLength(1);
+    abort.abort();
+    await bystander;
+    expect(living(token)).toEqual([]);
+  });
+});
+
+describe('what a finished command leaves running', () => {
+  it.each(Object.entries(TREES))('does not delay the result, and dies: %s', async (_what, tree) => {
+    const token = sleepToken();
+    const outcome = await run(tree.replaceAll('TOKEN', token), { shell: 'bash' });
+    expect(outcome).toMatchObject({ aborted: false, exitCode: 0, survivors: [] });
+    expect(living(token)).toEqual([]);
+    expect(outcome.durationMs).toBeLessThan(2000);
+  });
+
+  it('dies for fifty commands at once', async () => {
+    const token = sleepToken();
+    const trees = Object.values(TREES);
+    const runs = Array.from({ length: 50 }, (_, index) => {
+      const command = (trees[index % trees.length] ?? '').replaceAll('TOKEN', token);
+      return index % 2 === 0 ? run(command) : abortWhenReady(`${command}; echo ready; sleep ${token}`);
+    });
+    const outcomes = await Promise.all(runs);
+    expect(outcomes.flatMap(({ survivors }) => survivors)).toEqual([]);
+    expect(living(token)).toEqual([]);
+  }, 60_000);
+});
+
+describe('after runCommand() nothing is left', () => {
+  it('of listeners, timers and descriptors', async () => {
+    const abort = new AbortController();
+    let listeners = 0;
+    const { addEventListener, removeEventListener } = abort.signal;
+    abort.signal.addEventListener = (...args: unknown[]) => {
+      listeners++;
+      Reflect.apply(addEventListener, abort.signal, args);
+    };
+    abort.signal.removeEventListener = (...args: unknown[]) => {
+      listeners--;
+      Reflect.apply(removeEventListener, abort.signal, args);
+    };
+    await run('true');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const [descriptors, resources] = [openDescriptors(), activeResources()];
+    for (let round = 0; round < 5; round++) {
+      await run('echo 1; sleep 60 & echo 2', { signal: abort.signal, onOutput: () => Promise.resolve() });
+      await run('true', { cwd: '/nowhere' }).catch(() => {});
+      await abortWhenReady('echo ready; sleep 60');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(listeners).toBe(0);
+    expect(openDescriptors()).toBe(descriptors);
+    expect(activeResources()).toEqual(resources);
+  });
+});
+
+function abortWhenReady(command: string) {
+  const abort = new AbortController();
+  AbortSignal.timeout(15_000).addEventListener('abort', () => abort.abort());
+  return run(command, {
+    shell: 'bash',
+    signal: abort.signal,
+    onOutput(_stream, chunk) {
+      if (Buffer.from(chunk).toString().includes('ready')) abort.abort();
+    },
+  });
+}
+
+let tokens = 0;
+
+/** An argument of `sleep` that nobody else uses: it finds the process again whatever became of its environment. */
+function sleepToken(): string {
+  return `${3000 + (process.pid % 1000)}.${performance.timeOrigin.toFixed(0)}${++tokens}`;
+}
+
+function living(token: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && readOrEmpty(`/proc/${pid}/cmdline`).includes(token))
+    .filter((pid) => !/\) [ZX]/.test(readOrEmpty(`/proc/${pid}/stat`)));
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+function activeResources(): string[] {
+  return process.getActiveResourcesInfo().sort();
+}

@@ -1,0 +1,43 @@
+import { environmentIgnoresCase } from '../platform/environment.js';
+import { classifyVariable } from './classify-variable.js';
+import { cleanValue } from './clean-value.js';
+import { createNameMatcher } from './match-name.js';
+
+export interface EnvironmentOptions {
+  /** Names that are removed besides the built-in ones; `*` stands for any characters (CFG-ENV-01: additive). */
+  readonly denylist?: readonly string[];
+  /** Names that are handed on as they are, whatever else is said of them. May hold `*` too. */
+  readonly pass?: readonly string[];
+  /** Whether `path` is `PATH`: default true on Windows only (D120). */
+  readonly ignoreCase?: boolean;
+}
+
+/**
+ * The environment that a command may see: without secrets, without what leads to them, without what loads code
+ * (D060, D120; `environment-rules.ts` says why for each name). Relative entries of `PATH` and passwords within
+ * addresses are taken out of values. Not a wall: a secret under an innocent name stays.
+ */
+export function sanitizeEnvironment(
+  env: Readonly<Record<string, string>>,
+  options: EnvironmentOptions = {},
+): Record<string, string> {
+  const { denylist = [], pass = [], ignoreCase = environmentIgnoresCase() } = options;
+  const isPassed = createNameMatcher(pass, ignoreCase);
+  const isDenied = createNameMatcher(denylist, ignoreCase);
+  const kept: [string, string][] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (!isVariableName(name)) continue;
+    if (isPassed(name)) {
+      kept.push([name, value]);
+    } else if (!isDenied(name) && classifyVariable(name, ignoreCase) === undefined) {
+      const cleaned = ignoreCase ? value : cleanValue(name, value);
+      if (cleaned !== undefined) kept.push([name, cleaned]);
+    }
+  }
+  return Object.fromEntries(kept);
+}
+
+/** The system cannot carry other names; a program that reads `A=B=C` would see the variable `A`. */
+function isVariableName(name: string): boolean {
+  return name !== '' && !name.includes('=') && !name.includes('\0');
+}
