@@ -1,0 +1,179 @@
+import { isToolError } from '../errors/tool-error.js';
+import { pause } from '../platform/pause.js';
+import { sqliteFailure } from '../platform/sqlite-failure.js';
+import type { JournalDatabase } from './journal-database.js';
+
+/** One thing to do with the database. It may be tried more than once, so it changes nothing but the database. */
+export interface Operation<T> {
+  readonly writes: boolean;
+  run(database: JournalDatabase): T;
+}
+
+export interface GroupCommitOptions {
+  /** Called before the first group, and after one that the system refused. */
+  readonly open: () => JournalDatabase;
+  /** How long a group waits for another process that writes. */
+  readonly busyTimeoutMs: number;
+  /** What an operation is rejected with. */
+  readonly toError: (error: unknown) => Error;
+}
+
+/**
+ * Runs operations in the order they are asked for, and commits together what came together.
+ *
+ * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order.
+ * 2. An operation that fails by itself is rejected alone: the group is rolled back and run again without it.
+ * 3. When the system refuses (a full disk, a broken file, another writer for too long) the whole group is rejected,
+ *    nothing of it is kept, and the next one opens the file anew.
+ */
+export class GroupCommit {
+  private database: JournalDatabase | undefined = undefined;
+  private waiting: Waiting[] = [];
+  private draining: Promise<void> | undefined = undefined;
+
+  constructor(private readonly options: GroupCommitOptions) {}
+
+  ask<T>(operation: Operation<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push(new Asked(operation, resolve, reject));
+      this.draining ??= this.drain();
+    });
+  }
+
+  /** Resolves when everything asked for so far is settled. */
+  async settled(): Promise<void> {
+    await this.draining;
+  }
+
+  close(): void {
+    this.database?.close();
+    this.database = undefined;
+  }
+
+  private async drain(): Promise<void> {
+    // The rest of this turn of the event loop may ask for more, which then shares the commit.
+    await nextTurn();
+    while (this.waiting.length > 0) {
+      const group = this.waiting;
+      this.waiting = [];
+      const refusal = this.attempt(group);
+      if (refusal !== undefined) await this.tryLater(group, refusal);
+    }
+    this.draining = undefined;
+  }
+
+  /** Settles the group, unless another process is in the way: then the answer is SQLite's refusal. */
+  private attempt(group: Waiting[]): unknown {
+    try {
+      this.database ??= this.options.open();
+      const done = runTogether(this.database, group, this.options.toError);
+      for (const each of done) each.succeed();
+    } catch (error) {
+      if (sqliteFailure(error) === 'busy') return error;
+      this.closeQuietly();
+      for (const each of group) each.fail(this.options.toError(error));
+    }
+    return undefined;
+  }
+
+  private async tryLater(group: Waiting[], refusal: unknown): Promise<void> {
+    // At random, so that two processes that write without a break do not keep meeting.
+    const delayMs = 1 + Math.random() * 3;
+    await pause(delayMs);
+    const patient = group.filter((each) => {
+      each.waitedMs += delayMs;
+      if (each.waitedMs < this.options.busyTimeoutMs) return true;
+      each.fail(this.options.toError(refusal));
+      return false;
+    });
+    this.waiting = [...patient, ...this.waiting];
+  }
+
+  private closeQuietly(): void {
+    try {
+      this.close();
+    } catch {
+      // The error that led here is the one to tell.
+    }
+  }
+}
+
+/** Runs and commits the operations that can be; rejects those that fail by themselves. */
+function runTogether(
+  database: JournalDatabase,
+  group: Waiting[],
+  toError: (error: unknown) => Error,
+): Waiting[] {
+  let rest = group;
+  for (;;) {
+    const failure = runOnce(database, rest);
+    if (failure === undefined) return rest;
+    failure.operation.fail(toError(failure.error));
+    rest = rest.filter((each) => each !== failure.operation);
+  }
+}
+
+interface LoneFailure {
+  readonly operation: Waiting;
+  readonly error: unknown;
+}
+
+function runOnce(database: JournalDatabase, group: Waiting[]): LoneFailure | undefined {
+  const writes = group.some((each) => each.writes);
+  try {
+    if (writes) database.begin();
+    for (const operation of group) {
+      try {
+        operation.run(database);
+      } catch (error) {
+        if (!isToolError(error) && sqliteFailure(error) !== 'statement') throw error;
+        if (writes) database.rollback();
+        return { operation, error };
+      }
+    }
+    if (writes) database.commit();
+    return undefined;
+  } catch (error) {
+    database.rollback();
+    throw error;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** An operation and its promise. */
+interface Waiting {
+  readonly writes: boolean;
+  /** Milliseconds spent because another process was writing. */
+  waitedMs: number;
+  run(database: JournalDatabase): void;
+  succeed(): void;
+  fail(error: Error): void;
+}
+
+class Asked<T> implements Waiting {
+  waitedMs = 0;
+  private answer: { readonly value: T } | undefined = undefined;
+
+  constructor(
+    private readonly operation: Operation<T>,
+    private readonly resolve: (value: T) => void,
+    readonly fail: (error: Error) => void,
+  ) {}
+
+  get writes(): boolean {
+    return this.operation.writes;
+  }
+
+  run(database: JournalDatabase): void {
+    this.answer = { value: this.operation.run(database) };
+  }
+
+  succeed(): void {
+    if (this.answer !== undefined) this.resolve(this.answer.value);
+  }
+}

@@ -1,0 +1,108 @@
+import type { CallKey } from '../contract/journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../platform/sqlite.js';
+import { parseCallKey } from './call-key.js';
+import { linkHash } from './link-hash.js';
+import { toStoredText } from './stored-text.js';
+
+/** A table whose rows the chain of commits covers. */
+export type ChainedTable = 'batches' | 'calls' | 'repeats' | 'claims' | 'results' | 'notes';
+
+/** Calls whose number is known without a look into the file. */
+const REMEMBERED_CALLS = 10_000;
+
+/**
+ * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
+ */
+export class JournalDatabase {
+  private readonly statements = new Map<string, SqliteStatement>();
+  private readonly numbers = new Map<CallKey, number>();
+  /** Of the open transaction: which rows it added, what they hold, and the numbers of its calls. */
+  private added = '';
+  private content = '';
+  private fresh: [CallKey, number][] = [];
+
+  constructor(private readonly sqlite: SqliteDatabase) {}
+
+  prepared(sql: string): SqliteStatement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.sqlite.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  begin(): void {
+    this.added = '';
+    this.content = '';
+    this.fresh = [];
+    this.prepared('BEGIN IMMEDIATE').run();
+  }
+
+  /** Says what row was added, with its values in the order of its columns. */
+  chain(table: ChainedTable, number: number, values: readonly SqliteValue[]): void {
+    this.added += this.added === '' ? `${table}:${number}` : ` ${table}:${number}`;
+    this.content += rowContent(values);
+  }
+
+  commit(): void {
+    if (this.added !== '') this.addLink();
+    this.prepared('COMMIT').run();
+    for (const [key, number] of this.fresh) this.remember(key, number);
+    this.fresh = [];
+  }
+
+  private addLink(): void {
+    const last = this.prepared('SELECT hash FROM commits ORDER BY number DESC LIMIT 1').get();
+    const previous = typeof last?.hash === 'string' ? last.hash : '';
+    this.prepared('INSERT INTO commits (added, hash) VALUES (?, ?)').run(
+      this.added,
+      linkHash(previous, this.added, this.content),
+    );
+  }
+
+  rollback(): void {
+    if (this.sqlite.inTransaction) this.prepared('ROLLBACK').run();
+  }
+
+  /** Remembers a call's number once the open transaction is committed. */
+  willHold(key: CallKey, number: number): void {
+    this.fresh.push([key, number]);
+  }
+
+  private remember(key: CallKey, number: number): void {
+    this.numbers.set(key, number);
+    if (this.numbers.size <= REMEMBERED_CALLS) return;
+    const oldest = this.numbers.keys().next();
+    if (oldest.done !== true) this.numbers.delete(oldest.value);
+  }
+
+  /** The number of a key's call; undefined for a key that this journal never gave out. */
+  numberOf(key: CallKey): number | undefined {
+    return this.numbers.get(key) ?? this.lookUp(key);
+  }
+
+  private lookUp(key: CallKey): number | undefined {
+    const parsed = parseCallKey(key);
+    if (parsed === undefined) return undefined;
+    const row = this.prepared(
+      'SELECT c.number FROM batches b JOIN calls c ON c.number = b.number + 1 + ? AND c.batch = b.number WHERE b.id = ?',
+    ).get(parsed.index, toStoredText(parsed.batchId));
+    if (row === undefined) return undefined;
+    const number = Number(row.number);
+    this.remember(key, number);
+    return number;
+  }
+
+  close(): void {
+    this.sqlite.close();
+  }
+}
+
+/**
+ * A row as the chain covers it. No text of ours holds a NUL and no text that may be null is ever empty, so together
+ * with the table's name this tells all rows apart.
+ */
+export function rowContent(values: readonly unknown[]): string {
+  return `${values.join('\0')}\0`;
+}

@@ -1,0 +1,63 @@
+import { ToolError } from '../errors/tool-error.js';
+import { type SqliteFailure, sqliteFailure } from '../platform/sqlite-failure.js';
+import { journalUnavailable } from './journal-unavailable.js';
+
+/** Any error that came up while the journal at `path` was used, as a `journal_unavailable` that says what to do. */
+export function journalFailure(path: string, error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  const { reason, remedy } = explain(error);
+  const cause = error instanceof Error ? error.message : String(error);
+  return journalUnavailable(`Cannot use the journal "${path}"`, `${reason} (${cause})`, remedy, {
+    details: { path },
+    cause: error,
+  });
+}
+
+interface Explanation {
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+function explain(error: unknown): Explanation {
+  const errno = error instanceof Error && 'code' in error ? BY_ERRNO[String(error.code)] : undefined;
+  return errno ?? BY_FAILURE[sqliteFailure(error)];
+}
+
+const NOT_WRITABLE: Explanation = {
+  reason: 'it cannot be written',
+  remedy: 'Make the file and its directory writable, or choose another place.',
+};
+
+const FULL: Explanation = {
+  reason: 'the disk is full',
+  remedy: 'Free disk space, or choose another place.',
+};
+
+const BY_ERRNO: Readonly<Record<string, Explanation>> = {
+  EACCES: NOT_WRITABLE,
+  EPERM: NOT_WRITABLE,
+  EROFS: NOT_WRITABLE,
+  EISDIR: { reason: 'it is a directory', remedy: 'Name a file in it.' },
+  ENOTDIR: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
+  EEXIST: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+};
+
+const BY_FAILURE: Readonly<Record<SqliteFailure, Explanation>> = {
+  busy: {
+    reason: 'another process has been writing to it for too long',
+    remedy: 'End that process, wait for it, or choose another file.',
+  },
+  statement: { reason: 'what was given cannot be recorded', remedy: 'Give JSON values and finite times.' },
+  damaged: {
+    reason: 'it is no journal, or it is damaged',
+    remedy: 'Restore it from a copy, or move it away and start a new one.',
+  },
+  full: FULL,
+  'read-only': NOT_WRITABLE,
+  environment: {
+    reason: 'the system refuses it',
+    remedy: 'Check the disk and the file’s access rights, or choose another place.',
+  },
+};

@@ -1,0 +1,69 @@
+import canonicalize from 'canonicalize';
+import type { BatchEntry, CallEntry, CallKey, CallRecord, JournalNote, Worker } from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+
+/** A call as the memory journal keeps it. A record is made of it only when somebody asks. */
+export class MemoryCall {
+  worker: Worker | undefined = undefined;
+  startedAt = 0;
+  result: ToolResult | undefined = undefined;
+  finishedAt = 0;
+  notes: JournalNote[] | undefined = undefined;
+  /** The arguments as they came, kept where a second delivery will be compared with them. */
+  argsText: string | undefined = undefined;
+
+  constructor(
+    readonly key: CallKey,
+    readonly batch: MemoryBatch,
+    readonly index: number,
+    readonly entry: CallEntry,
+  ) {}
+
+  toRecord(): CallRecord {
+    const { key, batch, index, entry, worker, result } = this;
+    return {
+      callId: entry.callId,
+      toolName: entry.toolName,
+      args: entry.args,
+      effects: entry.effects,
+      disposition: entry.disposition,
+      reason: entry.reason,
+      key,
+      batchId: batch.entry.id,
+      index,
+      conversation: batch.entry.conversation,
+      state: result !== undefined ? 'done' : worker !== undefined ? 'running' : 'queued',
+      acceptedAt: batch.entry.at,
+      ...(worker === undefined ? {} : { worker, startedAt: this.startedAt }),
+      ...(result === undefined ? {} : { result, finishedAt: this.finishedAt }),
+    };
+  }
+
+  /** Its answer is no final word: nobody was there to decide. */
+  get isOpen(): boolean {
+    return this.result?.error?.code === 'approval_unavailable';
+  }
+
+  /** Whether another delivery asks for the same; the order of an object's members does not count. */
+  isRepeatedBy(entry: CallEntry): boolean {
+    if (entry.toolName !== this.entry.toolName || this.argsText === undefined) return false;
+    if (JSON.stringify(entry.args) === this.argsText) return true;
+    return canonicalize(entry.args) === canonicalize(JSON.parse(this.argsText));
+  }
+}
+
+export class MemoryBatch {
+  /** In order of delivery; one that attached is the first delivery, which belongs to another batch. */
+  readonly calls: MemoryCall[] = [];
+  /** Calls of its own that are not done. */
+  open = 0;
+  /** The batch that finished next. */
+  next: MemoryBatch | undefined = undefined;
+
+  constructor(readonly entry: BatchEntry) {}
+
+  /** What it counts against the capacity; never nothing, so that empty batches are bounded too. */
+  get weight(): number {
+    return this.calls.length || 1;
+  }
+}

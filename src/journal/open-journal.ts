@@ -1,0 +1,120 @@
+import type {
+  Acceptance,
+  BatchEntry,
+  CallKey,
+  CallRecord,
+  Journal,
+  JournalNote,
+  Worker,
+} from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+import { ToolError } from '../errors/tool-error.js';
+import { IN_MEMORY } from './journal-place.js';
+import { journalIsClosed } from './journal-unavailable.js';
+
+export interface JournalOptions {
+  /**
+   * Milliseconds that an operation waits while another process writes to the file, before it is rejected with
+   * `journal_unavailable`. Default 5,000.
+   */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * A journal in an SQLite file, which several processes may use at once (D085). Touches the disk with its first
+ * operation: then the file is made where there is none (mode 0600, its new directories 0700). Operations that are
+ * asked for in one turn of the event loop share one commit.
+ *
+ * A key that the journal never gave out is claimed by nobody; to note or finish it is `journal_unavailable`.
+ *
+ * @param path a file, or `:memory:` for a journal that ends with the process (`durable: false`).
+ * @throws ToolError `config_invalid` for an empty path or a bad option.
+ */
+export function openJournal(path: string, options: JournalOptions = {}): Journal {
+  const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
+  if (path === '') {
+    throw new ToolError('config_invalid', 'Cannot open a journal at "": name a file, or ":memory:".');
+  }
+  if (!Number.isFinite(busyTimeoutMs) || busyTimeoutMs < 0) {
+    throw new ToolError(
+      'config_invalid',
+      `Cannot wait ${String(busyTimeoutMs)} ms: busyTimeoutMs must be a number of milliseconds, 0 or more.`,
+    );
+  }
+  return new LazyJournal(path, busyTimeoutMs);
+}
+
+/** Loads SQLite and everything around it with the first operation: a program that keeps no journal never pays for it. */
+class LazyJournal implements Journal {
+  readonly durable: boolean;
+  private readonly load: () => Promise<Journal>;
+  private loading: Promise<Journal> | undefined = undefined;
+  private loaded: Journal | undefined = undefined;
+  private closed = false;
+
+  constructor(path: string, busyTimeoutMs: number) {
+    this.durable = path !== IN_MEMORY;
+    this.load = async () => {
+      const { SqliteJournal } = await import('./sqlite-journal.js');
+      return new SqliteJournal(path, busyTimeoutMs);
+    };
+  }
+
+  accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
+    return this.ask((journal) => journal.accept(batch), 'accept a batch');
+  }
+
+  claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
+    return this.ask((journal) => journal.claim(key, worker, at), 'claim a call');
+  }
+
+  note(key: CallKey, note: JournalNote): Promise<void> {
+    return this.ask((journal) => journal.note(key, note), 'note a fact');
+  }
+
+  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+    return this.ask((journal) => journal.finish(key, result, at), 'record a result');
+  }
+
+  sync(): Promise<void> {
+    return this.ask((journal) => journal.sync(), 'write what is pending');
+  }
+
+  call(key: CallKey): Promise<CallRecord | undefined> {
+    return this.ask((journal) => journal.call(key), 'read a call');
+  }
+
+  find(conversation: string, callId: string): Promise<CallRecord | undefined> {
+    return this.ask((journal) => journal.find(conversation, callId), 'find a call');
+  }
+
+  batch(id: string): Promise<readonly CallRecord[]> {
+    return this.ask((journal) => journal.batch(id), 'read a batch');
+  }
+
+  unfinished(conversation?: string): Promise<readonly CallRecord[]> {
+    return this.ask((journal) => journal.unfinished(conversation), 'read the unfinished calls');
+  }
+
+  notes(key: CallKey): Promise<readonly JournalNote[]> {
+    return this.ask((journal) => journal.notes(key), 'read the notes of a call');
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    // What was never used has nothing to close.
+    await (await this.loading)?.close();
+  }
+
+  // Those who wait for the loading are served in the order in which they came.
+  private ask<T>(use: (journal: Journal) => T | Promise<T>, action: string): Promise<T> {
+    if (this.closed) return Promise.reject(journalIsClosed(action));
+    if (this.loaded !== undefined) return Promise.resolve(use(this.loaded));
+    this.loading ??= this.load();
+    return this.loading.then((journal) => {
+      // Only now, when everybody who waited is in the queue already: nobody overtakes them.
+      this.loaded = journal;
+      return use(journal);
+    });
+  }
+}

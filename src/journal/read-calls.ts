@@ -1,0 +1,117 @@
+import type { CallKey, CallRecord, JournalNote, Worker } from '../contract/journal.js';
+import type { SqliteRow } from '../platform/sqlite.js';
+import { callKey, parseCallKey } from './call-key.js';
+import type { JournalDatabase } from './journal-database.js';
+import { JournalRow } from './journal-row.js';
+import { findNameHolder } from './name-holder.js';
+import { toStoredText } from './stored-text.js';
+
+/** Calls with all that became of them. */
+const CALLS = `
+  SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
+    k.worker, k.pid, k.process_started_at, k.started_at, r.result, r.blob, r.finished_at, x.content
+  FROM calls c JOIN batches b ON b.number = c.batch
+  LEFT JOIN claims k ON k.call = c.number
+  LEFT JOIN results r ON r.call = c.number
+  LEFT JOIN blobs x ON x.hash = r.blob`;
+
+/** The call of a number that is known to be there. */
+export function readCall(database: JournalDatabase, number: number): CallRecord {
+  return toRecord(database.prepared(`${CALLS} WHERE c.number = ?`).get(number) ?? {});
+}
+
+export function findByKey(database: JournalDatabase, key: CallKey): CallRecord | undefined {
+  const parsed = parseCallKey(key);
+  if (parsed === undefined) return undefined;
+  const row = database
+    .prepared(`${CALLS} WHERE b.id = ? AND c.number = b.number + 1 + ?`)
+    .get(toStoredText(parsed.batchId), parsed.index);
+  return row === undefined ? undefined : toRecord(row);
+}
+
+export function findFirstDelivery(
+  database: JournalDatabase,
+  conversation: string,
+  callId: string,
+): CallRecord | undefined {
+  const holder = findNameHolder(database, toStoredText(conversation), toStoredText(callId), 'any');
+  return holder === undefined ? undefined : readCall(database, holder.number);
+}
+
+const NUMBERS_OF_BATCH = `
+  SELECT c.number, c.number AS call FROM calls c JOIN batches b ON b.number = c.batch WHERE b.id = ?1
+  UNION ALL
+  SELECT p.number, p.call FROM repeats p JOIN batches b ON p.number > b.number AND p.number <= b.number + b.size
+  WHERE b.id = ?1
+  ORDER BY 1`;
+
+/** A batch's calls, in order; for a delivery that attached, the call it attached to. */
+export function readBatch(database: JournalDatabase, id: string): readonly CallRecord[] {
+  const numbers = database.prepared(NUMBERS_OF_BATCH).all(toStoredText(id));
+  return numbers.map((row) => readCall(database, new JournalRow(row).number('call')));
+}
+
+const UNFINISHED = `${CALLS} WHERE c.number IN (SELECT call FROM unfinished)`;
+
+export function readUnfinished(database: JournalDatabase, conversation?: string): readonly CallRecord[] {
+  const rows =
+    conversation === undefined
+      ? database.prepared(`${UNFINISHED} ORDER BY c.number`).all()
+      : database
+          .prepared(`${UNFINISHED} AND c.conversation = ? ORDER BY c.number`)
+          .all(toStoredText(conversation));
+  return rows.map(toRecord);
+}
+
+const NOTES = `
+  SELECT n.kind, n.data, n.blob, n.noted_at, x.content FROM notes n
+  JOIN calls c ON c.number = n.call JOIN batches b ON b.number = c.batch
+  LEFT JOIN blobs x ON x.hash = n.blob
+  WHERE b.id = ? AND c.number = b.number + 1 + ? ORDER BY n.number`;
+
+export function readNotes(database: JournalDatabase, key: CallKey): readonly JournalNote[] {
+  const parsed = parseCallKey(key);
+  if (parsed === undefined) return [];
+  const rows = database.prepared(NOTES).all(toStoredText(parsed.batchId), parsed.index);
+  return rows.map(toNote);
+}
+
+function toNote(values: SqliteRow): JournalNote {
+  const row = new JournalRow(values);
+  const kind: JournalNote['kind'] = row.oneOf('kind', [
+    'intent',
+    'preimage',
+    'process',
+    'approval',
+    'late_result',
+  ]);
+  return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
+}
+
+function toRecord(values: SqliteRow): CallRecord {
+  const row = new JournalRow(values);
+  const worker = row.has('worker') ? toWorker(row) : undefined;
+  const done = row.has('finished_at');
+  const position = row.number('position');
+  const batchId = row.text('batch_id');
+  return {
+    callId: row.text('call_id'),
+    toolName: row.text('tool_name'),
+    args: row.json(row.rawText('args')),
+    effects: row.json(row.rawText('effects')),
+    disposition: row.oneOf('disposition', ['execute_now', 'requires_confirmation', 'pre_resolved']),
+    reason: row.text('reason'),
+    key: callKey(batchId, position),
+    batchId,
+    index: position,
+    conversation: row.text('conversation'),
+    state: done ? 'done' : worker === undefined ? 'queued' : 'running',
+    acceptedAt: row.number('accepted_at'),
+    ...(worker === undefined ? {} : { worker, startedAt: row.number('started_at') }),
+    ...(done ? { result: row.json(row.longText('result')), finishedAt: row.number('finished_at') } : {}),
+  };
+}
+
+function toWorker(row: JournalRow): Worker {
+  return { id: row.text('worker'), pid: row.number('pid'), startedAt: row.number('process_started_at') };
+}

@@ -1,0 +1,144 @@
+import canonicalize from 'canonicalize';
+import type { Acceptance, BatchEntry, CallEntry } from '../contract/journal.js';
+import { callKey } from './call-key.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { batchIsKnown } from './journal-unavailable.js';
+import { sha256 } from './link-hash.js';
+import { findNameHolder, isSameCall } from './name-holder.js';
+import { readCall } from './read-calls.js';
+import { toStoredText } from './stored-text.js';
+
+/** Writes a batch whole, and answers for each of its calls. */
+export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
+  // Made texts at once: what the caller does to its objects later does not count.
+  const rows = entry.calls.map((call) => toRow(call, entry.attach));
+  return {
+    writes: true,
+    run(database) {
+      const number = addBatch(database, entry);
+      const delivery = {
+        batch: number,
+        conversation: toStoredText(entry.conversation),
+        inBatch: new Map<string, number>(),
+      };
+      const placed = rows.map((row, index) => {
+        database.willHold(callKey(entry.id, index), number + 1 + index);
+        return placeCall(database, delivery, row, number + 1 + index);
+      });
+      return placed.map((place, index) => toAcceptance(database, place, callKey(entry.id, index)));
+    },
+  };
+}
+
+interface CallRow {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly args: string;
+  readonly argsHash: string | null;
+  readonly effects: string;
+  readonly disposition: string;
+  readonly reason: string;
+}
+
+function toRow(call: CallEntry, attach: boolean): CallRow {
+  return {
+    callId: toStoredText(call.callId),
+    toolName: toStoredText(call.toolName),
+    args: JSON.stringify(call.args),
+    argsHash: attach ? sha256(canonicalize(call.args) ?? '') : null,
+    effects: JSON.stringify(call.effects),
+    disposition: call.disposition,
+    reason: toStoredText(call.reason),
+  };
+}
+
+const LAST_BATCH = 'SELECT number, size FROM batches ORDER BY number DESC LIMIT 1';
+const ADD_BATCH = `
+  INSERT INTO batches (number, id, conversation, attach, size, accepted_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO NOTHING`;
+
+/** The batch's number; its calls' follow. */
+function addBatch(database: JournalDatabase, entry: BatchEntry): number {
+  const last = database.prepared(LAST_BATCH).get();
+  const number = last === undefined ? 1 : Number(last.number) + Number(last.size) + 1;
+  const values = [
+    number,
+    toStoredText(entry.id),
+    toStoredText(entry.conversation),
+    entry.attach ? 1 : 0,
+    entry.calls.length,
+    entry.at,
+  ];
+  if (database.prepared(ADD_BATCH).run(...values) === 0) throw batchIsKnown(entry.id);
+  database.chain('batches', number, values);
+  return number;
+}
+
+interface Delivery {
+  readonly batch: number;
+  readonly conversation: string;
+  /** The first delivery of every call id of this batch so far. */
+  readonly inBatch: Map<string, number>;
+}
+
+interface Place {
+  readonly kind: Acceptance['kind'];
+  /** The first delivery. */
+  readonly first: number;
+}
+
+const ADD_CALL = `
+  INSERT INTO calls (number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const ADD_REPEAT = 'INSERT INTO repeats (number, call) VALUES (?, ?)';
+
+function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, number: number): Place {
+  const twin = delivery.inBatch.get(row.callId);
+  const earlier = twin === undefined ? findEarlier(database, delivery.conversation, row) : undefined;
+  const first = twin ?? earlier?.number ?? number;
+  delivery.inBatch.set(row.callId, first);
+  if (earlier?.isSame === true) {
+    database.prepared(ADD_REPEAT).run(number, first);
+    database.chain('repeats', number, [number, first]);
+    return { kind: 'known', first };
+  }
+  const { callId, toolName, args, argsHash, effects, disposition, reason } = row;
+  const { batch, conversation } = delivery;
+  const values = [
+    number,
+    batch,
+    conversation,
+    callId,
+    toolName,
+    args,
+    argsHash,
+    effects,
+    disposition,
+    reason,
+  ];
+  database.prepared(ADD_CALL).run(...values);
+  database.chain('calls', number, values);
+  return { kind: first === number ? 'fresh' : 'conflict', first };
+}
+
+function findEarlier(
+  database: JournalDatabase,
+  conversation: string,
+  row: CallRow,
+): { readonly number: number; readonly isSame: boolean } | undefined {
+  if (row.argsHash === null) return undefined;
+  const holder = findNameHolder(database, conversation, row.callId, 'attachable');
+  if (holder === undefined) return undefined;
+  const isSame = isSameCall(holder, row);
+  // Nobody has decided about it yet: it is a call of its own, and takes over the name.
+  return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
+}
+
+function toAcceptance(database: JournalDatabase, place: Place, key: string): Acceptance {
+  if (place.kind === 'fresh') return { kind: 'fresh', key };
+  const record = readCall(database, place.first);
+  return place.kind === 'known'
+    ? { kind: 'known', key: record.key, record }
+    : { kind: 'conflict', key, record };
+}

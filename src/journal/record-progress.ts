@@ -1,0 +1,77 @@
+import type { CallKey, JournalNote, Worker } from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { callIsUnknown } from './journal-unavailable.js';
+import { type LongText, storeLongText, toLongText } from './long-text.js';
+import { toStoredText } from './stored-text.js';
+
+const CLAIM = `
+  INSERT INTO claims (call, worker, pid, process_started_at, started_at) SELECT ?1, ?2, ?3, ?4, ?5
+  WHERE NOT EXISTS (SELECT 1 FROM results WHERE call = ?1)
+  ON CONFLICT (call) DO NOTHING`;
+
+export function recordClaim(key: CallKey, worker: Worker, at: number): Operation<boolean> {
+  const workerId = toStoredText(worker.id);
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) return false;
+      const values = [call, workerId, worker.pid, worker.startedAt, at];
+      if (database.prepared(CLAIM).run(...values) === 0) return false;
+      database.chain('claims', call, values);
+      return true;
+    },
+  };
+}
+
+const FINISH = `
+  INSERT INTO results (call, result, blob, finished_at) VALUES (?, ?, ?, ?) ON CONFLICT (call) DO NOTHING`;
+
+export function recordResult(key: CallKey, result: ToolResult, at: number): Operation<'recorded' | 'late'> {
+  const text = toLongText(JSON.stringify(result));
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) throw callIsUnknown('record the result of', key);
+      storeLongText(database, text);
+      const values = [call, text.inline, text.blob, at];
+      if (database.prepared(FINISH).run(...values) === 0) {
+        addNote(database, call, 'late_result', text, at);
+        return 'late';
+      }
+      database.chain('results', call, values);
+      return 'recorded';
+    },
+  };
+}
+
+export function recordNote(key: CallKey, note: JournalNote): Operation<void> {
+  const { kind, at } = note;
+  const text = toLongText(JSON.stringify(note.data));
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) throw callIsUnknown('note a fact of', key);
+      storeLongText(database, text);
+      addNote(database, call, kind, text, at);
+    },
+  };
+}
+
+const NOTE = 'INSERT INTO notes (call, kind, data, blob, noted_at) VALUES (?, ?, ?, ?, ?) RETURNING number';
+
+function addNote(
+  database: JournalDatabase,
+  call: number,
+  kind: JournalNote['kind'],
+  text: LongText,
+  at: number,
+): void {
+  const values = [call, kind, text.inline, text.blob, at];
+  const number = Number(database.prepared(NOTE).get(...values)?.number);
+  database.chain('notes', number, [number, ...values]);
+}

@@ -1,0 +1,98 @@
+import type {
+  Acceptance,
+  BatchEntry,
+  CallKey,
+  CallRecord,
+  Journal,
+  JournalNote,
+  Worker,
+} from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+import { GroupCommit, type Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { journalFailure } from './journal-failure.js';
+import { IN_MEMORY } from './journal-place.js';
+import { journalIsClosed } from './journal-unavailable.js';
+import { openJournalDatabase } from './open-journal-database.js';
+import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './read-calls.js';
+import { recordBatch } from './record-batch.js';
+import { recordClaim, recordNote, recordResult } from './record-progress.js';
+
+/** The journal behind `openJournal`. */
+export class SqliteJournal implements Journal {
+  readonly durable: boolean;
+  private readonly commits: GroupCommit;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(
+    private readonly path: string,
+    busyTimeoutMs: number,
+  ) {
+    this.durable = path !== IN_MEMORY;
+    this.commits = new GroupCommit({
+      open: () => openJournalDatabase(path),
+      busyTimeoutMs,
+      toError: (error) => journalFailure(path, error),
+    });
+  }
+
+  accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
+    return this.ask('accept a batch', () => recordBatch(batch));
+  }
+
+  claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
+    return this.ask('claim a call', () => recordClaim(key, worker, at));
+  }
+
+  note(key: CallKey, note: JournalNote): Promise<void> {
+    return this.ask('note a fact', () => recordNote(key, note));
+  }
+
+  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+    return this.ask('record a result', () => recordResult(key, result, at));
+  }
+
+  async sync(): Promise<void> {
+    if (this.closing !== undefined) throw journalIsClosed('write what is pending');
+    await this.commits.settled();
+  }
+
+  call(key: CallKey): Promise<CallRecord | undefined> {
+    return this.read('read a call', (database) => findByKey(database, key));
+  }
+
+  find(conversation: string, callId: string): Promise<CallRecord | undefined> {
+    return this.read('find a call', (database) => findFirstDelivery(database, conversation, callId));
+  }
+
+  batch(id: string): Promise<readonly CallRecord[]> {
+    return this.read('read a batch', (database) => readBatch(database, id));
+  }
+
+  unfinished(conversation?: string): Promise<readonly CallRecord[]> {
+    return this.read('read the unfinished calls', (database) => readUnfinished(database, conversation));
+  }
+
+  notes(key: CallKey): Promise<readonly JournalNote[]> {
+    return this.read('read the notes of a call', (database) => readNotes(database, key));
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.commits.settled().then(() => this.commits.close());
+    return this.closing;
+  }
+
+  private read<T>(action: string, run: (database: JournalDatabase) => T): Promise<T> {
+    return this.ask(action, () => ({ writes: false, run }));
+  }
+
+  private ask<T>(action: string, toOperation: () => Operation<T>): Promise<T> {
+    if (this.closing !== undefined) return Promise.reject(journalIsClosed(action));
+    try {
+      return this.commits.ask(toOperation());
+    } catch (error) {
+      // Values that are no JSON: nothing was asked for yet.
+      return Promise.reject(journalFailure(this.path, error));
+    }
+  }
+}

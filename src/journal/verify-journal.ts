@@ -1,0 +1,91 @@
+import { type ChainedTable, type JournalDatabase, rowContent } from './journal-database.js';
+import { journalFailure } from './journal-failure.js';
+import { linkHash, sha256 } from './link-hash.js';
+import { openJournalDatabase } from './open-journal-database.js';
+
+export type Verification =
+  /** `head` is the hash over everything: whoever notes it elsewhere can tell later that nothing was cut off. */
+  | { readonly intact: true; readonly commits: number; readonly head: string }
+  /** `commit` is the first that does not hold what it held when it was written. */
+  | { readonly intact: false; readonly commit?: number; readonly reason: string };
+
+/**
+ * Checks that every row of a journal's file is as it was written: the chain of commits covers all of them.
+ *
+ * @throws ToolError `journal_unavailable` when the file cannot be read, or is no journal.
+ */
+export function verifyJournal(path: string): Verification {
+  try {
+    const database = openJournalDatabase(path);
+    try {
+      // One transaction, so that what others write meanwhile is not half seen.
+      database.prepared('BEGIN').run();
+      return verifyChain(database);
+    } finally {
+      database.rollback();
+      database.close();
+    }
+  } catch (error) {
+    throw journalFailure(path, error);
+  }
+}
+
+const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';
+
+function verifyChain(database: JournalDatabase): Verification {
+  let head = '';
+  let covered = 0;
+  let commits = 0;
+  for (;;) {
+    const page = database.prepared(PAGE).all(commits);
+    for (const { number, added, hash } of page) {
+      const names = String(added).split(' ');
+      const content = names.map((name) => readContent(database, name)).join('');
+      const isNext = number === commits + 1;
+      if (!isNext || linkHash(head, String(added), content) !== hash) {
+        return { intact: false, commit: commits + 1, reason: 'its rows are not those that were written' };
+      }
+      head = hash;
+      commits = number;
+      covered += names.length;
+    }
+    if (page.length === 0) break;
+  }
+  const rows = countRows(database);
+  if (rows !== covered) return { intact: false, reason: `${rows} rows, but the chain covers ${covered}` };
+  const blob = findBadBlob(database);
+  if (blob !== undefined) return { intact: false, reason: `blob ${blob} is not what its name says` };
+  return { intact: true, commits, head };
+}
+
+/** The tables that the chain covers, with the column that names their rows. */
+const TABLES: Readonly<Record<ChainedTable, string>> = {
+  batches: 'number',
+  calls: 'number',
+  repeats: 'number',
+  claims: 'call',
+  results: 'call',
+  notes: 'number',
+};
+
+/** What a row such as `calls:12` holds now; nothing where it is gone. */
+function readContent(database: JournalDatabase, name: string): string {
+  const [table = '', number] = name.split(':');
+  const column = Object.entries(TABLES).find(([each]) => each === table)?.[1];
+  if (column === undefined) return '';
+  const row = database.prepared(`SELECT * FROM ${table} WHERE ${column} = ?`).get(Number(number));
+  return row === undefined ? '' : rowContent(Object.values(row));
+}
+
+function countRows(database: JournalDatabase): number {
+  const counts = Object.keys(TABLES).map((table) => `(SELECT count(*) FROM ${table})`);
+  return Number(database.prepared(`SELECT ${counts.join(' + ')} AS rows`).get()?.rows);
+}
+
+function findBadBlob(database: JournalDatabase): string | undefined {
+  for (const { hash } of database.prepared('SELECT hash FROM blobs').all()) {
+    const content = database.prepared('SELECT content FROM blobs WHERE hash = ?').get(String(hash))?.content;
+    if (!(content instanceof Uint8Array) || sha256(content) !== hash) return String(hash);
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { APPLICATION_ID, MIGRATIONS } from '../src/journal/migrations.js';
+
+/*
+ * Files with this schema are out there. A step that was released is never changed: add a step, and its text here.
+ */
+const RELEASED = [
+  `
+  CREATE TABLE batches (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    conversation TEXT NOT NULL,
+    attach INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    accepted_at REAL NOT NULL
+  ) STRICT;
+
+  -- args_hash: SHA-256 of the canonical JSON of args, where later deliveries attach.
+  CREATE TABLE calls (
+    number INTEGER PRIMARY KEY,
+    batch INTEGER NOT NULL REFERENCES batches,
+    conversation TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    tool_name TEXT NOT NULL,
+    args TEXT NOT NULL,
+    args_hash TEXT,
+    effects TEXT NOT NULL,
+    disposition TEXT NOT NULL,
+    reason TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX calls_by_call_id ON calls (conversation, call_id);
+
+  -- A delivery that attached to an earlier one.
+  CREATE TABLE repeats (
+    number INTEGER PRIMARY KEY,
+    call INTEGER NOT NULL REFERENCES calls
+  ) STRICT;
+
+  CREATE TABLE claims (
+    call INTEGER PRIMARY KEY REFERENCES calls,
+    worker TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    process_started_at REAL NOT NULL,
+    started_at REAL NOT NULL
+  ) STRICT;
+
+  -- Texts over 64 KB, by the SHA-256 of their UTF-8.
+  CREATE TABLE blobs (
+    hash TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    content BLOB NOT NULL
+  ) STRICT;
+
+  -- Exactly one of result and blob.
+  CREATE TABLE results (
+    call INTEGER PRIMARY KEY REFERENCES calls,
+    result TEXT,
+    blob TEXT REFERENCES blobs,
+    finished_at REAL NOT NULL,
+    CHECK ((result IS NULL) <> (blob IS NULL))
+  ) STRICT;
+
+  -- Exactly one of data and blob.
+  CREATE TABLE notes (
+    number INTEGER PRIMARY KEY,
+    call INTEGER NOT NULL REFERENCES calls,
+    kind TEXT NOT NULL,
+    data TEXT,
+    blob TEXT REFERENCES blobs,
+    noted_at REAL NOT NULL,
+    CHECK ((data IS NULL) <> (blob IS NULL))
+  ) STRICT;
+  CREATE INDEX notes_by_call ON notes (call);
+
+  -- One row a transaction: the rows it added, and the hash over them and the row before it.
+  CREATE TABLE commits (
+    number INTEGER PRIMARY KEY,
+    added TEXT NOT NULL,
+    hash TEXT NOT NULL
+  ) STRICT;
+
+  -- Calls without a result: what a restart looks at, however long the journal is.
+  CREATE TABLE unfinished (call INTEGER PRIMARY KEY REFERENCES calls) STRICT;
+  CREATE TRIGGER call_is_unfinished AFTER INSERT ON calls
+    BEGIN INSERT INTO unfinished (call) VALUES (new.number); END;
+  CREATE TRIGGER call_is_finished AFTER INSERT ON results
+    BEGIN DELETE FROM unfinished WHERE call = new.call; END;
+  `,
+];
+
+describe('the journal schema', () => {
+  it('is the released one, step by step', () => {
+    expect(MIGRATIONS).toEqual(RELEASED);
+  });
+
+  it('is marked as ours', () => {
+    expect(APPLICATION_ID).toBe(0x74786a6c);
+  });
+});
