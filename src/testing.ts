@@ -1,0 +1,1 @@
+export { describeJournal, type JournalUnderTest, type SuiteRunner } from './testing/describe-journal.js';

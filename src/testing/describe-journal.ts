@@ -1,0 +1,92 @@
+import type { Journal } from '../contract/journal.js';
+import type { Awaitable } from '../contract/tool.js';
+import { DELIVERY_CASES } from './journal-delivery-cases.js';
+import { LIFE_CASES } from './journal-life-cases.js';
+import { SHARED_CASES } from './journal-shared-cases.js';
+
+/** A new, empty journal, and what the suite may do with it. */
+export interface JournalUnderTest {
+  readonly journal: Journal;
+  /** Another journal over the same records, as a second process would open it. Left out: records are not shared. */
+  readonly open?: () => Awaitable<Journal>;
+  /** Called after the journals were closed. */
+  readonly dispose?: () => Awaitable<void>;
+}
+
+/** The two functions of a test runner that the suite is written with. */
+export interface SuiteRunner {
+  describe(title: string, body: () => void): void;
+  it(title: string, body: () => Promise<void>): void;
+}
+
+/**
+ * The conformance suite of `Journal`: what every implementation must hold, in memory, in a file or elsewhere. A
+ * journal that says `durable` must be opened again by `open`.
+ *
+ * @param make called once for every case.
+ * @param runner `describe` and `it`; default: the globals of Vitest, Jest, Mocha or Bun.
+ * @throws Error when there is no runner.
+ */
+export function describeJournal(
+  name: string,
+  make: () => Awaitable<JournalUnderTest>,
+  runner: SuiteRunner = globalRunner(),
+): void {
+  runner.describe(`${name} as a journal`, () => {
+    for (const { title, run } of [...LIFE_CASES, ...DELIVERY_CASES]) {
+      runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
+    }
+    for (const { title, run } of SHARED_CASES) {
+      runner.it(title, () =>
+        withJournal(make, async ({ journal, open }) => {
+          if (open === undefined) {
+            if (journal.durable)
+              throw new Error('A durable journal needs `open`, so that it can be opened again.');
+            return;
+          }
+          const second = await open();
+          try {
+            await run(journal, second);
+          } finally {
+            await second.close();
+          }
+        }),
+      );
+    }
+  });
+}
+
+/** One thing that holds for every journal. */
+export interface JournalCase {
+  readonly title: string;
+  readonly run: (journal: Journal) => Promise<void>;
+}
+
+/** One thing that holds for two journals over the same records. */
+export interface SharedJournalCase {
+  readonly title: string;
+  readonly run: (first: Journal, second: Journal) => Promise<void>;
+}
+
+async function withJournal(
+  make: () => Awaitable<JournalUnderTest>,
+  body: (under: JournalUnderTest) => Promise<void>,
+): Promise<void> {
+  const under = await make();
+  try {
+    await body(under);
+  } finally {
+    await under.journal.close();
+    await under.dispose?.();
+  }
+}
+
+function globalRunner(): SuiteRunner {
+  const { describe, it }: Partial<SuiteRunner> = globalThis as Partial<SuiteRunner>;
+  if (describe === undefined || it === undefined) {
+    throw new Error(
+      'Cannot describe a journal: there is no global describe and it. Give them as the third argument.',
+    );
+  }
+  return { describe, it };
+}

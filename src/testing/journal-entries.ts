@@ -1,0 +1,52 @@
+import type { BatchEntry, CallEntry, Worker } from '../contract/journal.js';
+import type { JsonObject } from '../contract/json.js';
+import type { ToolResult } from '../contract/result.js';
+import type { ErrorCode } from '../errors/catalogue.js';
+
+export const WORKER: Worker = { id: 'worker-1', pid: 4711, startedAt: 1_700_000_000_123 };
+export const OTHER_WORKER: Worker = { id: 'worker-2', pid: 4712, startedAt: 1_700_000_000_456 };
+
+/** A call entry with everything that the journal keeps. */
+export function callEntry(callId: string, args: JsonObject = { path: 'a.txt' }): CallEntry {
+  return {
+    callId,
+    toolName: 'write_file',
+    args,
+    effects: [{ kind: 'write', path: 'a.txt' }],
+    disposition: 'requires_confirmation',
+    reason: 'It writes.',
+  };
+}
+
+export function batchEntry(
+  id: string,
+  calls: readonly CallEntry[],
+  options: Partial<BatchEntry> = {},
+): BatchEntry {
+  return { id, conversation: 'conversation', attach: false, at: 1_700_000_001_000, calls, ...options };
+}
+
+export function successOf(callId: string, output = 'done'): ToolResult {
+  return {
+    callId,
+    toolName: 'write_file',
+    success: true,
+    output,
+    truncated: false,
+    executionTimeMs: 1.5,
+    metadata: { path: 'a.txt' },
+  };
+}
+
+export function failureOf(callId: string, code: ErrorCode = 'cancelled'): ToolResult {
+  return {
+    callId,
+    toolName: 'write_file',
+    success: false,
+    output: '',
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: {},
+    error: { code, message: 'Cancelled by user.', details: { executed: 'no' } },
+  };
+}
