@@ -1,0 +1,122 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { JsonSchema } from '../contract/json.js';
+import { checkAgainstDialect, compileWithAjv } from './ajv-engine.js';
+import { explainErrors } from './explain-errors.js';
+import type { Finding } from './finding.js';
+import { mapSchema, withoutKeywords } from './map-schema.js';
+import { type SettledSchema, unusable } from './settle-schema.js';
+import { showText, showValue } from './show-value.js';
+
+/** More than this many values are reported on by their first fault alone: an array of 100,000 faults helps nobody. */
+const MAX_EXPLAINED_VALUES = 2_000;
+const MAX_KEPT_VALIDATORS = 256;
+
+const NAMELESS = 'https://toolexec.invalid/schema';
+
+const INHERITED_NAME =
+  /"(?:constructor|toString|toLocaleString|valueOf|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|__\w+__)"/;
+
+/** A compiled JSON Schema. */
+export class JsonValidator {
+  readonly schema: JsonSchema;
+  /** True when the value is what the schema accepts. Changes nothing, coerces nothing, fills in nothing. */
+  readonly accepts: ValidateFunction;
+  readonly #settled: SettledSchema;
+  readonly #ownProperties: boolean;
+  #reporting: ValidateFunction | undefined;
+
+  constructor(settled: SettledSchema, text: string) {
+    this.schema = settled.schema;
+    this.#settled = settled;
+    this.#ownProperties = INHERITED_NAME.test(text);
+    this.accepts = this.#compile('first');
+  }
+
+  /** What is wrong with a value that is not accepted. */
+  explain(value: unknown): readonly Finding[] {
+    return explainErrors(this.#collectErrors(value), this.schema, value);
+  }
+
+  #collectErrors(value: unknown): readonly ErrorObject[] {
+    this.#reporting ??= this.#compile('all');
+    const small = countValues(value, MAX_EXPLAINED_VALUES) < MAX_EXPLAINED_VALUES;
+    const validate = small ? this.#reporting : this.accepts;
+    if (validate(value)) return [];
+    return validate.errors ?? [];
+  }
+
+  #compile(report: 'first' | 'all'): ValidateFunction {
+    const { schema, dialect } = this.#settled;
+    return compileWithAjv(toAjvSchema(schema), { dialect, report, ownProperties: this.#ownProperties });
+  }
+}
+
+/**
+ * What ajv would take otherwise than the specification: its own spelling of the dialect's name, a root without a name
+ * (a reference to `#` would lead nowhere), and two annotations of other dialects that it throws at.
+ */
+function toAjvSchema(schema: JsonSchema): JsonSchema {
+  return mapSchema({ $id: NAMELESS, ...withoutKeywords(schema, '$schema') }, (node) =>
+    withoutKeywords(node, 'id', ...(node.type === undefined ? ['nullable'] : [])),
+  );
+}
+
+const kept = new Map<string, JsonValidator>();
+
+/**
+ * Compiles a settled schema, or finds the validator that an equal schema has already got.
+ *
+ * @param owner Whose schema it is, for messages: `the input schema of write_file`.
+ * @param trust `known`: a schema of our own, which is not held against its dialect (50 ms).
+ * @throws ToolError `config_invalid` when it cannot be compiled.
+ */
+export function findValidator(
+  settled: SettledSchema,
+  owner: string,
+  trust: 'known' | 'foreign',
+): JsonValidator {
+  const text = JSON.stringify(settled.schema);
+  try {
+    const fault = trust === 'known' ? undefined : checkAgainstDialect(settled.schema, settled.dialect);
+    if (fault !== undefined) throw new Error(fault);
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const validator = new JsonValidator(settled, text);
+    // Runs it once: a schema that refers to itself without end shows here and not in the middle of a call.
+    validator.accepts({});
+    keep(text, validator);
+    return validator;
+  } catch (cause) {
+    throw unusable(owner, explainCause(cause), cause);
+  }
+}
+
+function keep(text: string, validator: JsonValidator): void {
+  const [oldest] = kept.keys();
+  if (kept.size >= MAX_KEPT_VALIDATORS && oldest !== undefined) kept.delete(oldest);
+  kept.set(text, validator);
+}
+
+function explainCause(cause: unknown): string {
+  if (cause instanceof RangeError) return 'it refers to itself without end, or is nested too deep.';
+  if (!(cause instanceof Error)) return 'it cannot be compiled.';
+  const [, reference] = /^can't resolve reference (\S+) from id/.exec(cause.message) ?? [];
+  if (reference === undefined) return showText(cause.message, 400);
+  const shown = showValue(reference.replace(NAMELESS, ''), 200);
+  return `its reference ${shown} leads nowhere. Only references within the schema are followed: use its $defs.`;
+}
+
+/** Counts objects, arrays and what is in them, and stops at the limit. */
+function countValues(value: unknown, limit: number): number {
+  let count = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0 && count < limit) {
+    const next = open.pop();
+    count++;
+    if (typeof next !== 'object' || next === null) continue;
+    const inside: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
+    if (inside.length >= limit) return limit;
+    open.push(...inside);
+  }
+  return count;
+}

@@ -1,0 +1,54 @@
+import type { JsonSchema } from '../contract/json.js';
+
+/** Keywords whose value is a schema (or, in draft-07, a list of them). */
+const ONE = new Set([
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const BY_NAME = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+
+/** A schema with every subschema in it, and then itself, rewritten. Names of properties are never taken for keywords. */
+export function mapSchema(schema: JsonSchema, rewrite: (node: JsonSchema) => JsonSchema): JsonSchema {
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (ONE.has(keyword) || LIST.has(keyword)) return [keyword, mapOneOrList(value, rewrite)];
+    if (BY_NAME.has(keyword) && isSchemaObject(value)) return [keyword, mapValues(value, rewrite)];
+    return [keyword, value];
+  });
+  return rewrite(Object.fromEntries(entries));
+}
+
+/** A copy without some of its keywords. */
+export function withoutKeywords(schema: JsonSchema, ...keywords: readonly string[]): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));
+}
+
+export function isSchemaObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mapOneOrList(value: unknown, rewrite: (node: JsonSchema) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => mapOneOrList(item, rewrite));
+  return isSchemaObject(value) ? mapSchema(value, rewrite) : value;
+}
+
+function mapValues(value: JsonSchema, rewrite: (node: JsonSchema) => JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapOneOrList(item, rewrite)]));
+}

@@ -1,0 +1,202 @@
+import { types } from 'node:util';
+import type { JsonValue } from '../contract/json.js';
+import { jsonNumberBytes, jsonStringBytes } from './json-bytes.js';
+import { toPointer } from './pointer.js';
+import { nameKind } from './show-value.js';
+
+export interface JsonLimits {
+  /** UTF-8 bytes of the compact serialisation. */
+  readonly maxBytes: number;
+  /** Objects and arrays inside one another; a plain value has depth 0. */
+  readonly maxDepth: number;
+  /** Properties and array elements, all levels together. */
+  readonly maxEntries: number;
+  /** Whether integers beyond 2^53 - 1, which have lost digits on the way, are taken as they are. */
+  readonly unsafeIntegers: 'refuse' | 'accept';
+}
+
+export type SettledJson =
+  | { readonly ok: true; readonly value: JsonValue; readonly bytes: number }
+  | {
+      readonly ok: false;
+      /** `size`: a limit is exceeded; `shape`: something in it is no JSON. */
+      readonly problem: 'size' | 'shape';
+      /** JSON Pointer of the offending value; empty for the whole. */
+      readonly path: string;
+      /** What is wrong there, to be put after the path: `is a function`. */
+      readonly message: string;
+    };
+
+/**
+ * A deep-frozen private copy of a value that claims to be JSON, and its size, in one pass. Properties that are
+ * `undefined` or keyed by symbols are left out, as `JSON.stringify` does. No getter is ever run. -0 becomes 0: that is what is
+ * recorded and hashed.
+ */
+export function settleJson(value: unknown, limits: JsonLimits): SettledJson {
+  const settling = new Settling(limits);
+  let settled: JsonValue | undefined;
+  try {
+    settled = settling.settle(value, 0);
+  } catch {
+    // A proxy's trap threw, or was revoked.
+    return { ok: false, problem: 'shape', path: toPointer(settling.path), message: 'cannot be read' };
+  }
+  if (settled !== undefined) return { ok: true, value: settled, bytes: settling.bytes };
+  const { problem, path, message } = settling;
+  return { ok: false, problem, path: toPointer(path), message };
+}
+
+class Settling {
+  bytes = 0;
+  problem: 'size' | 'shape' = 'shape';
+  message = '';
+  readonly path: (string | number)[] = [];
+  #entries = 0;
+  readonly #limits: JsonLimits;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+  }
+
+  /** Undefined: refused, and `problem` and `message` say why; `path` is put together on the way back. */
+  settle(value: unknown, depth: number): JsonValue | undefined {
+    switch (typeof value) {
+      case 'string':
+        return this.#takeString(value) ? value : undefined;
+      case 'number':
+        return this.#settleNumber(value);
+      case 'boolean':
+        return this.#take(value ? 4 : 5) ? value : undefined;
+      case 'object':
+        if (value !== null) return this.#settleContainer(value, depth + 1);
+        return this.#take(4) ? null : undefined;
+      default:
+        return this.#refuse(`is ${nameKind(value)}`);
+    }
+  }
+
+  #settleNumber(value: number): number | undefined {
+    if (!Number.isFinite(value)) return this.#refuse(`is ${value}, which JSON cannot hold`);
+    if (this.#limits.unsafeIntegers === 'refuse' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      return this.#refuse(`is ${value}, beyond 2^53 where integers lose digits; send it as a string`);
+    }
+    if (!this.#take(jsonNumberBytes(value))) return undefined;
+    return value === 0 ? 0 : value;
+  }
+
+  #settleContainer(value: object, depth: number): JsonValue | undefined {
+    if (depth > this.#limits.maxDepth) {
+      return this.#refuse(`is nested deeper than ${this.#limits.maxDepth} levels, or contains itself`);
+    }
+    if (Array.isArray(value)) return this.#settleArray(value, depth);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null && !isForeignObjectPrototype(prototype)) {
+      return this.#refuse(`is no plain object but ${describeInstance(value)}`);
+    }
+    return this.#settleObject(value as Readonly<Record<string, unknown>>, depth);
+  }
+
+  #settleArray(source: readonly unknown[], depth: number): JsonValue | undefined {
+    const { length } = source;
+    if (!this.#enter(length) || !this.#take(length === 0 ? 2 : length + 1)) return undefined;
+    const copy: JsonValue[] = [];
+    for (let at = 0; at < length; at++) {
+      if (hasAccessor(source, at)) return this.#refuseAt(at, 'is an accessor (a getter or setter)');
+      const value = source[at];
+      if (value === undefined) {
+        return this.#refuseAt(at, Object.hasOwn(source, at) ? 'is undefined' : 'is a hole in the array');
+      }
+      const settled = this.settle(value, depth);
+      if (settled === undefined) return this.#leave(at);
+      copy.push(settled);
+    }
+    return Object.freeze(copy);
+  }
+
+  #settleObject(source: Readonly<Record<string, unknown>>, depth: number): JsonValue | undefined {
+    const keys = Object.keys(source);
+    if (!this.#enter(keys.length) || !this.#take(2)) return undefined;
+    const copy: Record<string, JsonValue> = {};
+    let kept = 0;
+    for (const key of keys) {
+      if (key === '__proto__') return this.#refuseAt(key, 'is a name that is not accepted');
+      if (hasAccessor(source, key)) return this.#refuseAt(key, 'is an accessor (a getter or setter)');
+      const value = source[key];
+      if (value === undefined) continue;
+      if (!this.#takeString(key) || !this.#take(kept === 0 ? 1 : 2)) return this.#leave(key);
+      const settled = this.settle(value, depth);
+      if (settled === undefined) return this.#leave(key);
+      copy[key] = settled;
+      kept++;
+    }
+    return Object.freeze(copy);
+  }
+
+  #enter(entries: number): boolean {
+    this.#entries += entries;
+    if (this.#entries <= this.#limits.maxEntries) return true;
+    return this.#exceed(`holds more than ${this.#limits.maxEntries} entries`);
+  }
+
+  #takeString(text: string): boolean {
+    // Every unit is at least a byte: a text that cannot fit is not even looked at.
+    if (text.length > this.#limits.maxBytes - this.bytes) return this.#take(text.length);
+    const bytes = jsonStringBytes(text);
+    if (bytes >= 0) return this.#take(bytes);
+    this.#refuse('holds half a surrogate pair, which is no text');
+    return false;
+  }
+
+  #take(bytes: number): boolean {
+    this.bytes += bytes;
+    if (this.bytes <= this.#limits.maxBytes) return true;
+    return this.#exceed(`is larger than ${this.#limits.maxBytes} bytes of JSON`);
+  }
+
+  #exceed(message: string): false {
+    this.problem = 'size';
+    this.message = message;
+    return false;
+  }
+
+  #refuse(message: string): undefined {
+    this.message = message;
+    return undefined;
+  }
+
+  #refuseAt(key: string | number, message: string): undefined {
+    this.message = message;
+    return this.#leave(key);
+  }
+
+  #leave(key: string | number): undefined {
+    if (this.problem === 'shape') this.path.unshift(key);
+    return undefined;
+  }
+}
+
+function describeInstance(value: object): string {
+  const kind = nameKind(value);
+  return kind === 'an object' ? 'an instance of a class' : kind;
+}
+
+/** Looks without running it. Reached through a property, so a getter of that name on `Object.prototype` counts too. */
+const lookupGetter: (this: object, key: PropertyKey) => unknown = Reflect.get(
+  Object.prototype,
+  '__lookupGetter__',
+);
+
+function hasAccessor(source: object, key: string | number): boolean {
+  return lookupGetter.call(source, key) !== undefined;
+}
+
+/** The `Object.prototype` of another realm (a `vm` context, a test runner's sandbox). */
+function isForeignObjectPrototype(prototype: unknown): boolean {
+  return (
+    typeof prototype === 'object' &&
+    prototype !== null &&
+    !types.isProxy(prototype) &&
+    Object.getPrototypeOf(prototype) === null &&
+    Object.hasOwn(prototype, 'isPrototypeOf')
+  );
+}
