@@ -1,0 +1,4 @@
+/** `toolexec/policy`: what may run, what must be asked, what is refused. */
+export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
+export { createPolicy } from './policy/create-policy.js';
+export type { PolicyMode, PolicyOptions } from './policy/policy-options.js';

@@ -1,0 +1,94 @@
+import { nearestName } from '../base/nearest-name.js';
+import { ToolError } from '../errors/tool-error.js';
+
+/** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
+export type PolicyMode = 'auto' | 'prompt' | 'deny';
+
+/** A configured list replaces the default; a name may be any of a tool's names. */
+export interface PolicyOptions {
+  /** Default true. False: every call is answered `policy_disabled`. */
+  readonly enabled?: boolean;
+  /** Default `prompt`. */
+  readonly mode?: PolicyMode;
+  /** Default `['read_file']`. */
+  readonly allowlist?: readonly string[];
+  /** Default `['run_command']`. Holds in every mode, and against the allowlist. */
+  readonly denylist?: readonly string[];
+  /** Default true. In mode `prompt`: whether calls with side effects are asked about. */
+  readonly promptSideEffects?: boolean;
+}
+
+export type SettledPolicyOptions = Required<PolicyOptions>;
+
+const DEFAULTS: SettledPolicyOptions = {
+  enabled: true,
+  mode: 'prompt',
+  allowlist: ['read_file'],
+  denylist: ['run_command'],
+  promptSideEffects: true,
+};
+
+const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
+
+/** What a tool can be called. An entry that no tool can answer to is a slip, and would guard nothing. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** @throws ToolError `config_invalid` naming the option, the value and the remedy. */
+export function settlePolicyOptions(options: unknown): SettledPolicyOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalid(`Cannot create a policy from ${show(options)}: expected an object of options.`);
+  }
+  for (const key of Object.keys(options)) refuseUnknown(key);
+  const given: Readonly<Record<keyof PolicyOptions, unknown>> = { ...DEFAULTS, ...withoutUndefined(options) };
+  return {
+    enabled: settleBoolean('enabled', given.enabled),
+    mode: settleMode(given.mode),
+    allowlist: settleNames('allowlist', given.allowlist),
+    denylist: settleNames('denylist', given.denylist),
+    promptSideEffects: settleBoolean('promptSideEffects', given.promptSideEffects),
+  };
+}
+
+function refuseUnknown(key: string): void {
+  if (Object.hasOwn(DEFAULTS, key)) return;
+  const known = Object.keys(DEFAULTS);
+  const nearest = nearestName(key, known);
+  const hint = nearest === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${nearest}"?`;
+  throw invalid(`Unknown policy option ${show(key)}. ${hint}`);
+}
+
+function withoutUndefined(options: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function settleBoolean(option: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalid(`Policy option ${option} is ${show(value)}: expected true or false.`);
+}
+
+function settleMode(value: unknown): PolicyMode {
+  const mode = MODES.find((known) => known === value);
+  if (mode !== undefined) return mode;
+  throw invalid(`Policy option mode is ${show(value)}: expected "auto", "prompt" or "deny".`);
+}
+
+function settleNames(option: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) {
+    throw invalid(`Policy option ${option} is ${show(value)}: expected an array of tool names.`);
+  }
+  return value.map((name: unknown) => {
+    if (typeof name === 'string' && TOOL_NAME.test(name)) return name;
+    throw invalid(
+      `Policy option ${option} names ${show(name)}: expected a tool name (letters, digits, _ and -, at most 64).`,
+    );
+  });
+}
+
+function show(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function invalid(message: string): ToolError {
+  return new ToolError('config_invalid', message);
+}
