@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/result.js';
+import { createCallStream } from '../create-call-stream.js';
+import { readCalls } from '../read-calls.js';
+import { writeResults } from '../write-results.js';
+
+const content = {
+  role: 'model',
+  parts: [
+    { text: 'I will look.' },
+    { functionCall: { name: 'bash', args: { command: 'ls' } }, thoughtSignature: 's' },
+    { functionCall: { id: 'fc-2', name: 'list_directory' } },
+  ],
+};
+
+const response = {
+  candidates: [
+    { content, finishReason: 'STOP' },
+    { content: { role: 'model', parts: [{ functionCall: { name: 'other', args: {} } }] } },
+  ],
+};
+
+const calls = [
+  { id: 'call_0', name: 'bash', args: { command: 'ls' } },
+  { id: 'fc-2', name: 'list_directory', args: {} },
+];
+
+describe('gemini: reading', () => {
+  it.each([
+    ['a response, of several candidates the first', response],
+    ['its JSON text', JSON.stringify(response)],
+    ['a content', content],
+    ['a content without a role', { parts: content.parts }],
+  ])('takes %s', (_, input) => {
+    expect(readCalls(input)).toEqual({ format: 'gemini', calls, errors: [], shape: 'known' });
+  });
+
+  it.each([
+    ['text alone', { candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] } }] }],
+    ['no parts', { candidates: [{ content: { role: 'model' }, finishReason: 'MALFORMED_FUNCTION_CALL' }] }],
+    ['no candidates', { candidates: [] }],
+  ])('knows a response with %s: no calls', (_, input) => {
+    expect(readCalls(input)).toEqual({ format: 'gemini', calls: [], errors: [], shape: 'known' });
+  });
+
+  it('does not take a call out of a user content', () => {
+    expect(readCalls({ ...content, role: 'user' })).toMatchObject({ calls: [], shape: 'unknown' });
+  });
+
+  it('names each malformed call in its place', () => {
+    const parts = [
+      { functionCall: 'bash' },
+      { functionCall: { args: {} } },
+      { functionCall: { name: 'a', args: [] } },
+    ];
+    expect(readCalls({ parts })).toMatchObject({
+      calls: [],
+      errors: [
+        { index: 0, id: 'call_0', message: expect.stringContaining('"functionCall"') },
+        { index: 1, id: 'call_1', message: expect.stringContaining('"name" is missing') },
+        { index: 2, id: 'call_2', name: 'a', message: expect.stringContaining('"args" is an array') },
+      ],
+    });
+  });
+});
+
+describe('gemini: writing', () => {
+  it('groups all results in one content', () => {
+    const base = { toolName: 'bash', truncated: false, executionTimeMs: 1, metadata: {} };
+    const results: ToolResult[] = [
+      { ...base, callId: 'call_0', success: true, output: 'out' },
+      {
+        ...base,
+        callId: 'fc-2',
+        success: false,
+        output: 'kept',
+        error: { code: 'timeout', message: 'too slow' },
+      },
+    ];
+    expect(writeResults('gemini', results)).toEqual({
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'call_0', name: 'bash', response: { output: 'out' } } },
+        { functionResponse: { id: 'fc-2', name: 'bash', response: { error: 'Error: too slow\n\nkept' } } },
+      ],
+    });
+  });
+});
+
+describe('gemini: streaming', () => {
+  it('takes the whole calls out of each chunk', () => {
+    const stream = createCallStream('gemini');
+    const chunk = (...parts: unknown[]) => ({ candidates: [{ content: { role: 'model', parts } }] });
+    expect(stream.push(chunk({ text: 'I' }))).toEqual([]);
+    expect(stream.push(chunk(content.parts[1]))).toEqual([calls[0]]);
+    expect(stream.push('noise')).toEqual([]);
+    expect(stream.push(chunk(content.parts[2]))).toEqual([calls[1]]);
+    expect(stream.end()).toEqual({ calls: [], errors: [] });
+  });
+});
