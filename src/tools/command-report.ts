@@ -1,0 +1,58 @@
+import type { JsonObject } from '../contract/json.js';
+import type { CommandOutcome, KeptOutput } from '../contract/processes.js';
+import { cutBytes } from './cut-bytes.js';
+
+/** Bytes of each stream that a result's metadata repeats (decision 11). */
+const METADATA_BYTES = 4096;
+
+/** The text of one stream; where bytes were left out, a note of how many stands in their place. */
+export function streamText(kept: KeptOutput): string {
+  if (kept.omittedBytes === 0) return kept.head + kept.tail;
+  return `${kept.head}\n... [${kept.omittedBytes} bytes left out] ...\n${kept.tail}`;
+}
+
+/** Facts about a finished command, as results carry them. */
+export function commandMetadata(outcome: CommandOutcome, workingDir: string): JsonObject {
+  return {
+    exit_code: outcome.exitCode,
+    signal: outcome.signal,
+    duration_ms: Math.round(outcome.durationMs),
+    working_dir: workingDir,
+    stdout: excerpt(outcome.stdout),
+    stderr: excerpt(outcome.stderr),
+    stdout_bytes: outcome.stdout.totalBytes,
+    stderr_bytes: outcome.stderr.totalBytes,
+    ...lineCounts(outcome),
+    ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
+  };
+}
+
+/** Only where every line was kept: a count of some of them would mislead. */
+function lineCounts({ stdout, stderr }: CommandOutcome): JsonObject {
+  return {
+    ...(stdout.omittedBytes === 0 ? { stdout_lines: countLines(streamText(stdout)) } : {}),
+    ...(stderr.omittedBytes === 0 ? { stderr_lines: countLines(streamText(stderr)) } : {}),
+  };
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+}
+
+function excerpt(kept: KeptOutput): string {
+  const whole = kept.head + kept.tail;
+  if (kept.omittedBytes === 0 && Buffer.byteLength(whole, 'utf8') <= METADATA_BYTES) return whole;
+  return cutBytes(kept.head, METADATA_BYTES / 2, 'start') + GAP + cutBytes(whole, METADATA_BYTES / 2, 'end');
+}
+
+const GAP = '\n... [cut] ...\n';
+
+/** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
+export function failureReason(outcome: CommandOutcome): string | undefined {
+  if (outcome.aborted) return 'stopped before its end';
+  if (outcome.exitCode === 0) return undefined;
+  if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}`;
+  return `ended by signal ${outcome.signal ?? 'unknown'}`;
+}

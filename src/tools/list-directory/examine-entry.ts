@@ -1,0 +1,61 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { DirectoryEntry, FileStat } from '../../contract/files.js';
+import { errnoOf } from '../errno-of.js';
+import { throwIfAborted } from '../yield-to-loop.js';
+import type { EntryErrorCode, ListEntry } from './list-entry.js';
+
+/** An entry with its size and time; of type `unknown` with the reason where the file system does not tell. */
+export async function examineEntry(
+  child: DirectoryEntry,
+  path: string,
+  depth: number,
+  location: string,
+  ctx: ToolContext,
+): Promise<ListEntry> {
+  const base = { name: child.name, path, depth };
+  const isHidden = child.name.startsWith('.');
+  try {
+    const stat = await ctx.files.stat(location);
+    return {
+      ...base,
+      type: stat.type,
+      size_bytes: stat.type === 'file' ? stat.size : null,
+      modified_epoch_ms: modifiedEpochMs(stat),
+      is_hidden: isHidden,
+      error_code: null,
+      error: null,
+    };
+  } catch (error) {
+    throwIfAborted(ctx);
+    return {
+      ...base,
+      type: 'unknown',
+      size_bytes: null,
+      modified_epoch_ms: null,
+      is_hidden: isHidden,
+      error_code: statErrorCode(error),
+      error: reasonOf(error),
+    };
+  }
+}
+
+/** A directory whose own entry could be examined, but not its content. */
+export function unreadableDirectory(directory: ListEntry, error: unknown): ListEntry {
+  return { ...directory, type: 'unknown', error_code: 'read_dir_failed', error: reasonOf(error) };
+}
+
+/** Whole milliseconds; a millisecond that floating point made a hair too small is still that millisecond. */
+function modifiedEpochMs({ modifiedMs }: FileStat): number | null {
+  return Number.isFinite(modifiedMs) ? Math.floor(modifiedMs + 0.001) : null;
+}
+
+function statErrorCode(error: unknown): EntryErrorCode {
+  const errno = errnoOf(error);
+  if (errno === 'EACCES' || errno === 'EPERM') return 'permission_denied';
+  if (errno === 'EIO') return 'io_error';
+  return 'metadata_unavailable';
+}
+
+function reasonOf(error: unknown): string {
+  return errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,118 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { canonicalPath } from '../files-read.js';
+import { TOOL_NAMES } from '../tool-names.js';
+import {
+  type ListDirectoryOptions,
+  type ListSettings,
+  listSettings,
+  parseListRequest,
+} from './list-request.js';
+import { walkDirectory } from './walk-directory.js';
+import { writeListing } from './write-listing.js';
+
+export interface ListDirectoryArgs {
+  readonly path: string;
+  readonly recursive?: boolean;
+  readonly max_depth?: number;
+  readonly max_entries?: number;
+  readonly include_hidden?: boolean;
+  readonly include_files?: boolean;
+  readonly include_dirs?: boolean;
+  readonly include_symlinks?: boolean;
+  readonly include_other?: boolean;
+}
+
+/**
+ * `list_directory` (FR-TOOL-LIST-01, D074): what a directory holds, as one JSON object that the engine must not cut.
+ * @throws ToolError `config_invalid` for a cap that is not a whole number of at least 1.
+ */
+export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<ListDirectoryArgs> {
+  const settings = listSettings(options);
+  return {
+    name: 'list_directory',
+    aliases: TOOL_NAMES.list_directory,
+    description:
+      'Lists a directory as JSON: name, path, type, size and modification time of every entry, sorted by path. ' +
+      'Set recursive to go into subdirectories. Links are listed, not followed. Entries whose name begins with a ' +
+      'dot are left out unless asked for.',
+    input: inputSchema(settings),
+    category: 'file',
+    idempotent: true,
+    effects: (args) => [{ kind: 'read', path: parseListRequest(args, settings).path }],
+    summarize: (args) => summary(args, settings),
+    execute: (args, ctx) => listDirectory(args, ctx, settings),
+  };
+}
+
+function inputSchema(settings: ListSettings) {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['path'],
+    properties: {
+      path: {
+        type: 'string',
+        pattern: '\\S',
+        description:
+          'The directory to list, relative to the working directory; "." is the working directory.',
+      },
+      recursive: { type: 'boolean', description: 'Also list subdirectories. Default: false.' },
+      max_depth: {
+        type: 'integer',
+        minimum: 1,
+        description:
+          'With recursive: how many levels to list, 1 for the directory itself. ' +
+          `Default and maximum: ${settings.maxDepth}.`,
+      },
+      max_entries: {
+        type: 'integer',
+        minimum: 1,
+        description: `How many entries to list at most. Default and maximum: ${settings.maxEntries}.`,
+      },
+      include_hidden: flag('Also list entries whose name begins with a dot', settings.includeHidden),
+      include_files: flag('List files', settings.includeFiles),
+      include_dirs: flag('List directories', settings.includeDirs),
+      include_symlinks: flag('List symbolic links', settings.includeSymlinks),
+      include_other: flag('List sockets, pipes and devices', settings.includeOther),
+    },
+  } as const;
+}
+
+function flag(meaning: string, preset: boolean) {
+  return { type: 'boolean', description: `${meaning}. Default: ${preset}.` } as const;
+}
+
+function summary(args: ListDirectoryArgs, settings: ListSettings): string {
+  const { path, maxDepth } = parseListRequest(args, settings);
+  return maxDepth === 1 ? `List ${path}` : `List ${path} depth ${maxDepth}`;
+}
+
+async function listDirectory(
+  args: ListDirectoryArgs,
+  ctx: ToolContext,
+  settings: ListSettings,
+): Promise<ToolOutput> {
+  const request = parseListRequest(args, settings);
+  const walk = await walkDirectory(request, ctx);
+  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const listing = writeListing(request, walk, maxBytes);
+  if (listing === undefined) {
+    throw new ToolError(
+      'execution_failed',
+      `output budget too small: ${maxBytes} bytes cannot hold even an empty listing of ${request.path}`,
+    );
+  }
+  return {
+    text: listing.text,
+    truncatable: false,
+    truncated: listing.truncatedReason !== null,
+    metadata: {
+      path: canonicalPath(ctx, request.path),
+      returned: listing.returned,
+      truncated: listing.truncatedReason !== null,
+      truncated_reason: listing.truncatedReason,
+    },
+  };
+}

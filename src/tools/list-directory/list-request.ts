@@ -1,0 +1,99 @@
+import { sep } from 'node:path';
+import { ToolError } from '../../errors/tool-error.js';
+import type { ListDirectoryArgs } from './list-directory-tool.js';
+
+/** `[tools.list_directory]` of the configuration; every value has a built-in default. */
+export interface ListDirectoryOptions {
+  /** Default and cap; 200. */
+  readonly maxEntries?: number;
+  /** Cap, and default when recursive; 4. */
+  readonly maxDepth?: number;
+  readonly includeHidden?: boolean;
+  readonly includeFiles?: boolean;
+  readonly includeDirs?: boolean;
+  readonly includeSymlinks?: boolean;
+  readonly includeOther?: boolean;
+}
+
+export type ListSettings = Required<ListDirectoryOptions>;
+
+/** @throws ToolError `config_invalid` for a cap that is not a whole number of at least 1. */
+export function listSettings(options: ListDirectoryOptions): ListSettings {
+  return {
+    maxEntries: requireCap('maxEntries', options.maxEntries ?? 200),
+    maxDepth: requireCap('maxDepth', options.maxDepth ?? 4),
+    includeHidden: options.includeHidden ?? false,
+    includeFiles: options.includeFiles ?? true,
+    includeDirs: options.includeDirs ?? true,
+    includeSymlinks: options.includeSymlinks ?? true,
+    includeOther: options.includeOther ?? false,
+  };
+}
+
+function requireCap(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new ToolError(
+    'config_invalid',
+    `list_directory: ${name} is ${value}; a whole number of at least 1 is needed.`,
+  );
+}
+
+/** One listing, settled: an argument beats the configuration, the configuration beats the built-in default. */
+export interface ListRequest {
+  /** Normalised. */
+  readonly path: string;
+  readonly maxDepth: number;
+  readonly maxEntries: number;
+  readonly hidden: boolean;
+  readonly types: Readonly<Record<'file' | 'dir' | 'symlink' | 'other', boolean>>;
+}
+
+/** @throws ToolError `bad_args` for a depth without recursion, a value over its cap, and a listing of nothing. */
+export function parseListRequest(args: ListDirectoryArgs, settings: ListSettings): ListRequest {
+  const recursive = args.recursive ?? false;
+  if (!recursive && args.max_depth !== undefined && args.max_depth !== 1) {
+    throw new ToolError(
+      'bad_args',
+      `max_depth ${args.max_depth} needs recursive: true. Without it the depth is 1.`,
+    );
+  }
+  requireWithin('max_depth', args.max_depth, settings.maxDepth);
+  requireWithin('max_entries', args.max_entries, settings.maxEntries);
+  const types = {
+    file: args.include_files ?? settings.includeFiles,
+    dir: args.include_dirs ?? settings.includeDirs,
+    symlink: args.include_symlinks ?? settings.includeSymlinks,
+    other: args.include_other ?? settings.includeOther,
+  };
+  if (!types.file && !types.dir && !types.symlink) {
+    throw new ToolError(
+      'bad_args',
+      'include_files, include_dirs and include_symlinks are all false: nothing could be listed. Set one to true.',
+    );
+  }
+  return {
+    path: normalizeRequestPath(args.path),
+    maxDepth: recursive ? (args.max_depth ?? settings.maxDepth) : 1,
+    maxEntries: args.max_entries ?? settings.maxEntries,
+    hidden: args.include_hidden ?? settings.includeHidden,
+    types,
+  };
+}
+
+function requireWithin(name: string, value: number | undefined, cap: number): void {
+  if (value === undefined || value <= cap) return;
+  throw new ToolError('bad_args', `${name} ${value} is over the maximum of ${cap}. Use at most ${cap}.`);
+}
+
+/**
+ * Trimmed, `/` as separator, without `.` segments, doubled or trailing `/`. `..` stays: whether it leads out of the
+ * sandbox is for the sandbox to say.
+ */
+export function normalizeRequestPath(path: string): string {
+  const trimmed = path.trim();
+  const text = sep === '\\' ? trimmed.replaceAll('\\', '/') : trimmed;
+  const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.');
+  const relative = segments.join('/');
+  if (text.startsWith('/')) return `/${relative}`;
+  return relative === '' ? '.' : relative;
+}

@@ -1,0 +1,131 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { canonicalPath, fileRecord, filesRead } from '../files-read.js';
+import { TOOL_NAMES } from '../tool-names.js';
+import { readByteSlice } from './read-byte-slice.js';
+import { readErrorFor } from './read-error.js';
+import { readLineRange } from './read-line-range.js';
+import { describeRange, parseReadRange, type ReadRange } from './read-range.js';
+import { readWhole } from './read-whole.js';
+import { SequentialReader } from './sequential-reader.js';
+
+export interface ReadFileArgs {
+  readonly path: string;
+  readonly start_line?: number;
+  readonly end_line?: number;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+export interface ReadFileOptions {
+  /** Milliseconds since the epoch: when a read is recorded. Left out: records carry no time. */
+  readonly now?: () => number;
+}
+
+/** What one way of reading produced. */
+export interface ReadOutcome {
+  readonly text: string;
+  readonly metadata: JsonObject;
+  readonly truncatable: boolean;
+  readonly truncated?: boolean;
+}
+
+const MAX_LINE = 4_294_967_295;
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: {
+      type: 'string',
+      pattern: '\\S',
+      description: 'The file to read, relative to the working directory.',
+    },
+    start_line: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LINE,
+      description: 'First line to read, counted from 1. Default: the first line.',
+    },
+    end_line: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LINE,
+      description: 'Last line to read, inclusive. Default: the last line of the file.',
+    },
+    offset: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'First byte to read, counted from 0. Not together with line numbers.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Number of bytes to read; a character that begins inside them is given whole.',
+    },
+  },
+} as const;
+
+/**
+ * `read_file` (FR-TOOL-READ-01, D063–D065, C036): text as it is, binary as base64 under a `[binary:base64]` header.
+ * Remembers the content's hash for stale-file protection (FR-TOOL-PATCH-02c).
+ */
+export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileArgs> {
+  return {
+    name: 'read_file',
+    aliases: TOOL_NAMES.read_file,
+    description:
+      'Reads a file: as a whole, a range of lines (start_line, end_line) or a slice of bytes (offset, limit). ' +
+      'Text comes unchanged; a binary file comes as base64 after a line "[binary:base64]". ' +
+      'Large files have to be read in ranges.',
+    input: INPUT,
+    category: 'file',
+    idempotent: true,
+    cacheable: true,
+    effects: (args) => {
+      parseReadRange(args);
+      return [{ kind: 'read', path: args.path }];
+    },
+    summarize: (args) => `Read ${args.path}${describeRange(parseReadRange(args))}`,
+    execute: (args, ctx) => readFile(args, ctx, options.now),
+  };
+}
+
+async function readFile(
+  args: ReadFileArgs,
+  ctx: ToolContext,
+  now: (() => number) | undefined,
+): Promise<ToolOutput> {
+  const range = parseReadRange(args);
+  const reader = new SequentialReader(args.path, ctx);
+  try {
+    const { metadata, ...read } = await readRange(args.path, range, reader, ctx);
+    const digest = await reader.digest();
+    const path = canonicalPath(ctx, args.path);
+    if (digest !== undefined) filesRead(ctx.memory).set(path, fileRecord(digest.sha256, now));
+    const known = digest === undefined ? {} : { total_bytes: digest.totalBytes, sha256: digest.sha256 };
+    return { ...read, metadata: { path, ...metadata, ...known } };
+  } catch (error) {
+    throw await readErrorFor(args.path, error, ctx);
+  }
+}
+
+function readRange(
+  path: string,
+  range: ReadRange,
+  reader: SequentialReader,
+  ctx: ToolContext,
+): Promise<ReadOutcome> {
+  switch (range.kind) {
+    case 'whole':
+      return readWhole(path, reader, ctx);
+    case 'lines':
+      return readLineRange(path, range, reader, ctx);
+    case 'bytes':
+      return readByteSlice(path, range, reader, ctx);
+  }
+}

@@ -1,0 +1,28 @@
+import type { ToolContext } from '../../contract/context.js';
+import { encodeBinary, outputLimit } from './encode-binary.js';
+import type { ReadOutcome } from './read-file-tool.js';
+import { readLimit, tooLarge } from './read-limit.js';
+import type { SequentialReader } from './sequential-reader.js';
+import { decodeText, looksBinary, SNIFF_BYTES } from './text-or-binary.js';
+
+/**
+ * The whole file.
+ * @throws ToolError `execution_failed` when it is text and larger than the read limit.
+ */
+export async function readWhole(
+  path: string,
+  reader: SequentialReader,
+  ctx: ToolContext,
+): Promise<ReadOutcome> {
+  const textLimit = readLimit(ctx);
+  const limit = outputLimit(ctx);
+  // One more than could be used tells whether that was all.
+  const wanted = Math.max(textLimit, Math.ceil((limit * 3) / 4), SNIFF_BYTES) + 1;
+  const bytes = await reader.next(wanted);
+  const complete = bytes.length < wanted;
+  if (looksBinary(bytes)) return encodeBinary(bytes, complete, limit);
+  if (bytes.length > textLimit) throw await tooLarge(path, textLimit, ctx);
+  const text = decodeText(bytes);
+  if (text === undefined) return encodeBinary(bytes, complete, limit);
+  return { text, metadata: { encoding: 'utf-8', bytes_read: bytes.length }, truncatable: true };
+}

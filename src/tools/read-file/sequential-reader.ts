@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { ToolContext } from '../../contract/context.js';
+import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
+
+/** Files up to this size are hashed also when only a part is asked for; larger ones are not remembered as read. */
+export const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+
+const CHUNK_BYTES = 256 * 1024;
+const YIELD_EVERY_CHUNKS = 16;
+const NOTHING = new Uint8Array(0);
+
+/** The whole content's hash and size. */
+export interface ContentDigest {
+  readonly sha256: string;
+  readonly totalBytes: number;
+}
+
+/**
+ * Reads a file once from its start and hashes what goes by, so that the hash belongs to the bytes that were shown.
+ */
+export class SequentialReader {
+  readonly #path: string;
+  readonly #ctx: ToolContext;
+  /** Undefined once bytes were left out. */
+  #hash: ReturnType<typeof createHash> | undefined = createHash('sha256');
+  /** What was read ahead of the caller; ends at `#position`. */
+  #ahead: Uint8Array = NOTHING;
+  #position = 0;
+  #ended = false;
+  #chunks = 0;
+
+  constructor(path: string, ctx: ToolContext) {
+    this.#path = path;
+    this.#ctx = ctx;
+  }
+
+  /** The next bytes, at most `length` (may be Infinity); fewer only at the end of the file. */
+  async next(length: number): Promise<Uint8Array> {
+    const bytes = await this.peek(length);
+    this.#ahead = this.#ahead.subarray(bytes.length);
+    return bytes;
+  }
+
+  /** The same, without moving on. */
+  async peek(length: number): Promise<Uint8Array> {
+    const parts = this.#ahead.length === 0 ? [] : [this.#ahead];
+    let have = this.#ahead.length;
+    while (have < length && !this.#ended) {
+      const chunk = await this.#read(Math.min(CHUNK_BYTES, length - have));
+      parts.push(chunk);
+      have += chunk.length;
+    }
+    // One part, the usual case, needs no copy.
+    this.#ahead = parts.length > 1 ? Buffer.concat(parts, have) : (parts[0] ?? NOTHING);
+    return this.#ahead.subarray(0, length);
+  }
+
+  /** Goes on at byte `offset`, which must not lie behind. Far jumps leave bytes out, and the hash with them. */
+  async skipTo(offset: number): Promise<void> {
+    const held = this.#position - this.#ahead.length;
+    this.#ahead = this.#ahead.subarray(Math.min(this.#ahead.length, offset - held));
+    if (offset > MAX_HASHED_BYTES && offset > this.#position) {
+      this.#hash = undefined;
+      this.#position = offset;
+    }
+    while (this.#position < offset && !this.#ended) {
+      await this.#read(Math.min(CHUNK_BYTES, offset - this.#position));
+    }
+  }
+
+  /** Reads on to the end; undefined when the file is too large to be hashed, or was not read from its start. */
+  async digest(): Promise<ContentDigest | undefined> {
+    if (this.#hash !== undefined && !this.#ended && (await this.#isTooLarge())) return undefined;
+    while (this.#hash !== undefined && !this.#ended) await this.#read(CHUNK_BYTES);
+    if (this.#hash === undefined) return undefined;
+    const sha256 = this.#hash.digest('hex');
+    this.#hash = undefined;
+    return { sha256, totalBytes: this.#position };
+  }
+
+  /** Asked first, so that a small range of a huge file does not read megabytes for nothing. */
+  async #isTooLarge(): Promise<boolean> {
+    const stat = await this.#ctx.files.stat(this.#path);
+    return stat.type === 'file' && stat.size > MAX_HASHED_BYTES;
+  }
+
+  async #read(length: number): Promise<Uint8Array> {
+    throwIfAborted(this.#ctx);
+    if (++this.#chunks % YIELD_EVERY_CHUNKS === 0) await yieldToLoop(this.#ctx);
+    const bytes = await this.#ctx.files.read(this.#path, { offset: this.#position, length });
+    this.#position += bytes.length;
+    if (bytes.length < length) this.#ended = true;
+    if (this.#position > MAX_HASHED_BYTES) this.#hash = undefined;
+    this.#hash?.update(bytes);
+    return bytes;
+  }
+}

@@ -1,0 +1,53 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { commandMetadata, failureReason, streamText } from '../command-report.js';
+import { TOOL_NAMES } from '../tool-names.js';
+
+export interface RunCommandArgs {
+  readonly command: string;
+}
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['command'],
+  properties: {
+    command: { type: 'string', pattern: '\\S', description: 'The command line, as sh -c takes it.' },
+  },
+} as const;
+
+/** `run_command` (FR-TOOL-CMD-01, D073, decision 2): `sh -c` in the working directory, standard input closed. */
+export function runCommandTool(): ToolSpec<RunCommandArgs> {
+  return {
+    name: 'run_command',
+    aliases: TOOL_NAMES.run_command,
+    description:
+      'Runs a shell command (sh -c) in the working directory and returns what it printed, standard error after a ' +
+      'line "[stderr]". It gets no input. A command that exits with another code than 0 has failed.',
+    input: INPUT,
+    category: 'execution',
+    timeoutClass: 'commands',
+    requiresApproval: true,
+    risk: 'high',
+    effects: (args) => [{ kind: 'run', command: args.command }],
+    summarize: (args) => `Run command: ${args.command}`,
+    execute: runCommand,
+  };
+}
+
+async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const outcome = await ctx.processes.run({ shell: 'sh', command: args.command });
+  const stdout = streamText(outcome.stdout);
+  const stderr = streamText(outcome.stderr);
+  const text = stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`;
+  const metadata = commandMetadata(outcome, ctx.cwd);
+  const reason = failureReason(outcome);
+  const truncated = outcome.stdout.omittedBytes + outcome.stderr.omittedBytes > 0;
+  if (reason === undefined) return { text, truncated, metadata };
+  return {
+    text,
+    truncated,
+    metadata,
+    error: { code: 'execution_failed', message: `run_command failed: ${reason}` },
+  };
+}

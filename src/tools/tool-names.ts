@@ -1,0 +1,11 @@
+/**
+ * The names that the built-in tools answer to (decision 1). The canonical name is the key; a rule about a tool holds
+ * for every name of its row, and results carry the name that was called.
+ */
+export const TOOL_NAMES = {
+  read_file: ['Read', 'file_read'],
+  write_file: ['Write', 'file_write'],
+  list_directory: [],
+  run_command: [],
+  bash: ['Bash'],
+} as const satisfies Record<string, readonly string[]>;

@@ -1,0 +1,102 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { WriteMode } from '../../contract/files.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { TOOL_NAMES } from '../tool-names.js';
+import { probeWrite } from './probe-write.js';
+import { writeErrorFor } from './write-error.js';
+import { knownContent, rememberWrite } from './written-file.js';
+
+export interface WriteFileArgs {
+  readonly path: string;
+  readonly content: string;
+  readonly mode?: WriteMode;
+}
+
+export interface WriteFileOptions {
+  /** Milliseconds since the epoch: when a write is recorded. Left out: records carry no time. */
+  readonly now?: () => number;
+}
+
+/** Bytes of content that one call may write (C007). */
+export const MAX_CONTENT_BYTES = 10 * 1024 * 1024;
+
+/** A byte of content takes at most six in JSON (`\u0001`); the rest is for the path. */
+const MAX_ARGS_BYTES = 6 * MAX_CONTENT_BYTES + 64 * 1024;
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path', 'content'],
+  properties: {
+    path: {
+      type: 'string',
+      pattern: '\\S',
+      description: 'The file to write, relative to the working directory.',
+    },
+    content: { type: 'string', description: 'The text to write; at most 10 MiB.' },
+    mode: {
+      type: 'string',
+      enum: ['create', 'overwrite', 'append'],
+      description:
+        '"create" (default) fails if the file exists; "overwrite" replaces it; "append" adds to its end. ' +
+        'All of them create a missing file.',
+    },
+  },
+} as const;
+
+/**
+ * `write_file` (D075, C008–C010, decisions 6 and 23): whole files, missing parent directories included. Overwriting
+ * refuses a file that changed since this conversation read it.
+ */
+export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFileArgs> {
+  return {
+    name: 'write_file',
+    aliases: TOOL_NAMES.write_file,
+    description:
+      'Writes text to a file and creates missing parent directories. By default the file must not exist yet; ' +
+      'see mode for replacing it or adding to it.',
+    input: INPUT,
+    category: 'file',
+    maxArgsBytes: MAX_ARGS_BYTES,
+    effects: (args) => {
+      contentBytes(args.content);
+      return [{ kind: 'write', path: args.path }];
+    },
+    summarize: (args) => `${VERBS[args.mode ?? 'create']} ${args.path} (${contentBytes(args.content)} bytes)`,
+    execute: (args, ctx) => writeFile(args, ctx, options.now),
+    probe: probeWrite,
+  };
+}
+
+const VERBS: Readonly<Record<WriteMode, string>> = {
+  create: 'Create',
+  overwrite: 'Overwrite',
+  append: 'Append to',
+};
+
+/** @throws ToolError `limit_exceeded` for more than 10 MiB. */
+function contentBytes(content: string): number {
+  const size = Buffer.byteLength(content, 'utf8');
+  if (size <= MAX_CONTENT_BYTES) return size;
+  throw new ToolError('limit_exceeded', `content too large: ${size} bytes (max: ${MAX_CONTENT_BYTES} bytes)`);
+}
+
+async function writeFile(
+  args: WriteFileArgs,
+  ctx: ToolContext,
+  now: (() => number) | undefined,
+): Promise<ToolOutput> {
+  const size = contentBytes(args.content);
+  const mode = args.mode ?? 'create';
+  const bytes = Buffer.from(args.content, 'utf8');
+  const before = await knownContent(args.path, mode, ctx);
+  const written = await ctx.files.write(args.path, bytes, { mode }).catch(async (error: unknown) => {
+    throw await writeErrorFor(args.path, error, ctx);
+  });
+  rememberWrite({ path: written.path, created: written.created, mode, bytes, before }, ctx.memory, now);
+  return {
+    text: `Successfully wrote ${size} bytes to ${args.path}`,
+    metadata: { path: written.path, bytes_written: size, mode, created: written.created },
+  };
+}
