@@ -1,0 +1,138 @@
+import type { ToolCall } from '../contract/call.js';
+import type { ConversationMemory } from '../contract/context.js';
+import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
+import type { JsonObject } from '../contract/json.js';
+import type { Plan } from '../contract/plan.js';
+import type { ToolResult } from '../contract/result.js';
+import type { ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import { ConversationMemories } from './conversation-memories.js';
+import { EventStream } from './events/event-stream.js';
+import { Observer } from './events/observer.js';
+import { judgeBatch } from './plan/judge-batch.js';
+import { toPlan } from './plan/to-plan.js';
+import { shieldLogger } from './record/shield-logger.js';
+import { Batch, cancelled } from './run/batch.js';
+import type { BatchScope } from './run/batch-scope.js';
+import { watchStrayErrors } from './run/stray-errors.js';
+import { checkCalls, checkRunOptions } from './run-options.js';
+import type { EngineSettings } from './settings.js';
+
+/**
+ * The executor over complete settings. Programs use `createExecutor`, which chooses them.
+ * @param onClose closes what was opened for this engine alone.
+ */
+export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Executor {
+  return new Engine(settings, onClose);
+}
+
+const NO_OPTIONS: RunOptions = Object.freeze({});
+
+class Engine implements Executor {
+  readonly #settings: EngineSettings;
+  readonly #onClose: () => Promise<void>;
+  readonly #memories = new ConversationMemories();
+  readonly #ownMemory: ConversationMemory = new Map();
+  /** The conversation of those who name none. */
+  readonly #ownConversation: string;
+  readonly #active = new Set<Batch>();
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: EngineSettings, onClose: () => Promise<void>) {
+    this.#settings = { ...settings, logger: shieldLogger(settings.logger) };
+    this.#onClose = onClose;
+    this.#ownConversation = `executor:${settings.createId()}`;
+  }
+
+  async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
+    checkCalls(calls);
+    checkRunOptions(options);
+    return toPlan(await judgeBatch(calls, this.#settings));
+  }
+
+  run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
+    try {
+      return this.#begin(calls, options, undefined).results;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
+    const stream = new EventStream();
+    const observer = new Observer(stream, this.#settings.clock);
+    const { id, batch, results } = this.#begin(calls, options, observer);
+    const ended = results.finally(() => stream.end());
+    return {
+      id,
+      events: stream,
+      results: ended,
+      cancel: (reason) => batch.stop(cancelled(reason)),
+    };
+  }
+
+  async execute(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
+    const id = `call_${this.#settings.createId()}`;
+    const [result] = await this.run([{ id, name, args }], options);
+    if (result === undefined) throw new Error('a batch of one call has one result');
+    return result;
+  }
+
+  async invoke(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<string> {
+    const { success, output, error } = await this.execute(name, args, options);
+    if (success) return output;
+    throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
+  }
+
+  definitions(): readonly ToolDefinition[] {
+    return this.#settings.mode === 'disabled' ? [] : this.#settings.registry.definitions();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #shutDown(): Promise<void> {
+    const active = [...this.#active];
+    for (const batch of active) batch.stop(cancelled('the executor was closed'));
+    // A tool that closes its own executor may still stand inside the batch's first turn.
+    await Promise.resolve();
+    await Promise.all(active.map((batch) => batch.results()));
+    await this.#onClose();
+  }
+
+  readonly #ended = (batch: Batch): void => {
+    this.#active.delete(batch);
+  };
+
+  #begin(
+    calls: readonly ToolCall[],
+    options: RunOptions,
+    observer: Observer | undefined,
+  ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
+    checkCalls(calls);
+    if (options !== NO_OPTIONS) checkRunOptions(options);
+    if (this.#closing !== undefined) {
+      throw new ToolError('cancelled', 'Cannot run calls: the executor is closed. Create another one.');
+    }
+    watchStrayErrors(this.#settings.onStrayError);
+    const conversation = options.conversation ?? this.#ownConversation;
+    const scope: BatchScope = {
+      id: this.#settings.createId(),
+      settings: this.#settings,
+      conversation,
+      memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
+      dryRun: options.dryRun === true,
+      observer,
+      capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
+    };
+    const batch = new Batch([...calls], scope, options, this.#ended);
+    this.#active.add(batch);
+    return { id: scope.id, batch, results: batch.results() };
+  }
+}

@@ -1,0 +1,89 @@
+import { countSlips } from '../../base/count-slips.js';
+import type { ToolSpec } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+
+interface Rule {
+  readonly accepts: (value: unknown) => boolean;
+  readonly expected: string;
+  readonly required?: true;
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const isPositive = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0;
+const isOneOf =
+  (...choices: readonly string[]) =>
+  (value: unknown): boolean =>
+    choices.some((choice) => choice === value);
+
+const CATEGORIES = ['file', 'execution', 'search', 'web', 'interaction', 'agent', 'external', 'custom'];
+const TIMEOUT_CLASSES = ['default', 'files', 'commands', 'external'];
+const RISKS = ['low', 'medium', 'high'];
+
+const CALLBACK: Rule = { accepts: isFunction, expected: 'a function' };
+const FLAG: Rule = { accepts: isBoolean, expected: 'true or false' };
+const isSchema = (value: unknown): boolean =>
+  (typeof value === 'object' && value !== null && !Array.isArray(value)) || isFunction(value);
+
+/** Every part of a tool's declaration, and what it may be. */
+export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
+  name: { accepts: isText, expected: 'a text', required: true },
+  aliases: { accepts: Array.isArray, expected: 'a list of names' },
+  description: { accepts: isText, expected: 'a text', required: true },
+  input: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema', required: true },
+  output: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema' },
+  effects: CALLBACK,
+  requiresApproval: {
+    accepts: (value) => isBoolean(value) || isFunction(value),
+    expected: 'true, false or a function',
+  },
+  risk: {
+    accepts: (value) => isOneOf(...RISKS)(value) || isFunction(value),
+    expected: `${RISKS.join(', ')} or a function`,
+  },
+  summarize: CALLBACK,
+  timeoutMs: {
+    accepts: (value) => isPositive(value) || isFunction(value),
+    expected: 'a number of milliseconds above 0 or a function',
+  },
+  defaultTimeoutMs: { accepts: isPositive, expected: 'a number of milliseconds above 0' },
+  timeoutClass: { accepts: isOneOf(...TIMEOUT_CLASSES), expected: `one of ${TIMEOUT_CLASSES.join(', ')}` },
+  category: { accepts: isOneOf(...CATEGORIES), expected: `one of ${CATEGORIES.join(', ')}` },
+  idempotent: FLAG,
+  cacheable: FLAG,
+  maxArgsBytes: {
+    accepts: (value) => Number.isSafeInteger(value) && isPositive(value),
+    expected: 'a whole number of bytes from 1',
+  },
+  execute: { ...CALLBACK, required: true },
+  probe: CALLBACK,
+};
+
+const KEYS = Object.keys(SPEC_RULES);
+
+/**
+ * Whether a declaration says what a declaration can say. A slip of the pen in a name is refused, because it would
+ * guard nothing (`requireApproval`); what resembles no part of a declaration is the tool's own business.
+ * @throws ToolError `config_invalid` naming the part.
+ */
+export function checkSpec(label: string, spec: ToolSpec<unknown>): void {
+  for (const [key, { accepts, expected, required }] of Object.entries(SPEC_RULES)) {
+    const value: unknown = Reflect.get(spec, key);
+    if (value === undefined ? required !== true : accepts(value)) continue;
+    throw new ToolError('config_invalid', `${label}: ${key} must be ${expected}.`);
+  }
+  for (const key of Object.keys(spec)) {
+    if (Object.hasOwn(SPEC_RULES, key)) continue;
+    const meant = KEYS.find((known) => isSlipOf(key, known));
+    if (meant === undefined) continue;
+    throw new ToolError('config_invalid', `${label}: unknown "${key}". Did you mean "${meant}"?`);
+  }
+}
+
+function isSlipOf(key: string, known: string): boolean {
+  const folded = key.toLowerCase().replace(/[_-]/g, '');
+  if (folded.length > 40) return false;
+  return countSlips(folded, known.toLowerCase()) <= (known.length > 6 ? 2 : 1);
+}

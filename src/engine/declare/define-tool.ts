@@ -1,0 +1,94 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../../contract/json.js';
+import type { TimeoutClass, Tool, ToolCategory, ToolSpec, TypedTool } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { FromJsonSchema } from '../../schema/from-json-schema.js';
+import { checkSpec, SPEC_RULES } from './check-spec.js';
+import { compileOnFirstUse } from './compiled-tool.js';
+
+/** The arguments that a schema lets through, as a type. */
+export type ArgsOf<S> =
+  S extends StandardSchemaV1<unknown, infer A> ? A : S extends JsonSchema ? FromJsonSchema<S> : unknown;
+
+/** A spec whose argument type comes from its schema. */
+export type SpecFor<S extends StandardSchemaV1 | JsonSchema> = Omit<ToolSpec<ArgsOf<S>>, 'input'> & {
+  readonly input: S;
+};
+
+/**
+ * Declares a tool. The argument type of `execute`, `effects` and the other callbacks is inferred from `input`.
+ * Arguments reach the callbacks frozen: what was planned and approved is what runs (D021, D110).
+ * @throws ToolError `config_invalid` when the declaration is not complete or not valid.
+ */
+export function defineTool<const S extends StandardSchemaV1 | JsonSchema>(
+  spec: SpecFor<S>,
+): TypedTool<ArgsOf<S>> {
+  // The one place where a tool's argument type is forgotten: from here on only its own schema vouches for it.
+  return settle(spec as unknown as ToolSpec<unknown>);
+}
+
+/** The same for the tools that toolexec brings along: the program starts without compiling their schemas. */
+export function defineOwnTool<A>(spec: ToolSpec<A>): Tool {
+  const tool = settle(spec as unknown as ToolSpec<unknown>);
+  compileOnFirstUse(tool);
+  return tool;
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const CLASS_OF_CATEGORY: Readonly<Record<ToolCategory, TimeoutClass>> = {
+  file: 'files',
+  search: 'files',
+  execution: 'commands',
+  external: 'external',
+  web: 'default',
+  interaction: 'default',
+  agent: 'default',
+  custom: 'default',
+};
+
+function settle(spec: ToolSpec<unknown>): Tool {
+  if (typeof spec !== 'object' || spec === null) {
+    throw new ToolError(
+      'config_invalid',
+      'Cannot define a tool: an object with name, input and execute is expected.',
+    );
+  }
+  requireName(spec.name);
+  const label = `Cannot define tool "${spec.name}"`;
+  checkSpec(label, spec);
+  const { category = 'custom', aliases = [] } = spec;
+  for (const alias of aliases) requireName(alias);
+  return Object.freeze({
+    ...known(spec),
+    name: spec.name,
+    description: spec.description,
+    input: spec.input,
+    execute: spec.execute.bind(spec),
+    aliases: Object.freeze([...aliases]),
+    category,
+    timeoutClass: spec.timeoutClass ?? CLASS_OF_CATEGORY[category],
+  });
+}
+
+/** What the spec says, also where it is an instance of a class whose methods are not its own. */
+function known(spec: ToolSpec<unknown>): Partial<ToolSpec<unknown>> {
+  const entries = Object.keys(SPEC_RULES).map((key) => {
+    const value: unknown = Reflect.get(spec, key);
+    const isCallback = typeof value === 'function' && key !== 'input' && key !== 'output';
+    return [key, isCallback ? value.bind(spec) : value] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function requireName(name: unknown): void {
+  if (typeof name === 'string' && NAME.test(name)) return;
+  throw new ToolError(
+    'config_invalid',
+    `Cannot define tool ${showName(name)}: a name is 1 to 64 letters, digits, "_" and "-".`,
+  );
+}
+
+function showName(name: unknown): string {
+  return typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : `of type ${typeof name}`;
+}

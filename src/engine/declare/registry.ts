@@ -1,0 +1,113 @@
+import { nearestName } from '../../base/nearest-name.js';
+import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { compiledTool } from './compiled-tool.js';
+
+/**
+ * Tools by name and alias (D027, A003–A006). Look-up takes the same time however many there are.
+ * @param tools registered at once, in order.
+ * @throws ToolError `duplicate_tool`, `config_invalid`.
+ */
+export function createRegistry(tools: readonly Tool[] = []): Registry {
+  const registry = new ToolRegistry();
+  for (const tool of tools) registry.register(tool);
+  return registry;
+}
+
+class ToolRegistry implements Registry {
+  readonly #byName = new Map<string, Tool>();
+  readonly #tools = new Map<string, Tool>();
+  #sorted: readonly Tool[] | undefined;
+  #definitions: readonly ToolDefinition[] | undefined;
+  #revision = 0;
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  register(tool: Tool): void {
+    requireTool(tool);
+    const names = [tool.name, ...tool.aliases];
+    for (const [index, name] of names.entries()) {
+      const holder = this.#byName.get(name) ?? (names.indexOf(name) < index ? tool : undefined);
+      if (holder === undefined) continue;
+      throw new ToolError(
+        'duplicate_tool',
+        `Cannot register tool "${tool.name}": the name "${name}" is taken by "${holder.name}". Use another name.`,
+        { details: { name, holder: holder.name } },
+      );
+    }
+    compiledTool(tool).compile();
+    for (const name of names) this.#byName.set(name, tool);
+    this.#tools.set(tool.name, tool);
+    this.#sorted = undefined;
+    this.#definitions = undefined;
+    this.#revision++;
+  }
+
+  find(name: string): Tool | undefined {
+    return this.#byName.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  get(name: string): Tool {
+    const tool = this.#byName.get(name);
+    if (tool === undefined) throw unknownTool(name, [...this.#byName.keys()]);
+    return tool;
+  }
+
+  list(): readonly Tool[] {
+    this.#sorted ??= Object.freeze([...this.#tools.values()].sort(byName));
+    return this.#sorted;
+  }
+
+  definitions(): readonly ToolDefinition[] {
+    this.#definitions ??= Object.freeze(this.list().map(toDefinition));
+    return this.#definitions;
+  }
+}
+
+function requireTool(tool: unknown): asserts tool is Tool {
+  const { name, aliases, execute, timeoutClass }: { readonly [key: string]: unknown } =
+    typeof tool === 'object' && tool !== null ? { ...tool } : {};
+  const isTool =
+    typeof name === 'string' &&
+    Array.isArray(aliases) &&
+    typeof execute === 'function' &&
+    typeof timeoutClass === 'string';
+  if (isTool) return;
+  const shown = typeof name === 'string' ? `"${name.slice(0, 80)}"` : `a value of type ${typeof tool}`;
+  throw new ToolError(
+    'config_invalid',
+    `Cannot register ${shown}: it is no tool. Declare it with defineTool().`,
+  );
+}
+
+export function unknownTool(name: string, known: readonly string[]): ToolError {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? `Known tools: ${listed(known)}.` : `Did you mean "${nearest}"?`;
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return new ToolError('unknown_tool', `Unknown tool "${shown}". ${hint}`, { details: { name: shown } });
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const shown = names.slice(0, 12).join(', ');
+  return names.length > 12 ? `${shown}, …` : shown;
+}
+
+function toDefinition(tool: Tool): ToolDefinition {
+  return Object.freeze({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: compiledTool(tool).inputSchema(),
+  });
+}
+
+// Byte order: the same on every machine, whatever its locale (D112).
+function byName(a: Tool, b: Tool): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

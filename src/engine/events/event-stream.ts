@@ -1,0 +1,129 @@
+import type { ToolEvent } from '../../contract/event.js';
+
+type ChunkEvent = Extract<ToolEvent, { chunk: string }>;
+
+/** Text that may wait for a reader before its producer is slowed down, in UTF-16 units. */
+const HIGH_WATER = 256 * 1024;
+/** Text that is kept while nobody has begun to read. */
+const UNREAD_KEPT = 256 * 1024;
+/** What an event takes besides its text, counted as if it were text: many tiny chunks must not fill the memory. */
+const SLOT = 64;
+/** Chunks that wait are joined up to this size, so that many small ones do not cost a slot each. */
+const JOINED = 16 * 1024;
+
+/**
+ * The events of one batch, for one reader (D076, D099).
+ *
+ * 1. Events come out in the order in which they went in.
+ * 2. Once somebody reads, nothing is dropped: `pushChunk` returns a promise while too much is waiting.
+ * 3. While nobody reads, nothing blocks: chunks over a bound are counted instead of kept, and the count is told.
+ * 4. State changes are always kept; they are bounded by the number of calls.
+ */
+export class EventStream implements AsyncIterable<ToolEvent> {
+  readonly #waiting: ToolEvent[] = [];
+  #waitingText = 0;
+  #reading = false;
+  #abandoned = false;
+  #ended = false;
+  #wakeReader: (() => void) | undefined;
+  #room: { readonly promise: Promise<void>; readonly open: () => void } | undefined;
+  readonly #skipped = new Map<string, number>();
+
+  push(event: ToolEvent): void {
+    if (this.#abandoned) return;
+    const skipped = event.type === 'completed' ? this.#skipped.get(event.callId) : undefined;
+    if (skipped !== undefined) {
+      this.#skipped.delete(event.callId);
+      const { callId, toolName, at } = event;
+      const message = `${skipped} characters of output were not kept: nobody was reading`;
+      this.#waiting.push({ type: 'progress', callId, toolName, at, message });
+    }
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  /** A promise: wait for it, the reader is behind. */
+  pushChunk(event: ChunkEvent): void | Promise<void> {
+    if (this.#abandoned || event.chunk === '') return undefined;
+    if (!this.#reading && this.#waitingText + event.chunk.length > UNREAD_KEPT) {
+      this.#skipped.set(event.callId, (this.#skipped.get(event.callId) ?? 0) + event.chunk.length);
+      return undefined;
+    }
+    this.#waitingText += event.chunk.length;
+    if (!this.#join(event)) {
+      this.#waiting.push(event);
+      this.#waitingText += SLOT;
+    }
+    this.#wake();
+    return this.#reading && this.#waitingText > HIGH_WATER ? this.#whenRoom() : undefined;
+  }
+
+  /** No more events will come. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ToolEvent, void, void> {
+    this.#reading = true;
+    try {
+      for (;;) {
+        const event = this.#waiting.shift();
+        if (event !== undefined) {
+          if ('chunk' in event) this.#release(event.chunk.length + SLOT);
+          yield event;
+        } else if (this.#ended) {
+          return;
+        } else {
+          const others = this.#wakeReader;
+          await new Promise<void>((resolve) => {
+            this.#wakeReader = () => {
+              others?.();
+              resolve();
+            };
+          });
+        }
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #join(event: ChunkEvent): boolean {
+    const last = this.#waiting.at(-1);
+    if (last === undefined || last.type !== event.type || !('chunk' in last)) return false;
+    if (last.callId !== event.callId || last.chunk.length + event.chunk.length > JOINED) return false;
+    this.#waiting[this.#waiting.length - 1] = { ...last, chunk: last.chunk + event.chunk };
+    return true;
+  }
+
+  #release(length: number): void {
+    this.#waitingText -= length;
+    if (this.#waitingText > HIGH_WATER / 2) return;
+    this.#room?.open();
+    this.#room = undefined;
+  }
+
+  #whenRoom(): Promise<void> {
+    if (this.#room === undefined) {
+      let open = (): void => {};
+      const promise = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      this.#room = { promise, open };
+    }
+    return this.#room.promise;
+  }
+
+  // A reader that has gone must not hold up those who still write.
+  #leave(): void {
+    this.#abandoned = true;
+    this.#waiting.length = 0;
+    this.#release(this.#waitingText);
+  }
+
+  #wake(): void {
+    this.#wakeReader?.();
+    this.#wakeReader = undefined;
+  }
+}

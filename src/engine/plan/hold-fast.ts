@@ -1,0 +1,28 @@
+/**
+ * A private, frozen copy of what a schema made of the arguments: no callback of the tool can change what a later one
+ * sees. Instances of classes (a Date, a URL that a transform has made) are the schema's own and handed on as they are.
+ */
+export function holdFast(parsed: unknown): unknown {
+  return copy(parsed, new Map());
+}
+
+function copy(value: unknown, known: Map<object, unknown>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const earlier = known.get(value);
+  if (earlier !== undefined) return earlier;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    known.set(value, items);
+    for (const item of value) items.push(copy(item, known));
+    return Object.freeze(items);
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const properties: object = Object.create(prototype);
+  known.set(value, properties);
+  for (const [name, item] of Object.entries(value)) {
+    // Defined, not assigned: `__proto__` is a name like any other here.
+    Object.defineProperty(properties, name, { value: copy(item, known), enumerable: true });
+  }
+  return Object.freeze(properties);
+}

@@ -1,0 +1,74 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { Replan } from '../approve/ask-approval.js';
+import type { EngineSettings } from '../settings.js';
+import { judgeCall } from './judge-call.js';
+import { type JudgedCall, NO_ARGS } from './judged-call.js';
+import { refuse } from './refuse.js';
+
+/** Judges every call of a batch, in order. A promise only where some tool's schema is asynchronous. */
+export function judgeBatch(
+  calls: readonly ToolCall[],
+  settings: EngineSettings,
+): JudgedCall[] | Promise<JudgedCall[]> {
+  const seen = calls.length > 1 ? new Set<string>() : undefined;
+  let asynchronous = false;
+  const judged: (JudgedCall | Promise<JudgedCall>)[] = [];
+  // By index: a hole in the array is a malformed call too.
+  for (let index = 0; index < calls.length; index++) {
+    const { call, malformed } = readCall(calls[index], index);
+    const duplicate = seen?.has(call.id) ?? false;
+    seen?.add(call.id);
+    const one = malformed
+      ? refuse(call, { code: 'bad_args', message: MALFORMED }, settings)
+      : judgeCall(call, { index, duplicate }, settings);
+    asynchronous ||= one instanceof Promise;
+    judged.push(one);
+  }
+  return asynchronous ? Promise.all(judged) : (judged as JudgedCall[]);
+}
+
+/** Plans one call again with other arguments, from the start; what is said of its place in the batch stays. */
+export function replanner(settings: EngineSettings): Replan {
+  return async (ready, args) => judgeCall({ ...ready.call, args }, { index: 0, duplicate: false }, settings);
+}
+
+const MALFORMED = 'Malformed tool call: { id: string, name: string, args: object } is expected.';
+
+interface ReadCall {
+  readonly call: ToolCall;
+  readonly malformed: boolean;
+}
+
+/** A copy, each property read once: what the caller does to its object later does not count. */
+function readCall(given: unknown, index: number): ReadCall {
+  const { id, name, args, reason } = propertiesOf(given);
+  const isNamed = typeof id === 'string' && id !== '';
+  if (isNamed && typeof name === 'string') {
+    // Not judged yet: the first thing that is asked of arguments is whether they are an object.
+    const call = { id, name, args: args as JsonObject };
+    return { call: typeof reason === 'string' ? { ...call, reason } : call, malformed: false };
+  }
+  const known = {
+    id: isNamed ? id : `call_${index}`,
+    name: typeof name === 'string' ? name : 'unknown',
+    args: NO_ARGS,
+  };
+  return { call: known, malformed: true };
+}
+
+function propertiesOf(given: unknown): {
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly args?: unknown;
+  readonly reason?: unknown;
+} {
+  if (typeof given !== 'object' || given === null) return {};
+  try {
+    const { id, name, args, reason } = given as Record<string, unknown>;
+    return { id, name, args, reason };
+  } catch {
+    // A getter or a proxy that throws.
+    return {};
+  }
+}

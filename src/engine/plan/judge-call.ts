@@ -1,0 +1,196 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { Effect, Risk } from '../../contract/effect.js';
+import type { Tool } from '../../contract/tool.js';
+import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { summarizeText } from '../../output/summarize-text.js';
+import { settleArguments } from '../../schema/settle-arguments.js';
+import { compiledTool } from '../declare/compiled-tool.js';
+import { unknownTool } from '../declare/registry.js';
+import { settleEffects } from '../effects/settle-effects.js';
+import { isRisk, isSideEffecting, riskOfEffects } from '../effects/traits.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { EngineSettings } from '../settings.js';
+import { askPolicy, screenByPolicy } from './ask-policy.js';
+import { holdFast } from './hold-fast.js';
+import { type JudgedCall, ReadyCall, type ResolvedCall } from './judged-call.js';
+import { modeAnswer } from './mode-answer.js';
+import { placeEffects } from './place-effects.js';
+import { refuse } from './refuse.js';
+
+/** Where a call stands in its batch. */
+export interface BatchPosition {
+  readonly index: number;
+  /** An earlier call of the batch carries the same id. */
+  readonly duplicate: boolean;
+}
+
+/**
+ * Judges one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
+ * existence, limits, arguments, sandbox, policy, summary (FR-APR-05, FR-VAL-02, FR-LIM-06). A promise only where a
+ * tool's own schema is asynchronous.
+ */
+export function judgeCall(
+  call: ToolCall,
+  at: BatchPosition,
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
+  const screened = screen(call, at, settings);
+  if ('kind' in screened) return screened;
+  const { tool } = screened;
+  const settled = settleArguments(call.args, {
+    maxBytes: tool.maxArgsBytes ?? settings.limits.maxToolArgsBytes,
+  });
+  if (!settled.ok) {
+    return refuse(call, { code: settled.code, message: argumentMessage(tool, settled, settings) }, settings);
+  }
+  const known: ToolCall = Object.freeze({ ...call, args: settled.value });
+  const cannotCheck = (error: unknown): JudgedCall => {
+    const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
+    return refuse(known, { code: 'bad_args', message }, settings);
+  };
+  try {
+    const checked = compiledTool(tool).input.check(settled.value);
+    if (!(checked instanceof Promise)) return judgeChecked(known, tool, checked, settings);
+    return checked.then((answer) => judgeChecked(known, tool, answer, settings)).catch(cannotCheck);
+  } catch (error) {
+    return cannotCheck(error);
+  }
+}
+
+function screen(
+  call: ToolCall,
+  at: BatchPosition,
+  settings: EngineSettings,
+): ResolvedCall | { readonly tool: Tool } {
+  const byMode = modeAnswer(call, settings);
+  if (byMode !== undefined) return byMode;
+  const answer = (code: ErrorCode, message: string, details?: unknown): ResolvedCall =>
+    refuse(call, { code, message, details }, settings);
+  const tool = settings.registry.find(call.name);
+  const screened = screenByPolicy(settings.policy, call.name, tool);
+  if (screened?.code === 'policy_disabled') return answer(screened.code, screened.reason);
+  if (at.duplicate) {
+    return answer(
+      'duplicate_tool_call_id',
+      `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
+    );
+  }
+  if (screened !== undefined) return answer(screened.code ?? 'policy_denied', screened.reason);
+  if (tool === undefined) {
+    const names = settings.registry.list().flatMap(({ name, aliases }) => [name, ...aliases]);
+    const { message, details } = unknownTool(call.name, names);
+    return answer('unknown_tool', message, details);
+  }
+  const max = settings.limits.maxToolCallsPerBatch;
+  if (at.index < max) return { tool };
+  return answer(
+    'limit_exceeded',
+    `Too many tool calls: this is call ${at.index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
+    { limit: 'maxToolCallsPerBatch', max },
+  );
+}
+
+type Settled = Extract<ReturnType<typeof settleArguments>, { ok: false }>;
+
+function argumentMessage(tool: Tool, settled: Settled, settings: EngineSettings): string {
+  if (settled.code === 'bad_args')
+    return settled.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
+  const max = tool.maxArgsBytes ?? settings.limits.maxToolArgsBytes;
+  if (!settled.message.includes(`${max} bytes`))
+    return settled.message.replace('the arguments', `the arguments for ${tool.name}`);
+  return `The arguments for ${tool.name} are too large: at most ${max} bytes of JSON are accepted. Send less at a time.`;
+}
+
+type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: EngineSettings): JudgedCall {
+  if (!checked.ok) return refuse(call, { code: 'bad_args', message: checked.message }, settings);
+  const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
+  const said = askTool(tool, parsed, settings);
+  if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
+  const { declared, requires } = said;
+  const { effects, violation } = placeEffects(declared, settings);
+  const answer = askPolicy(settings.policy, {
+    name: tool.name,
+    aliases: tool.aliases,
+    sideEffecting: isSideEffecting(declared),
+    requiresApproval: requires,
+    sandboxViolation: violation !== undefined,
+    effects: declared,
+    args: call.args,
+  });
+  const { code = 'policy_denied', reason } = answer;
+  const refused = answer.disposition === 'pre_resolved';
+  if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
+    const { message, details } = violation;
+    return refuse(call, { code: violation.code, message, details, effects }, settings);
+  }
+  if (refused) return refuse(call, { code, message: reason, effects }, settings);
+  const needsApproval = answer.disposition === 'requires_confirmation';
+  try {
+    const risk = riskOf(tool, parsed, declared);
+    const toolRequiresApproval = requires;
+    // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
+    const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
+    return new ReadyCall(
+      { call, tool, parsed, declared, effects, risk, needsApproval, toolRequiresApproval, reason },
+      summary,
+    );
+  } catch (error) {
+    return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
+  }
+}
+
+/** What a policy may answer where the sandbox has not been asked yet (FR-APR-05). */
+const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
+
+type Said =
+  | { readonly declared: readonly Effect[]; readonly requires: boolean }
+  | { readonly error: unknown };
+
+function askTool(tool: Tool, parsed: unknown, { sandbox }: EngineSettings): Said {
+  try {
+    const declared =
+      tool.effects === undefined ? UNKNOWN : settleEffects(tool.effects(parsed, { cwd: sandbox.cwd }));
+    const { requiresApproval = false } = tool;
+    const requires: unknown =
+      typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;
+    if (typeof requires === 'boolean') return { declared, requires };
+    return {
+      error: new TypeError(`requiresApproval must answer true or false, not with ${typeof requires}`),
+    };
+  } catch (error) {
+    return { error };
+  }
+}
+
+const UNKNOWN: readonly Effect[] = Object.freeze([Object.freeze({ kind: 'unknown' })]);
+
+function riskOf(tool: Tool, parsed: unknown, declared: readonly Effect[]): Risk {
+  const own: unknown = typeof tool.risk === 'function' ? tool.risk(parsed) : tool.risk;
+  if (own === undefined) return riskOfEffects(declared);
+  if (isRisk(own)) return own;
+  throw new TypeError('risk must be low, medium or high');
+}
+
+function summaryOf(tool: Tool, parsed: unknown): string | undefined {
+  const text: unknown = tool.summarize?.(parsed);
+  if (text === undefined) return undefined;
+  if (typeof text === 'string') return summarizeText(text);
+  throw new TypeError(`summarize must return a text, not a value of type ${typeof text}`);
+}
+
+/** A tool says no by throwing a ToolError of its own; everything else is a fault of the tool. */
+function refusalOf(
+  error: unknown,
+  tool: Tool,
+  what: string,
+): { readonly code: ErrorCode; readonly message: string; readonly details?: unknown } {
+  if (isToolError(error) && isErrorCode(error.code)) {
+    return { code: error.code, message: String(error.message), details: error.details };
+  }
+  return { code: 'execution_failed', message: `${tool.name} cannot ${what}: ${reasonOf(error)}` };
+}

@@ -1,0 +1,157 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { Acceptance, CallKey, Journal, JournalNote } from '../../contract/journal.js';
+import type { ToolResult } from '../../contract/result.js';
+import { callKey } from '../../journal/call-key.js';
+import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+import { reasonOf } from './reason-of.js';
+
+/** The place of a batch in the journal: what is written when, and what is waited for. */
+export class Recorder {
+  readonly #journal: Journal;
+  readonly #settings: EngineSettings;
+  readonly #batchId: string;
+  /** The batch's own record, where nobody has waited for it yet. */
+  #accepted: Promise<unknown> | undefined;
+  /** Writes that the return has to wait for. */
+  readonly #pending: Promise<unknown>[] = [];
+  /** The first write that failed. What comes later could not be accounted for: it is not started. */
+  #broken: { readonly error: unknown } | undefined;
+
+  constructor(journal: Journal, settings: EngineSettings, batchId: string) {
+    this.#journal = journal;
+    this.#settings = settings;
+    this.#batchId = batchId;
+  }
+
+  key(index: number): CallKey {
+    return callKey(this.#batchId, index);
+  }
+
+  /**
+   * Records the batch whole. A promise where the answer matters: calls may be known already, or the journal has not
+   * yet proved that it can be written. Else the first claim carries the record to the disk, and waits for it.
+   */
+  accept(
+    conversation: string,
+    attach: boolean,
+    judged: readonly JudgedCall[],
+  ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
+    const accepted = this.#write(conversation, attach, judged);
+    if (!(accepted instanceof Promise)) return accepted;
+    if (attach || !proven.has(this.#journal)) {
+      return accepted.then((answers) => {
+        proven.add(this.#journal);
+        return answers;
+      });
+    }
+    this.#accepted = accepted;
+    this.#await(accepted, 'a batch could not be recorded', 'all');
+    return NO_ANSWERS;
+  }
+
+  #write(
+    conversation: string,
+    attach: boolean,
+    judged: readonly JudgedCall[],
+  ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
+    return this.#journal.accept({
+      id: this.#batchId,
+      conversation,
+      attach,
+      at: this.#settings.clock.now(),
+      calls: judged.map((call) => ({
+        callId: call.call.id,
+        toolName: call.call.name,
+        args: call.call.args,
+        effects: declaredEffects(call),
+        disposition:
+          call.kind === 'resolved'
+            ? 'pre_resolved'
+            : call.needsApproval
+              ? 'requires_confirmation'
+              : 'execute_now',
+        reason: call.reason,
+      })),
+    });
+  }
+
+  /**
+   * The fence. A call that only reads needs none: running it again harms nobody. One that declares nothing gets one:
+   * what it does is not known to be repeatable.
+   */
+  claim(index: number, { onlyReads, declared }: ReadyCall): boolean | Promise<boolean> {
+    this.#requireWhole();
+    if (onlyReads && declared.length > 0) return true;
+    let claimed: boolean | Promise<boolean>;
+    try {
+      claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
+    } catch (error) {
+      return this.#break(error);
+    }
+    if (!(claimed instanceof Promise)) return claimed;
+    // With the claim everything that was asked for earlier is on disk, or is known not to be.
+    return Promise.all([claimed, this.#accepted]).then(
+      ([mine]) => {
+        this.#requireWhole();
+        return mine;
+      },
+      (error: unknown) => this.#break(error),
+    );
+  }
+
+  #break(error: unknown): never {
+    this.#broken ??= { error };
+    throw error;
+  }
+
+  #requireWhole(): void {
+    if (this.#broken !== undefined) throw this.#broken.error;
+  }
+
+  note(index: number, callId: string, kind: JournalNote['kind'], data: JournalNote['data']): void {
+    const what = 'a note could not be recorded';
+    try {
+      const written = this.#journal.note(this.key(index), { kind, data, at: this.#settings.clock.now() });
+      if (written instanceof Promise) this.#await(written, what, callId);
+    } catch (error) {
+      this.#complain(error, what, callId);
+    }
+  }
+
+  finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): void {
+    const what = 'a result could not be recorded';
+    try {
+      const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
+      if (written instanceof Promise) this.#await(written, what, call.id);
+    } catch (error) {
+      this.#complain(error, what, call.id);
+    }
+  }
+
+  /** Resolves when everything of this batch is on disk, or is known not to be. */
+  settled(): Promise<void> | undefined {
+    return this.#pending.length === 0 ? undefined : this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
+  }
+
+  #await(written: Promise<unknown>, what: string, callId: string): void {
+    this.#pending.push(written.catch((error: unknown) => this.#complain(error, what, callId)));
+  }
+
+  // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.
+  #complain(error: unknown, what: string, callId: string): void {
+    this.#broken ??= { error };
+    proven.delete(this.#journal);
+    const why = reasonOf(error);
+    this.#settings.logger.error({ batch: this.#batchId, callId, why }, what);
+  }
+}
+
+const NO_ANSWERS: readonly Acceptance[] = [];
+
+/** Journals whose last word was that they can be written. */
+const proven = new WeakSet<Journal>();

@@ -1,0 +1,49 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { Executed, ToolFailure } from '../../contract/result.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+
+const NOTHING: JsonObject = Object.freeze({});
+const NOT_RUN: JsonObject = Object.freeze({ executed: 'no' });
+
+/** The answer to a call that never started. The message must be clean already. */
+export function notRun(
+  call: Pick<ToolCall, 'id' | 'name'>,
+  code: ErrorCode,
+  message: string,
+  details: JsonObject = NOTHING,
+  metadata: JsonObject = NOTHING,
+): ToolFailure {
+  return failure(call, code, message, 'no', { details, metadata });
+}
+
+export function failure(
+  call: Pick<ToolCall, 'id' | 'name'>,
+  code: ErrorCode,
+  message: string,
+  executed: Executed,
+  more: {
+    readonly details?: JsonObject;
+    readonly metadata?: JsonObject;
+    readonly output?: string;
+    readonly truncated?: boolean;
+    readonly executionTimeMs?: number;
+  } = {},
+): ToolFailure {
+  const details =
+    executed === 'no' && (more.details === undefined || more.details === NOTHING)
+      ? NOT_RUN
+      : { ...more.details, executed };
+  return {
+    callId: call.id,
+    toolName: call.name,
+    success: false,
+    output: more.output ?? '',
+    error: { code, message, details },
+    truncated: more.truncated ?? false,
+    executionTimeMs: more.executionTimeMs ?? 0,
+    metadata: more.metadata ?? NOTHING,
+  };
+}
+
+export const CANCELLED_MESSAGE = 'Cancelled by user';

@@ -1,0 +1,33 @@
+import { isBoolean, isWhole, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import type { RunOptions } from '../contract/executor.js';
+import { ToolError } from '../errors/tool-error.js';
+
+const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
+  signal: option(undefined, (value) => value instanceof AbortSignal, 'an AbortSignal'),
+  dryRun: option(undefined, isBoolean, 'true or false'),
+  conversation: option(
+    undefined,
+    (value) => typeof value === 'string' && value !== '',
+    'a text that is not empty',
+  ),
+  failFast: option(undefined, isBoolean, 'true or false'),
+  concurrency: option(undefined, isWhole(1), 'a whole number from 1'),
+  parallel: option(undefined, isBoolean, 'true or false'),
+  availableCapacityBytes: option(
+    undefined,
+    (value) => typeof value === 'number' && value >= 0,
+    'a number of bytes from 0',
+  ),
+  approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+};
+
+/** @throws ToolError `bad_args` when calls are no array. */
+export function checkCalls(calls: unknown): void {
+  if (Array.isArray(calls)) return;
+  throw new ToolError('bad_args', 'Cannot run calls: an array of { id, name, args } is expected.');
+}
+
+/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+export function checkRunOptions(options: RunOptions): void {
+  settleOptions('options', options, RULES);
+}

@@ -1,0 +1,82 @@
+import type { Effect } from '../../contract/effect.js';
+import type { ContainedFiles } from '../../contract/files.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+import type { Lease } from './lease.js';
+
+type Access = 'read' | 'write' | 'delete';
+
+/** Which declared effects permit an access: who may change a file may also look at it. */
+const PERMITTED_BY: Readonly<Record<Access, readonly Effect['kind'][]>> = {
+  read: ['read', 'write', 'delete'],
+  write: ['write'],
+  delete: ['delete'],
+};
+
+/** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
+export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Lease): ContainedFiles {
+  const { sandbox, covers } = settings;
+  const everything = ready.effects.some(({ effect }) => effect.kind === 'unknown');
+
+  function require(access: Access, path: string): void {
+    lease.require(`${access} "${path}"`);
+    allow(access, path, sandbox.resolve(path, access));
+  }
+
+  function allow(access: Access, path: string, asked: string): void {
+    if (everything) return;
+    const permits = PERMITTED_BY[access];
+    const granted = ready.effects.some(
+      ({ effect, at }) => at !== undefined && permits.includes(effect.kind) && covers(at, asked),
+    );
+    if (!granted) throw undeclared(access, path);
+  }
+
+  // What a rename replaces is the entry itself: where it is a link, not what it leads to.
+  function requireReplace(path: string): void {
+    lease.require(`write "${path}"`);
+    allow('write', path, sandbox.resolve(path, 'delete'));
+  }
+
+  function undeclared(access: Access, path: string): ToolError {
+    return new ToolError(
+      'sandbox_violation',
+      `Cannot ${access} "${path}": ${ready.tool.name} did not declare it. Declare { kind: '${access}', path } in its effects.`,
+      { details: { reason: 'UndeclaredEffect', attempted: path, access } },
+    );
+  }
+
+  const { files } = sandbox;
+  return {
+    resolve(path) {
+      require('read', path);
+      return sandbox.resolve(path, 'read');
+    },
+    async read(path, options) {
+      require('read', path);
+      return files.read(path, options);
+    },
+    async write(path, bytes, options) {
+      require('write', path);
+      return files.write(path, bytes, options);
+    },
+    async list(path) {
+      require('read', path);
+      return files.list(path);
+    },
+    async stat(path) {
+      require('read', path);
+      return files.stat(path);
+    },
+    async remove(path) {
+      require('delete', path);
+      return files.remove(path);
+    },
+    async rename(from, to) {
+      require('delete', from);
+      requireReplace(to);
+      return files.rename(from, to);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { ToolError } from '../../errors/tool-error.js';
+
+/** How long the handles of a call live, and how many processes it has running. */
+export class Lease {
+  #alive = true;
+  /** Made with the first process: most calls start none. */
+  #running: Set<Promise<unknown>> | undefined;
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get processes(): number {
+    return this.#running?.size ?? 0;
+  }
+
+  end(): void {
+    this.#alive = false;
+  }
+
+  /** @throws ToolError `sandbox_violation` once the call is answered. */
+  require(action: string): void {
+    if (this.#alive) return;
+    throw new ToolError('sandbox_violation', `Cannot ${action}: the call is answered, its handles are dead.`);
+  }
+
+  holdProcess<T>(running: Promise<T>): Promise<T> {
+    this.#running ??= new Set();
+    this.#running.add(running);
+    const release = (): void => {
+      this.#running?.delete(running);
+    };
+    running.then(release, release);
+    return running;
+  }
+
+  /** Resolves when the processes that run now have ended. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#running ?? []);
+  }
+}

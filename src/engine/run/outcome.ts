@@ -1,0 +1,184 @@
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+import type { Executed } from '../../contract/result.js';
+import type { Tool, ToolOutput } from '../../contract/tool.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+import { isErrorCode } from '../../errors/catalogue.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { isJsonObjectText } from '../../output/is-json-object-text.js';
+import { compiledTool } from '../declare/compiled-tool.js';
+import { reasonOf } from '../record/reason-of.js';
+
+/** What came of running a tool, before it is cleaned and cut. */
+export interface Outcome {
+  readonly text: string;
+  readonly metadata?: JsonObject;
+  readonly structured?: JsonValue;
+  readonly truncatable: boolean;
+  /** The tool has left some of it out already. */
+  readonly truncated?: boolean;
+  readonly error?: OutcomeError;
+}
+
+export interface OutcomeError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: JsonObject;
+  readonly executed: Executed;
+}
+
+/** Reads what a tool returned. Anything but a string or `{ text }` is `invalid_tool_output`; it did run. */
+export function fromReturn(value: unknown, tool: Tool): Outcome | Promise<Outcome> {
+  if (typeof value === 'string') {
+    if (tool.output === undefined) return { text: value, truncatable: true };
+    return invalid(tool, `it promises structured output, and returned only text`, value);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return invalid(tool, `expected a string or { text }, got ${kindOf(value)}`);
+  }
+  let plain: Outcome | Fault;
+  try {
+    plain = readOutput(value);
+  } catch (error) {
+    return invalid(tool, `it cannot be read: ${reasonOf(error)}`);
+  }
+  if ('fault' in plain) return invalid(tool, plain.fault, plain.text);
+  return tool.output === undefined || plain.error !== undefined ? plain : checkStructured(plain, tool);
+}
+
+/** Stands for an outcome that cannot be made a result: the text stays, and the error, if it was one, without details. */
+export function unusable(outcome: Outcome, tool: Tool, why: unknown): Outcome {
+  const fault = `its metadata, structured output or details are no JSON: ${reasonOf(why)}`;
+  const { error, ...answer } = invalid(tool, fault, outcome.text);
+  if (outcome.error === undefined) return { ...answer, ...(error === undefined ? {} : { error }) };
+  const { code, message, executed } = outcome.error;
+  return { ...answer, error: { code, message, executed } };
+}
+
+/** Reads what a tool threw: a ToolError speaks for itself, everything else is a panic. */
+export function fromThrow(thrown: unknown, toolName: string): Outcome {
+  try {
+    if (!isToolError(thrown)) return panic(thrown);
+    const { code: said, message, details }: { code: unknown; message: unknown; details: unknown } = thrown;
+    if (typeof message !== 'string') return panic(thrown);
+    const code = isErrorCode(said) ? said : 'execution_failed';
+    const prefixed = code === 'execution_failed' && !isJsonObjectText(message);
+    return {
+      text: '',
+      truncatable: true,
+      error: {
+        code,
+        message: prefixed ? `${toolName} failed: ${message}` : message,
+        ...(isObject(details) ? { details: details as JsonObject } : {}),
+        executed: 'yes',
+      },
+    };
+  } catch {
+    // It throws when it is looked at.
+    return panic(thrown);
+  }
+}
+
+/** More than is shown of a panic: it is cut when it is clean, so that no half of a secret stays. */
+const PANIC_CHARACTERS = 16_384;
+
+/** D055, D058: the message is bounded here, cleaned and cut with the result; the stack goes to the log alone. */
+export function panic(thrown: unknown): Outcome {
+  const message = `Tool panicked: ${describeThrown(thrown).slice(0, PANIC_CHARACTERS)}`;
+  return { text: '', truncatable: true, error: { code: 'tool_panicked', message, executed: 'yes' } };
+}
+
+/** For the log alone. */
+export function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  } catch {
+    return 'a value that cannot be shown';
+  }
+}
+
+function describeThrown(thrown: unknown): string {
+  try {
+    if (!isObject(thrown)) return String(thrown);
+    const { message } = thrown as { readonly message?: unknown };
+    if (typeof message === 'string' && message !== '') return message;
+    if (thrown instanceof Error) return String(thrown.name);
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    // A thrown value can itself throw when it is looked at (a proxy, a getter, a cycle).
+    return 'a value that cannot be shown';
+  }
+}
+
+interface Fault {
+  readonly fault: string;
+  readonly text?: string;
+}
+
+/** Reads every part once: a getter may say something else the second time. */
+function readOutput(value: object): Outcome | Fault {
+  const { text, metadata, structured, truncatable, truncated, error } = value as {
+    [K in keyof ToolOutput]: unknown;
+  };
+  if (typeof text !== 'string') {
+    const got = Array.isArray(value) ? 'an array' : `a text that is ${kindOf(text)}`;
+    return { fault: `expected a string or { text }, got ${got}` };
+  }
+  if (metadata !== undefined && (!isObject(metadata) || Array.isArray(metadata))) {
+    return { fault: `metadata must be an object, got ${kindOf(metadata)}`, text };
+  }
+  const failed = error === undefined ? undefined : readError(error);
+  if (typeof failed === 'string') return { fault: failed, text };
+  return {
+    text,
+    truncatable: truncatable !== false,
+    ...(truncated === true ? { truncated } : {}),
+    ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
+    ...(structured === undefined ? {} : { structured: structured as JsonValue }),
+    ...(failed === undefined ? {} : { error: failed }),
+  };
+}
+
+function readError(error: unknown): OutcomeError | string {
+  if (!isObject(error)) return 'error must be { message, code? }';
+  const { message, code, details } = error as { readonly [key: string]: unknown };
+  if (typeof message !== 'string') return 'error must be { message, code? }';
+  if (code !== undefined && !isErrorCode(code)) return `"${String(code)}" is no error code`;
+  return {
+    code: code ?? 'execution_failed',
+    message,
+    ...(isObject(details) ? { details: details as JsonObject } : {}),
+    executed: 'yes',
+  };
+}
+
+function checkStructured(outcome: Outcome, tool: Tool): Outcome | Promise<Outcome> {
+  const checker = compiledTool(tool).output;
+  if (checker === undefined) return outcome;
+  if (outcome.structured === undefined) {
+    return invalid(tool, 'it promises structured output, and returned none', outcome.text);
+  }
+  const judge = (checked: { readonly ok: boolean; readonly message?: string }): Outcome =>
+    checked.ok ? outcome : invalid(tool, checked.message ?? 'structured output is not valid', outcome.text);
+  const failed = (error: unknown): Outcome =>
+    invalid(tool, `its schema cannot check it: ${reasonOf(error)}`, outcome.text);
+  try {
+    const checked = checker.check(outcome.structured);
+    return checked instanceof Promise ? checked.then(judge, failed) : judge(checked);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function invalid(tool: Tool, what: string, text = ''): Outcome {
+  const message = `${tool.name} returned an invalid result: ${what}.`;
+  return { text, truncatable: true, error: { code: 'invalid_tool_output', message, executed: 'yes' } };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

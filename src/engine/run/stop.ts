@@ -1,0 +1,43 @@
+import type { Executed } from '../../contract/result.js';
+import { CANCELLED_MESSAGE } from '../record/results.js';
+import type { OutcomeError } from './outcome.js';
+
+/** Why a call is told to end before it has finished. */
+export type Stop =
+  | { readonly cause: 'timeout'; readonly timeoutMs: number }
+  | { readonly cause: 'cancelled'; readonly reason?: string }
+  | { readonly cause: 'fail_fast' };
+
+/** How a stopped call is answered (D053, D054, B008). */
+export function stoppedOutcome(
+  stop: Stop,
+  toolName: string,
+  executed: Executed,
+): { readonly error: OutcomeError } {
+  switch (stop.cause) {
+    case 'timeout':
+      return {
+        error: {
+          code: 'timeout',
+          message: `${toolName} timed out after ${stop.timeoutMs}ms`,
+          details: { timeoutMs: stop.timeoutMs },
+          executed,
+        },
+      };
+    case 'cancelled':
+      return {
+        error: {
+          code: 'cancelled',
+          message: CANCELLED_MESSAGE,
+          ...(stop.reason === undefined ? {} : { details: { reason: stop.reason } }),
+          executed,
+        },
+      };
+    case 'fail_fast':
+      return {
+        error: { code: 'cancelled', message: FAIL_FAST_MESSAGE, details: { reason: 'fail_fast' }, executed },
+      };
+  }
+}
+
+const FAIL_FAST_MESSAGE = 'Cancelled: another call of the batch failed';

@@ -1,0 +1,54 @@
+import type { Approver, Reviewer } from '../contract/approval.js';
+import type { Clock } from '../contract/clock.js';
+import type { ExecutorMode } from '../contract/executor.js';
+import type { Sandbox } from '../contract/files.js';
+import type { Journal, Worker } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import type { Middleware } from '../contract/middleware.js';
+import type { Policy } from '../contract/policy.js';
+import type { RunCommand } from '../contract/processes.js';
+import type { Registry, TimeoutClass } from '../contract/tool.js';
+import type { OnStrayError } from './run/stray-errors.js';
+
+export interface EngineLimits {
+  readonly maxToolCallsPerBatch: number;
+  readonly maxToolArgsBytes: number;
+  readonly maxReadFileScanBytes: number;
+  readonly maxFileReadBytes: number;
+}
+
+export interface ClassTimeout {
+  readonly ms: number;
+  /** Named by the configuration: then it beats a tool's own default (decision 3). */
+  readonly explicit: boolean;
+}
+
+/** Everything the engine needs, complete: nothing inside is optional that is always there. */
+export interface EngineSettings {
+  readonly registry: Registry;
+  readonly mode: ExecutorMode;
+  /** Null: no policy is asked. */
+  readonly policy: Policy | null;
+  readonly reviewers: readonly Reviewer[];
+  /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
+  readonly approver: Approver | null | undefined;
+  readonly sandbox: Sandbox;
+  readonly covers: (outer: string, inner: string) => boolean;
+  readonly runCommand: RunCommand;
+  /** The environment of commands, already sanitised. */
+  readonly commandEnvironment: () => Readonly<Record<string, string>>;
+  /** Exact values that never leave: those of removed environment variables. */
+  readonly secretValues: readonly string[];
+  readonly middleware: readonly Middleware[];
+  readonly limits: EngineLimits;
+  readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
+  readonly maxOutputBytes: number;
+  /** Null: nothing is recorded. */
+  readonly journal: Journal | null;
+  readonly worker: Worker;
+  readonly clock: Clock;
+  readonly onStrayError: OnStrayError;
+  readonly logger: Logger;
+  /** A new unique, time-ordered id. */
+  readonly createId: () => string;
+}
