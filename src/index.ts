@@ -1,0 +1,62 @@
+export type {
+  ApprovalDecision,
+  ApprovalRequest,
+  Approver,
+  Reviewer,
+  ReviewRequest,
+  ReviewVerdict,
+} from './contract/approval.js';
+export type { ToolCall } from './contract/call.js';
+export type { Clock } from './contract/clock.js';
+export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
+export type { Effect, Risk } from './contract/effect.js';
+export type { ToolEvent } from './contract/event.js';
+export type { BatchRun, Executor, ExecutorMode, RunOptions } from './contract/executor.js';
+export type {
+  ContainedFiles,
+  DirectoryEntry,
+  FileStat,
+  ReadOptions,
+  Sandbox,
+  WriteMode,
+  WriteOutcome,
+} from './contract/files.js';
+export type {
+  Acceptance,
+  BatchEntry,
+  CallEntry,
+  CallKey,
+  CallRecord,
+  CallState,
+  Journal,
+  JournalNote,
+  Worker,
+} from './contract/journal.js';
+export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
+export type { Logger } from './contract/logger.js';
+export type { Middleware, MiddlewareContext } from './contract/middleware.js';
+export type { Disposition, Plan, PlannedCall } from './contract/plan.js';
+export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
+export type { CommandOutcome, KeptOutput, ToolProcesses } from './contract/processes.js';
+export type { Executed, ResultError, ToolFailure, ToolResult, ToolSuccess } from './contract/result.js';
+export type {
+  Registry,
+  Tool,
+  ToolCategory,
+  ToolDefinition,
+  ToolOutput,
+  ToolSpec,
+  TypedTool,
+} from './contract/tool.js';
+export { defaultRegistry } from './engine/declare/default-registry.js';
+export { defineTool } from './engine/declare/define-tool.js';
+export { createRegistry } from './engine/declare/registry.js';
+export { loggingMiddleware } from './engine/middleware/logging.js';
+export { createMetrics, type Metrics, type ToolMetrics } from './engine/middleware/metrics.js';
+export { createTiming } from './engine/middleware/timing.js';
+export type { ErrorCode } from './errors/catalogue.js';
+export { isToolError, ToolError } from './errors/tool-error.js';
+export { openJournal } from './journal/open-journal.js';
+export { builtinTools } from './preset/builtin-tools.js';
+export { createExecutor } from './preset/create-executor.js';
+export type { ExecutorOptions } from './preset/executor-options.js';

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { settleOptions } from '../base/settle-options.js';
+import type { Clock } from '../contract/clock.js';
+import type { Executor } from '../contract/executor.js';
+import type { Journal } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import type { Policy } from '../contract/policy.js';
+import type { RunCommand } from '../contract/processes.js';
+import type { Registry, Tool } from '../contract/tool.js';
+import { createEngine } from '../engine/create-engine.js';
+import { createRegistry } from '../engine/declare/registry.js';
+import type { EngineSettings } from '../engine/settings.js';
+import { createMemoryJournal } from '../journal/memory-journal.js';
+import { openJournal } from '../journal/open-journal.js';
+import { systemClock } from '../platform/clock.js';
+import { readEnvironment } from '../platform/environment.js';
+import { onStrayError } from '../platform/stray-errors.js';
+import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
+import { createPolicy } from '../policy/create-policy.js';
+import { commandEnvironment } from '../process/command-environment.js';
+import { removedValues } from '../process/removed-values.js';
+import { sanitizeEnvironment } from '../process/sanitize-environment.js';
+import { covers } from '../sandbox/covers.js';
+import { createSandbox } from '../sandbox/create-sandbox.js';
+import { builtinTools } from './builtin-tools.js';
+import {
+  checkExecutorOptions,
+  ENVIRONMENT_RULES,
+  type ExecutorOptions,
+  LIMIT_RULES,
+  OUTPUT_RULES,
+  SANDBOX_RULES,
+  TIMEOUT_RULES,
+} from './executor-options.js';
+
+/**
+ * The executor: calls in, exactly one truthful result per call out. Returns at once; what it needs is opened on first
+ * use. Close it when done (`await using` does).
+ * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that does not compile;
+ *   `duplicate_tool`.
+ */
+export function createExecutor(options: ExecutorOptions = {}): Executor {
+  checkExecutorOptions(options);
+  const { journal, close } = settleJournal(options.journal);
+  return createEngine(settle(options, journal), close);
+}
+
+function settle(options: ExecutorOptions, journal: Journal | null): EngineSettings {
+  const environment = settleOptions('environment', options.environment, ENVIRONMENT_RULES);
+  const inherited = readEnvironment();
+  const roots = typeof options.root === 'string' ? [options.root] : (options.root ?? ['.']);
+  return {
+    registry: settleRegistry(options.tools),
+    mode: options.mode ?? 'enabled',
+    policy: settlePolicy(options.policy),
+    reviewers: options.reviewers ?? [],
+    approver: options.approver,
+    sandbox: createSandbox({ roots, ...settleOptions('sandbox', options.sandbox, SANDBOX_RULES) }),
+    covers,
+    runCommand: runCommandLazily,
+    // Read anew for every command: the host program may change its environment at any time.
+    commandEnvironment: () => commandEnvironment(readEnvironment(), environment),
+    secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
+    middleware: options.middleware ?? [],
+    limits: settleOptions('limits', options.limits, LIMIT_RULES),
+    timeouts: settleTimeouts(options),
+    maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
+    journal,
+    worker: workerOfThisProcess(),
+    clock: options.clock ?? systemClock,
+    onStrayError,
+    logger: options.logger ?? SILENT,
+    createId: createIds(options.clock ?? systemClock),
+  };
+}
+
+function settleRegistry(tools: ExecutorOptions['tools']): Registry {
+  if (tools === undefined) return createRegistry(builtinTools());
+  return isToolList(tools) ? createRegistry(tools) : tools;
+}
+
+function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[] {
+  return Array.isArray(tools);
+}
+
+function settlePolicy(policy: ExecutorOptions['policy']): Policy | null {
+  if (policy === null) return null;
+  return policy !== undefined && 'decide' in policy ? policy : createPolicy(policy);
+}
+
+function settleTimeouts({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {
+  const ms = settleOptions('timeouts', timeouts, TIMEOUT_RULES);
+  const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
+  return {
+    default: { ms: ms.defaultMs, explicit: explicit('defaultMs') },
+    files: { ms: ms.fileOperationsMs, explicit: explicit('fileOperationsMs') },
+    commands: { ms: ms.shellCommandsMs, explicit: explicit('shellCommandsMs') },
+    external: { ms: ms.externalToolsMs, explicit: explicit('externalToolsMs') },
+  };
+}
+
+interface OpenedJournal {
+  readonly journal: Journal | null;
+  /** Closes it if it is ours. */
+  readonly close: () => Promise<void>;
+}
+
+const NOTHING_TO_CLOSE = async (): Promise<void> => {};
+
+function settleJournal(journal: ExecutorOptions['journal']): OpenedJournal {
+  if (journal === false) return { journal: null, close: NOTHING_TO_CLOSE };
+  if (typeof journal === 'object') return { journal, close: NOTHING_TO_CLOSE };
+  const own = journal === undefined ? createMemoryJournal() : openJournal(journal);
+  return { journal: own, close: async () => own.close() };
+}
+
+/** Everything that starts and kills processes is loaded with the first command. */
+const runCommandLazily: RunCommand = async (request) => {
+  const { runCommand } = await import('../process/run-command.js');
+  return runCommand(request);
+};
+
+/** Time-ordered and unique: when this executor was made, a random part, and a number for each id that it hands out. */
+function createIds(clock: Clock): () => string {
+  const prefix = `${clock.now().toString(36).padStart(9, '0')}-${randomUUID()}`;
+  let count = 0;
+  return () => `${prefix}-${++count}`;
+}
+
+const nothing = (): void => {};
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,168 @@
+import {
+  isBoolean,
+  isTextList,
+  isWhole,
+  type OptionRules,
+  option,
+  settleOptions,
+} from '../base/settle-options.js';
+import type { Approver, Reviewer } from '../contract/approval.js';
+import type { Clock } from '../contract/clock.js';
+import type { ExecutorMode } from '../contract/executor.js';
+import type { Journal } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import type { Middleware } from '../contract/middleware.js';
+import type { Policy } from '../contract/policy.js';
+import type { Registry, Tool } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import type { PolicyOptions } from '../policy/policy-options.js';
+
+/** Limits on what is accepted (FR-LIM-01..05). */
+export interface LimitOptions {
+  /** Default 8. */
+  readonly maxToolCallsPerBatch?: number;
+  /** Bytes of serialised arguments; default 262144. */
+  readonly maxToolArgsBytes?: number;
+  /** Bytes of an unsliced read; default 204800. */
+  readonly maxFileReadBytes?: number;
+  /** Bytes that a line range may scan; default 2097152. */
+  readonly maxReadFileScanBytes?: number;
+}
+
+/** Milliseconds (CFG-TMO-01). */
+export interface TimeoutOptions {
+  /** Default 30000. */
+  readonly defaultMs?: number;
+  /** Default 30000. */
+  readonly fileOperationsMs?: number;
+  /** Default 300000. */
+  readonly shellCommandsMs?: number;
+  /** Default 300000. */
+  readonly externalToolsMs?: number;
+}
+
+export interface SandboxOptions {
+  readonly deniedPatterns?: readonly string[];
+  readonly deniedWritePatterns?: readonly string[];
+  /** Accept absolute paths inside the roots; default false. */
+  readonly allowAbsolute?: boolean;
+  readonly includeDefaultDenies?: boolean;
+}
+
+export interface ExecutorOptions {
+  /** Default `builtinTools()`. */
+  readonly tools?: readonly Tool[] | Registry;
+  /** The sandbox's allowed roots; the first is the working directory. Default `.`. */
+  readonly root?: string | readonly string[];
+  /** Default `enabled`. */
+  readonly mode?: ExecutorMode;
+  /** Options for the policy, a policy of your own, or null for none (the sandbox stays). */
+  readonly policy?: PolicyOptions | Policy | null;
+  readonly sandbox?: SandboxOptions;
+  readonly limits?: LimitOptions;
+  readonly timeouts?: TimeoutOptions;
+  /** `maxBytes` of a result; default 102400. */
+  readonly output?: { readonly maxBytes?: number };
+  /** Of commands: additional names to remove, and exceptions. */
+  readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
+  /** Asked in order between plan and approval. */
+  readonly reviewers?: readonly Reviewer[];
+  readonly middleware?: readonly Middleware[];
+  /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
+  readonly approver?: Approver | null;
+  /** A path, a journal of your own, or false. Default: in memory (then no promise survives the process). */
+  readonly journal?: string | Journal | false;
+  /** Default: silent. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+export const LIMIT_RULES: OptionRules<Required<LimitOptions>> = {
+  maxToolCallsPerBatch: option(8, isWhole(1), 'a whole number from 1'),
+  maxToolArgsBytes: option(262_144, isWhole(1), 'a whole number of bytes from 1'),
+  maxFileReadBytes: option(204_800, isWhole(1), 'a whole number of bytes from 1'),
+  maxReadFileScanBytes: option(2_097_152, isWhole(1), 'a whole number of bytes from 1'),
+};
+
+export const TIMEOUT_RULES: OptionRules<Required<TimeoutOptions>> = {
+  defaultMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  fileOperationsMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  shellCommandsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  externalToolsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+};
+
+export const OUTPUT_RULES: OptionRules<{ maxBytes: number }> = {
+  maxBytes: option(102_400, isWhole(0), 'a whole number of bytes from 0'),
+};
+
+export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass: readonly string[] }> = {
+  denylist: option([], isTextList, 'a list of names'),
+  pass: option([], isTextList, 'a list of names'),
+};
+
+export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
+  deniedPatterns: option([], isTextList, 'a list of patterns'),
+  deniedWritePatterns: option([], isTextList, 'a list of patterns'),
+  allowAbsolute: option(false, isBoolean, 'true or false'),
+  includeDefaultDenies: option(true, isBoolean, 'true or false'),
+};
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isFunctionList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'function');
+/** An object that can do what is asked of it: found here, a slip does not turn up in the middle of a batch. */
+const can =
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((method) => typeof Reflect.get(value, method) === 'function');
+const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
+const isJournal = can(
+  ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
+);
+const isPolicy = can('decide');
+const MODES = ['disabled', 'parse_only', 'enabled'];
+
+const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K] | undefined }> = {
+  tools: option(
+    undefined,
+    (value) => Array.isArray(value) || isRegistry(value),
+    'a list of tools or a registry',
+  ),
+  root: option(
+    undefined,
+    (value) => typeof value === 'string' || isTextList(value),
+    'a path or a list of paths',
+  ),
+  mode: option(undefined, (value) => MODES.includes(value as string), `one of ${MODES.join(', ')}`),
+  policy: option(
+    undefined,
+    (value) => value === null || isPolicy(value) || (isObject(value) && !('decide' in Object(value))),
+    'policy options, a policy or null',
+  ),
+  sandbox: option(undefined, isObject, 'an object'),
+  limits: option(undefined, isObject, 'an object'),
+  timeouts: option(undefined, isObject, 'an object'),
+  output: option(undefined, isObject, 'an object'),
+  environment: option(undefined, isObject, 'an object'),
+  reviewers: option(undefined, isFunctionList, 'a list of functions'),
+  middleware: option(undefined, isFunctionList, 'a list of functions'),
+  approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  journal: option(
+    undefined,
+    (value) => value === false || (typeof value === 'string' && value !== '') || isJournal(value),
+    'a path, a journal or false',
+  ),
+  logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
+  clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),
+};
+
+/** @throws ToolError `config_invalid` with the option's name. */
+export function checkExecutorOptions(options: unknown): asserts options is ExecutorOptions {
+  settleOptions('options', options, TOP_RULES);
+  const { root } = options as ExecutorOptions;
+  if (Array.isArray(root) && root.length === 0) {
+    throw new ToolError('config_invalid', 'options.root must name at least one directory.');
+  }
+}
