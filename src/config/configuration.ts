@@ -1,0 +1,38 @@
+import type { ExecutorMode } from '../contract/executor.js';
+import type { PolicyOptions } from '../policy/policy-options.js';
+
+/** What a configuration file says, as options: only what it names is there. */
+export interface Configuration {
+  /** For `createExecutor`. */
+  readonly executor: ConfiguredOptions;
+  /** For each run. */
+  readonly run: { readonly parallel?: boolean };
+}
+
+export interface ConfiguredOptions {
+  readonly mode?: ExecutorMode;
+  /** Absolute. */
+  readonly root?: readonly string[];
+  readonly policy?: PolicyOptions;
+  readonly sandbox?: {
+    readonly deniedPatterns?: readonly string[];
+    readonly deniedWritePatterns?: readonly string[];
+    readonly allowAbsolute?: boolean;
+    readonly includeDefaultDenies?: boolean;
+  };
+  readonly limits?: {
+    readonly maxToolCallsPerBatch?: number;
+    readonly maxToolArgsBytes?: number;
+    readonly maxFileReadBytes?: number;
+    readonly maxReadFileScanBytes?: number;
+  };
+  /** Milliseconds. */
+  readonly timeouts?: {
+    readonly defaultMs?: number;
+    readonly fileOperationsMs?: number;
+    readonly shellCommandsMs?: number;
+    readonly externalToolsMs?: number;
+  };
+  readonly output?: { readonly maxBytes?: number };
+  readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
+}
