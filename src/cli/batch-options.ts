@@ -1,0 +1,55 @@
+import { type Command, Option } from 'commander';
+import type { WireFormat } from '../protocols/wire-format.js';
+
+/** What `run`, `plan` and `call` take alike, as commander hands it over. */
+export interface BatchOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly journal?: string;
+  readonly yes?: boolean;
+  readonly deny?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** What `run` and `plan` take besides. */
+export interface ResponseOptions extends BatchOptions {
+  readonly conversation?: string;
+  readonly again?: boolean;
+  readonly approve?: readonly string[];
+  readonly format?: Exclude<WireFormat, 'fenced'>;
+  readonly parallel?: boolean;
+  readonly failFast?: boolean;
+}
+
+const FORMATS = ['native', 'anthropic', 'openai', 'openai-responses', 'gemini'];
+
+export function addBatchOptions(command: Command): Command {
+  return command
+    .option(
+      '--root <dir...>',
+      'directories that tools may touch; the first is the working directory (default: .)',
+    )
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'where calls and results are recorded; outside of every root')
+    .addOption(new Option('--yes', 'approve every call that needs approval').conflicts(['approve', 'deny']))
+    .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
+    .option('--dry-run', 'only calls that read are run; the others say what they would do')
+    .option('--json', 'everything on standard error as JSON, one object a line');
+}
+
+export function addResponseOptions(command: Command): Command {
+  return addBatchOptions(command)
+    .addOption(
+      new Option('--approve <id...>', 'approve these calls, refuse the others').conflicts(['yes', 'deny']),
+    )
+    .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
+    .option('--again', 'run anew what the journal has an answer for')
+    .addOption(
+      new Option('--format <format>', 'what results are written as (default: as calls came)').choices(
+        FORMATS,
+      ),
+    )
+    .option('--parallel', 'run calls side by side where they do not touch the same things')
+    .option('--fail-fast', 'after a failure, cancel the calls that are left');
+}

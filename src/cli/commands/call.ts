@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { JsonTextError } from '../../base/json-text-error.js';
+import { parseJson } from '../../base/parse-json.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { TextOutput } from '../../platform/stdio.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import { writeResults } from '../../protocols/write-results.js';
+import { chooseApprover } from '../approve/choose-approver.js';
+import type { BatchOptions } from '../batch-options.js';
+import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { readSource } from '../input/read-source.js';
+import { runBatch } from '../run-batch.js';
+import { settleRun } from '../settle-run.js';
+import { createDisplay } from '../show/create-display.js';
+import { noteResults } from '../show/note-results.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+
+/** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
+export async function callTool(
+  name: string,
+  json: string | undefined,
+  options: BatchOptions,
+  { stdio, env, exitNow }: Surroundings,
+): Promise<ExitCode> {
+  const settled = settleRun(options);
+  const args = await readArguments(json, { stdio });
+  const approver = chooseApprover(options, stdio, env);
+  const display = createDisplay(stdio.stderr, options.json === true, env);
+  await using executor = createExecutor({
+    ...settled.executor,
+    ...(approver === undefined ? {} : { approver }),
+  });
+  const { results, interrupted } = await runBatch({
+    executor,
+    calls: [{ id: `call_${randomUUID()}`, name, args }],
+    errors: [],
+    options: { dryRun: options.dryRun === true },
+    display,
+    stdio,
+    exitNow: () => exitNow(exitCodeOf([], true)),
+  });
+  if (options.json === true) writeJson(stdio.stdout, writeResults('native', results));
+  else for (const result of results) writeOutput(stdio.stdout, result);
+  noteResults(results, display);
+  return exitCodeOf(results, interrupted);
+}
+
+async function readArguments(
+  json: string | undefined,
+  { stdio }: Pick<Surroundings, 'stdio'>,
+): Promise<JsonObject> {
+  const fromStdin = json === '-' || (json === undefined && !stdio.stdin.isTerminal);
+  const text = fromStdin ? (await readSource('-', stdio)).text : (json ?? '');
+  // Many tools can do without arguments.
+  if (text.trim() === '' && json !== '') return {};
+  const value = parseArguments(text);
+  if (isObject(value)) return value;
+  throw new UsageError(
+    `Cannot read the arguments: a JSON object was expected, such as {"path":"README.md"}.`,
+  );
+}
+
+function parseArguments(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new UsageError(`Cannot read the arguments: ${error.detail} Send a JSON object.`, { cause: error });
+  }
+}
+
+// Parsed from JSON just before, so an object holds nothing but JSON.
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** As it is, so that a file can be copied this way; a terminal gets its line end. */
+function writeOutput(out: TextOutput, { output }: ToolResult): void {
+  const needsEnd = out.isTerminal && output !== '' && !output.endsWith('\n');
+  out.write(needsEnd ? `${output}\n` : output);
+}

@@ -1,0 +1,54 @@
+import type { Plan, PlannedCall } from '../../contract/plan.js';
+import type { ToolResult } from '../../contract/result.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import { answerReadErrors } from '../../protocols/answer-read-errors.js';
+import type { ResponseOptions } from '../batch-options.js';
+import type { ExitCode } from '../exit-code.js';
+import { type ModelResponse, readResponse } from '../input/read-response.js';
+import { requireKnownIds } from '../require-known-ids.js';
+import { settleRun } from '../settle-run.js';
+import { describePlan } from '../show/describe-plan.js';
+import { createPalette } from '../show/palette.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+
+/** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks nobody. */
+export async function planResponse(
+  source: string | undefined,
+  options: ResponseOptions,
+  { stdio, env }: Surroundings,
+): Promise<ExitCode> {
+  const { executor: settings } = settleRun(options);
+  const response = await readResponse(source, stdio);
+  requireKnownIds(options.approve, response);
+  await using executor = createExecutor({ ...settings, journal: false });
+  const plan = withReadErrors(await executor.plan(response.calls), response);
+  if (options.json === true) writeJson(stdio.stdout, plan);
+  else stdio.stdout.write(describePlan(plan, createPalette(stdio.stdout.isTerminal, env)));
+  return 0;
+}
+
+/** Every call that was asked for has its place, also one that cannot be read. */
+function withReadErrors(plan: Plan, { errors }: ModelResponse): Plan {
+  const calls = [...plan.calls];
+  const ordered = [...errors].sort((one, other) => one.index - other.index);
+  for (const error of ordered) {
+    for (const result of answerReadErrors([], [error]))
+      calls.splice(error.index, 0, toPlannedCall(result, error.message));
+  }
+  return { calls };
+}
+
+function toPlannedCall(result: ToolResult, reason: string): PlannedCall {
+  const { callId, toolName } = result;
+  return {
+    callId,
+    toolName,
+    disposition: 'pre_resolved',
+    effects: [],
+    risk: 'low',
+    summary: '',
+    reason,
+    result,
+  };
+}

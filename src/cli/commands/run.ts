@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { RunOptions } from '../../contract/executor.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import { writeResults } from '../../protocols/write-results.js';
+import { chooseApprover } from '../approve/choose-approver.js';
+import type { ResponseOptions } from '../batch-options.js';
+import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { type ModelResponse, readResponse } from '../input/read-response.js';
+import { requireKnownIds } from '../require-known-ids.js';
+import { runBatch } from '../run-batch.js';
+import { type SettledRun, settleRun } from '../settle-run.js';
+import { createDisplay } from '../show/create-display.js';
+import { notePending } from '../show/note-pending.js';
+import { noteResults } from '../show/note-results.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+
+/** `toolexec run`: the calls of a response in, their results out, in kind. */
+export async function runResponse(
+  source: string | undefined,
+  options: ResponseOptions,
+  { stdio, env, exitNow }: Surroundings,
+): Promise<ExitCode> {
+  const settled = settleRun(options);
+  const response = await readResponse(source, stdio);
+  requireKnownIds(options.approve, response);
+  const approver = chooseApprover(options, stdio, env);
+  const display = createDisplay(stdio.stderr, options.json === true, env);
+  await using executor = createExecutor({
+    ...settled.executor,
+    ...(approver === undefined ? {} : { approver }),
+  });
+  if (settled.executor.mode === 'parse_only' && options.json !== true)
+    notePending(response.calls, options.root, display);
+  const { results, interrupted } = await runBatch({
+    executor,
+    calls: response.calls,
+    errors: response.errors,
+    options: toRunOptions(options, settled, response),
+    display,
+    stdio,
+    exitNow: () => exitNow(exitCodeOf([], true)),
+  });
+  writeJson(stdio.stdout, writeResults(options.format ?? response.format, results));
+  noteResults(results, display);
+  return exitCodeOf(results, interrupted);
+}
+
+function toRunOptions(
+  options: ResponseOptions,
+  { parallel }: SettledRun,
+  response: ModelResponse,
+): RunOptions {
+  const conversation =
+    options.conversation ?? `response:${createHash('sha256').update(response.text).digest('hex')}`;
+  return {
+    parallel,
+    dryRun: options.dryRun === true,
+    failFast: options.failFast === true,
+    // Outside of any conversation every delivery is a call of its own.
+    ...(options.again === true ? {} : { conversation }),
+  };
+}

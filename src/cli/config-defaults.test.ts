@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_KEYS } from '../config/config-keys.js';
+import { parseConfig } from '../config/parse-config.js';
+import { settlePolicyOptions } from '../policy/policy-options.js';
+import {
+  checkExecutorOptions,
+  LIMIT_RULES,
+  OUTPUT_RULES,
+  SANDBOX_RULES,
+  TIMEOUT_RULES,
+} from '../preset/executor-options.js';
+
+const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback: unknown }>>>> = {
+  limits: LIMIT_RULES,
+  timeouts: TIMEOUT_RULES,
+  output: OUTPUT_RULES,
+  sandbox: SANDBOX_RULES,
+};
+
+describe('the configuration and the executor', () => {
+  it.each(Object.entries(CONFIG_KEYS).filter(([, { fallback }]) => fallback !== undefined))(
+    'agree on the default of %s',
+    (_name, { kind, fallback, option }) => {
+      const [, section = '', name = ''] = option.split('.');
+      const value = kind.toOption(fallback, '/');
+      const policy: Readonly<Record<string, unknown>> = { ...settlePolicyOptions({}) };
+      if (section === 'policy') expect(value).toEqual(policy[name]);
+      const rule = RULES[section]?.[name];
+      if (rule !== undefined) expect(value).toEqual(rule.fallback);
+    },
+  );
+
+  it('agree on every option: what the file says is taken', () => {
+    const text = Object.entries(CONFIG_KEYS)
+      .filter(([, { fallback }]) => fallback !== undefined)
+      .map(([name, { fallback }]) => `${name} = ${JSON.stringify(fallback)}`)
+      .join('\n');
+    const { executor, run } = parseConfig(text, { file: 'x', directory: '/' });
+    expect(() => checkExecutorOptions(executor)).not.toThrow();
+    expect(run).toEqual({ parallel: false });
+    expect(Object.keys(executor).sort()).toEqual([
+      'environment',
+      'limits',
+      'mode',
+      'output',
+      'policy',
+      'sandbox',
+      'timeouts',
+    ]);
+  });
+});

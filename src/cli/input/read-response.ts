@@ -1,0 +1,44 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { Stdio } from '../../platform/stdio.js';
+import { type ReadCalls, readCalls } from '../../protocols/read-calls.js';
+import type { ReadError } from '../../protocols/read-error.js';
+import type { WireFormat } from '../../protocols/wire-format.js';
+import { UsageError } from '../usage-error.js';
+import { readSource } from './read-source.js';
+
+export interface ModelResponse {
+  /** As it came: names the delivery. */
+  readonly text: string;
+  readonly format: WireFormat;
+  readonly calls: readonly ToolCall[];
+  readonly errors: readonly ReadError[];
+}
+
+/** A model's response from a file or standard input. @throws UsageError when it is none. */
+export async function readResponse(source: string | undefined, stdio: Stdio): Promise<ModelResponse> {
+  const { name, text } = await readSource(source, stdio);
+  if (text.trim() === '') {
+    throw new UsageError(
+      `Cannot read ${name}: it is empty. A model's response with its tool calls was expected.`,
+    );
+  }
+  const read = readCalls(text);
+  const [problem] = read.errors;
+  if (problem !== undefined && (read.shape === 'unknown' || isOneUnfinishedBlock(text, read))) {
+    throw new UsageError(`Cannot read ${name}: ${withoutOpening(problem.message)}`);
+  }
+  return { text, ...read };
+}
+
+/** Nothing to run and nothing to answer: the response was cut off. */
+function isOneUnfinishedBlock(text: string, read: ReadCalls): boolean {
+  if (read.format !== 'fenced' || read.calls.length + read.errors.length !== 1) return false;
+  // One more fence line ends a block that is open, and is prose anywhere else.
+  const closed = readCalls(`${text}\n\`\`\`\n`);
+  return closed.calls.length !== read.calls.length || closed.errors[0]?.message !== read.errors[0]?.message;
+}
+
+// The message was written for a model, which has no file name to be told.
+function withoutOpening(message: string): string {
+  return message.replace(/^Cannot (?:read|find a call in) the input: /, '');
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { readEnvironment } from '../platform/environment.js';
+import { openStdio } from '../platform/stdio.js';
+import { onStrayError } from '../platform/stray-errors.js';
+import type { ExitCode } from './exit-code.js';
+import { runProgram } from './program.js';
+
+const stdio = openStdio();
+const env = readEnvironment();
+
+// The last resort: an error that nothing waits for would end in a stack trace. Those of tools are the engine's.
+onStrayError((error) => {
+  void report(error).then(leave);
+  return true;
+});
+await main().then(leave);
+
+async function main(): Promise<ExitCode> {
+  try {
+    const code = await runProgram({ stdio, env, exitNow: (code) => process.exit(code) });
+    await stdio.stdout.flushed();
+    return code;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+async function report(error: unknown): Promise<ExitCode> {
+  const { reportError } = await import('./report-error.js');
+  return reportError(error, { stdio, env });
+}
+
+async function leave(code: ExitCode): Promise<never> {
+  // What cannot be told to standard error cannot be told at all.
+  await stdio.stderr.flushed().catch(() => {});
+  process.exit(code);
+}

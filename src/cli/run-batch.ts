@@ -1,0 +1,70 @@
+import type { ToolCall } from '../contract/call.js';
+import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
+import type { ToolResult } from '../contract/result.js';
+import { systemClock } from '../platform/clock.js';
+import type { Stdio } from '../platform/stdio.js';
+import { answerReadErrors } from '../protocols/answer-read-errors.js';
+import type { ReadError } from '../protocols/read-error.js';
+import type { Display } from './show/display.js';
+import { watchInterrupts } from './watch-interrupts.js';
+
+export interface BatchAnswer {
+  /** One per call that was asked for, readable or not, in order. */
+  readonly results: readonly ToolResult[];
+  readonly interrupted: boolean;
+}
+
+export interface BatchToRun {
+  readonly executor: Executor;
+  readonly calls: readonly ToolCall[];
+  readonly errors: readonly ReadError[];
+  readonly options: RunOptions;
+  readonly display: Display;
+  readonly stdio: Stdio;
+  /** Ends the process; called when the person is out of patience and nothing of ours runs any more. */
+  readonly exitNow: () => void;
+}
+
+/** Runs a batch while showing it, and cancels it when the person says so. */
+export async function runBatch(batch: BatchToRun): Promise<BatchAnswer> {
+  const { executor, calls, errors, options, display, stdio } = batch;
+  for (const result of answerReadErrors([], errors)) {
+    display.event({
+      type: 'completed',
+      callId: result.callId,
+      toolName: result.toolName,
+      at: systemClock.now(),
+      result,
+    });
+  }
+  if (calls.length === 0) return { results: answerReadErrors([], errors), interrupted: false };
+  const run = executor.start(calls, options);
+  const interrupts = watchInterrupts(stdio, {
+    first: () => {
+      display.note('cancelling; press Ctrl-C again to leave at once');
+      run.cancel();
+    },
+    second: () => void leave(executor, batch.exitNow),
+  });
+  try {
+    const results = await follow(run, display);
+    return { results: answerReadErrors(results, errors), interrupted: interrupts.happened() };
+  } finally {
+    interrupts.stop();
+    display.end();
+  }
+}
+
+async function follow(run: BatchRun, display: Display): Promise<readonly ToolResult[]> {
+  for await (const event of run.events) display.event(event);
+  return run.results;
+}
+
+const LEAVE_WITHIN_MS = 1000;
+
+async function leave(executor: Executor, exitNow: () => void): Promise<void> {
+  // Closing kills the commands that still run: leaving them behind would be no end at all.
+  const patience = new Promise<void>((resolve) => systemClock.after(LEAVE_WITHIN_MS, resolve));
+  await Promise.race([executor.close(), patience]);
+  exitNow();
+}

@@ -1,0 +1,67 @@
+import type { Command, Option } from 'commander';
+
+/**
+ * Writes `--root a b FILE` as `FILE --root a b`. Left alone, an option that takes a list swallows the file behind
+ * it. What a command's own arguments still miss is taken from the end of the last list that can spare it.
+ */
+export function separateArguments(words: readonly string[], command: Command): string[] {
+  const end = words.indexOf('--');
+  const [sorted, rest] = end === -1 ? [words, []] : [words.slice(0, end), words.slice(end)];
+  const { options, positionals } = sortWords(sorted, command);
+  const given = positionals.length + Math.max(0, rest.length - 1);
+  for (const { values, place } of options.toReversed()) {
+    const missing = command.registeredArguments.length - given;
+    const spare = Math.min(Math.max(0, missing), Math.max(0, values.length - 1));
+    if (spare === 0) continue;
+    // What was typed before the list stays before what is taken from it.
+    positionals.splice(place, 0, ...values.splice(values.length - spare));
+    break;
+  }
+  return [...positionals, ...options.flatMap(({ flag, values }) => [flag, ...values]), ...rest];
+}
+
+interface TypedOption {
+  readonly flag: string;
+  readonly values: string[];
+  /** How many arguments of the command itself were typed before it. */
+  readonly place: number;
+}
+
+interface SortedWords {
+  readonly options: readonly TypedOption[];
+  readonly positionals: string[];
+}
+
+function sortWords(words: readonly string[], command: Command): SortedWords {
+  const options: TypedOption[] = [];
+  const positionals: string[] = [];
+  let open: { readonly values: string[]; room: number } | undefined;
+  for (const word of words) {
+    if (open !== undefined && open.room > 0 && (open.room === 1 || !isFlag(word))) {
+      open.values.push(word);
+      open.room--;
+    } else if (isFlag(word)) {
+      const values: string[] = [];
+      options.push({ flag: word, values, place: positionals.length });
+      open = { values, room: roomOf(findOption(word, command)) };
+    } else {
+      positionals.push(word);
+    }
+  }
+  return { options, positionals };
+}
+
+// `-` is standard input.
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word !== '-';
+}
+
+function findOption(flag: string, command: Command): Option | undefined {
+  return command.options.find(({ long, short }) => flag === long || flag === short);
+}
+
+/** How many words an option takes. */
+function roomOf(option: Option | undefined): number {
+  if (option?.variadic === true) return Number.POSITIVE_INFINITY;
+  return option?.required === true ? 1 : 0;
+}

@@ -1,0 +1,22 @@
+import type { ToolResult } from '../../contract/result.js';
+import type { Display } from './display.js';
+
+/** What the person should know of the whole, besides the results themselves. */
+export function noteResults(results: readonly ToolResult[], display: Display): void {
+  const replayed = results.filter(({ metadata }) => metadata.replayed === true).length;
+  if (replayed > 0) {
+    const which =
+      replayed === results.length ? 'these calls were' : `${replayed} of ${results.length} calls were`;
+    display.note(
+      `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run anew.`,
+    );
+  }
+  const unasked = results.filter(({ error }) => error?.code === 'approval_unavailable').length;
+  if (unasked > 0) {
+    const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
+    display.note(
+      `${which} approval and there is nobody to ask. Run it again with --yes, --approve ID or --deny: ` +
+        'what has its answer by now is not repeated.',
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { ended, message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+const STUBBORN =
+  "trap '' TERM INT HUP; echo $$ > pid; (setsid sleep 300 & echo $! > child); sleep 300 & wait; sleep 300";
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function isAlive(file: string): boolean {
+  try {
+    process.kill(Number(readFileSync(join(toolexec.root, file), 'utf8')), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('toolexec run, interrupted', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends the command and all it started on %s, answers every call, exits 130',
+    async (signal) => {
+      const calls = message(['bash', { command: STUBBORN }], ['bash', { command: 'touch never' }]);
+      const child = toolexec.start(['run', toolexec.json('r.json', calls), '--yes', '--format', 'native']);
+      const ran = ended(child);
+      await until(() => existsSync(join(toolexec.root, 'child')));
+      child.kill(signal);
+      const { code, stdout, stderr } = await ran;
+      expect(code).toBe(130);
+      const results = JSON.parse(stdout) as { tool_call_id: string; error: { code: string } }[];
+      expect(results.map(({ tool_call_id, error }) => [tool_call_id, error.code])).toEqual([
+        ['toolu_1', 'cancelled'],
+        ['toolu_2', 'cancelled'],
+      ]);
+      expect(stderr).toContain('cancelling');
+      await until(() => !isAlive('pid') && !isAlive('child'));
+      expect(existsSync(join(toolexec.root, 'never'))).toBe(false);
+    },
+  );
+
+  it('exits at once on the second Ctrl-C, and leaves nothing behind', async () => {
+    const child = toolexec.start([
+      'run',
+      toolexec.json('r.json', message(['bash', { command: STUBBORN }])),
+      '--yes',
+    ]);
+    const ran = ended(child);
+    await until(() => existsSync(join(toolexec.root, 'child')));
+    const since = performance.now();
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    expect((await ran).code).toBe(130);
+    expect(performance.now() - since).toBeLessThan(5000);
+    await until(() => !isAlive('pid') && !isAlive('child'));
+  });
+
+  it('says nothing when the reader of its results goes away', async () => {
+    toolexec.write('root/a.txt', 'alpha\n'.repeat(10_000));
+    const child = toolexec.start(['run', toolexec.json('r.json', message(['read_file', { path: 'a.txt' }]))]);
+    child.stdout.destroy();
+    const { code, stderr } = await ended(child);
+    expect(code).toBe(0);
+    expect(stderr).not.toMatch(/EPIPE|Error/);
+  });
+
+  it('goes on when the reader of standard error goes away', async () => {
+    toolexec.write('root/a.txt', 'alpha\n');
+    const child = toolexec.start([
+      'run',
+      toolexec.json('r.json', message(['read_file', { path: 'a.txt' }])),
+      '--json',
+    ]);
+    child.stderr.destroy();
+    const { code, stdout } = await ended(child);
+    expect(code).toBe(0);
+    expect(stdout).toContain('alpha');
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('says when its results cannot be written', async () => {
+    const main = `'${process.execPath}' '${toolexec.main}' run '${toolexec.json('r.json', message())}'`;
+    const { status, stderr } = spawnSync('sh', ['-c', `${main} > /dev/full`], {
+      cwd: toolexec.root,
+      env: toolexec.environment(),
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^toolexec: [^\n]*no space[^\n]*\n$/i);
+  });
+});

@@ -1,0 +1,105 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { builtCommand } from './built-command.js';
+
+export interface Ran {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunSettings {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A workspace, a state directory and the built command, all in one temporary directory. */
+export class Toolexec {
+  readonly main = builtCommand();
+  readonly folder = mkdtempSync(join(tmpdir(), 'toolexec-cli-'));
+  readonly root = join(this.folder, 'root');
+  readonly state = join(this.folder, 'state');
+
+  constructor() {
+    mkdirSync(this.root);
+  }
+
+  /** @returns its path. */
+  write(name: string, content: string | Uint8Array): string {
+    const path = join(this.folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  json(name: string, value: unknown): string {
+    return this.write(name, JSON.stringify(value));
+  }
+
+  async run(args: readonly string[], settings: RunSettings = {}): Promise<Ran> {
+    const child = this.start(args, settings);
+    child.stdin.on('error', () => {});
+    child.stdin.end(settings.stdin ?? '');
+    return ended(child);
+  }
+
+  start(args: readonly string[], settings: RunSettings = {}): ChildProcessWithoutNullStreams {
+    return spawn(process.execPath, [this.main, ...args], {
+      cwd: settings.cwd ?? this.root,
+      env: this.environment(settings.env),
+      // A session of its own: a terminal that the tests run in must not be asked.
+      detached: true,
+    });
+  }
+
+  environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { PATH: process.env.PATH ?? '', HOME: this.folder, XDG_STATE_HOME: this.state, ...more };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ran> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  return { code, stdout, stderr };
+}
+
+export interface Block {
+  readonly type: string;
+  readonly tool_use_id: string;
+  readonly content: string;
+  readonly is_error?: boolean;
+}
+
+/** The blocks of an Anthropic answer. */
+export function blocksOf(stdout: string): readonly Block[] {
+  return (JSON.parse(stdout) as { content: readonly Block[] }).content;
+}
+
+/** An Anthropic message with these calls, `toolu_1` and on. */
+export function message(...calls: readonly (readonly [name: string, input: unknown])[]): unknown {
+  const content = calls.map(([name, input], index) => ({
+    type: 'tool_use',
+    id: `toolu_${index + 1}`,
+    name,
+    input,
+  }));
+  return { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, ...content] };
+}
