@@ -1,0 +1,248 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SRC = join(ROOT, 'src');
+/** Parts of Node that open nothing: they compute. */
+const PURE = new Set(
+  ['path', 'util', 'crypto', 'async_hooks', 'module', 'url', 'string_decoder', 'buffer'].map(
+    (name) => `node:${name}`,
+  ),
+);
+const FORBIDDEN_FOLDERS = new Set(['utils', 'helpers', 'common', 'shared', 'core']);
+
+interface Source {
+  readonly path: string;
+  readonly folder: string;
+  readonly text: string;
+  readonly isTest: boolean;
+  readonly imports: readonly { readonly to: string; readonly typeOnly: boolean }[];
+}
+
+function walk(directory: string): string[] {
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    return statSync(path).isDirectory() ? walk(path) : [path];
+  });
+}
+
+function importsOf(path: string, text: string): Source['imports'] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: { to: string; typeOnly: boolean }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const typeOnly = node.importClause?.isTypeOnly === true || allNamesAreTypes(node.importClause);
+      found.push({ to: node.moduleSpecifier.text, typeOnly });
+    } else if (
+      ts.isExportDeclaration(node) &&
+      node.moduleSpecifier &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      found.push({ to: node.moduleSpecifier.text, typeOnly: node.isTypeOnly });
+    } else if (ts.isCallExpression(node) && isDynamicImport(node) && node.arguments[0] !== undefined) {
+      const [target] = node.arguments;
+      if (ts.isStringLiteral(target)) found.push({ to: target.text, typeOnly: false });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function allNamesAreTypes(clause: ts.ImportClause | undefined): boolean {
+  const names = clause?.namedBindings;
+  if (clause?.name !== undefined || names === undefined || !ts.isNamedImports(names)) return false;
+  return names.elements.length > 0 && names.elements.every((name) => name.isTypeOnly);
+}
+
+function isDynamicImport(node: ts.CallExpression): boolean {
+  const callee = node.expression;
+  return (
+    callee.kind === ts.SyntaxKind.ImportKeyword ||
+    (ts.isIdentifier(callee) && ['require', 'lazyRequire'].includes(callee.text))
+  );
+}
+
+const sources: readonly Source[] = walk(SRC)
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => {
+    const text = readFileSync(path, 'utf8');
+    const inside = relative(SRC, path);
+    const folder = inside.includes('/') ? (inside.split('/')[0] as string) : '*.ts';
+    const isTest = /\.test\.tsx?$/.test(path) || inside.split('/').includes('fixtures');
+    return { path, folder, text, isTest, imports: importsOf(path, text) };
+  });
+
+/** The table of ARCHITECTURE.md: folder → folders it may import. */
+function readTable(): Map<string, readonly string[]> {
+  const rows = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\| [^|]*\| `[^`|]+` \|/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return new Map(
+    rows.map((cells) => [
+      (cells[2] as string).replaceAll('`', ''),
+      (cells[4] as string)
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    ]),
+  );
+}
+
+const table = readTable();
+const show = ({ path }: Source): string => relative(ROOT, path);
+const targetOf = (source: Source, to: string): string =>
+  resolve(dirname(source.path), to).replace(/\.js$/, '.ts');
+const folderOf = (path: string): string => {
+  const inside = relative(SRC, path);
+  return inside.includes('/') ? (inside.split('/')[0] as string) : '*.ts';
+};
+
+describe('the house', () => {
+  it('is seen: there are files, and every folder has its row', () => {
+    expect(sources.length).toBeGreaterThan(50);
+    expect(table.size).toBeGreaterThan(10);
+    const folders = [...new Set(sources.map(({ folder }) => folder))].sort();
+    expect(folders.filter((folder) => !table.has(folder))).toEqual([]);
+    expect([...table.keys()].filter((folder) => !folders.includes(folder))).toEqual([]);
+  });
+
+  it('has rows that only point down', () => {
+    const order = [...table.keys()];
+    const climbing = order.flatMap((folder, floor) =>
+      (table.get(folder) ?? [])
+        .filter((target) => order.indexOf(target) <= floor)
+        .map((target) => `${folder} -> ${target}`),
+    );
+    expect(climbing).toEqual([]);
+  });
+
+  it('has no import that climbs or visits a sibling', () => {
+    const wrong = sources.flatMap((source) => {
+      const allowed = [source.folder, ...(table.get(source.folder) ?? [])];
+      if (source.isTest) allowed.push('testing', 'platform');
+      return source.imports
+        .filter(({ to }) => to.startsWith('.'))
+        .filter(({ to }) => !allowed.includes(folderOf(targetOf(source, to))))
+        .map(({ to }) => `${show(source)} imports ${to}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('opens the operating system in platform/ alone', () => {
+    const wrong = sources
+      .filter(({ folder, isTest }) => folder !== 'platform' && !isTest)
+      .flatMap((source) => [
+        ...source.imports
+          .filter(({ to, typeOnly }) => !typeOnly && to.startsWith('node:') && !PURE.has(to))
+          .map(({ to }) => `${show(source)} imports ${to}`),
+        ...systemGlobals(source).map((what) => `${show(source)} uses ${what}`),
+      ]);
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no runtime import cycle', () => {
+    const graph = new Map(
+      sources.map((source) => [
+        source.path,
+        source.imports
+          .filter(({ to, typeOnly }) => to.startsWith('.') && !typeOnly)
+          .map(({ to }) => targetOf(source, to)),
+      ]),
+    );
+    expect(findCycle(graph)?.map((path) => relative(SRC, path))).toBeUndefined();
+  });
+
+  it('runs a tool in the engine alone', () => {
+    const callers = sources
+      .filter(({ isTest, text }) => !isTest && /\b(tool|spec)\.execute\(/.test(text))
+      .map(show);
+    expect(callers).toEqual(['src/engine/run/call-run.ts']);
+  });
+
+  it('ends the process in the command alone', () => {
+    const wrong = sources
+      .filter(({ isTest, folder, text }) => !isTest && folder !== 'cli' && /process\.exit\b/.test(text))
+      .map(show);
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no drawer for odds and ends', () => {
+    const drawers = sources.filter(({ path }) =>
+      relative(SRC, path)
+        .split('/')
+        .some((part) => FORBIDDEN_FOLDERS.has(part.replace(/\.tsx?$/, ''))),
+    );
+    expect(drawers.map(show)).toEqual([]);
+  });
+
+  it('has doors without logic', () => {
+    const wrong = sources
+      .filter(({ folder, isTest }) => folder === '*.ts' && !isTest)
+      .filter(({ path, text }) =>
+        ts
+          .createSourceFile(path, text, ts.ScriptTarget.Latest)
+          .statements.some(
+            (statement) => !ts.isExportDeclaration(statement) || statement.exportClause === undefined,
+          ),
+      );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('keeps its files small: the median near 80 lines, nine in ten under 250, none over 400', () => {
+    const lines = sources
+      .filter(({ isTest }) => !isTest)
+      .map((source) => ({ path: show(source), lines: source.text.split('\n').length }))
+      .sort((a, b) => a.lines - b.lines);
+    const at = (share: number): number => lines[Math.floor((lines.length - 1) * share)]?.lines ?? 0;
+    expect(at(0.5)).toBeLessThanOrEqual(110);
+    expect(at(0.9)).toBeLessThanOrEqual(250);
+    expect(lines.filter((file) => file.lines > 400)).toEqual([]);
+  });
+});
+
+// Timers and the clock make a program's behaviour depend on when it runs: they come in as a value.
+function systemGlobals({ path, text }: Source): string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+      const use = `${node.expression.text}.${node.name.text}`;
+      if (path.includes('/cli/') && use.startsWith('process.exit')) return;
+      if (use === 'Date.now' || use === 'performance.now' || use.startsWith('process.')) found.push(use);
+    }
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
+      if (['setTimeout', 'setInterval', 'fetch'].includes(node.expression.text))
+        found.push(node.expression.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (node: string): string[] | undefined => {
+    if (done.has(node)) return undefined;
+    const start = path.indexOf(node);
+    if (start !== -1) return [...path.slice(start), node];
+    path.push(node);
+    for (const next of graph.get(node) ?? []) {
+      const cycle = visit(next);
+      if (cycle !== undefined) return cycle;
+    }
+    path.pop();
+    done.add(node);
+    return undefined;
+  };
+  for (const node of graph.keys()) {
+    const cycle = visit(node);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}

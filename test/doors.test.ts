@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** What programs can import, by door. A name that is added here is a promise; one that is taken away breaks programs. */
+const DOORS = readdirSync(join(ROOT, 'src'))
+  .filter((name) => /^[a-z0-9-]+\.ts$/.test(name) && !name.endsWith('.test.ts'))
+  .map((name) => name.slice(0, -'.ts'.length))
+  .sort();
+
+async function namesOf(door: string): Promise<string> {
+  const exported: object = await import(join(ROOT, 'src', `${door}.ts`));
+  return Object.keys(exported).sort().join(' ');
+}
+
+describe('the doors', () => {
+  it('are those of package.json, each with its types', () => {
+    const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      exports: Record<string, unknown>;
+    };
+    const expected: Record<string, unknown> = { './package.json': './package.json' };
+    for (const door of DOORS) {
+      const file = `./dist/${door}`;
+      expected[door === 'index' ? '.' : `./${door}`] = { types: `${file}.d.ts`, default: `${file}.js` };
+    }
+    expect(exports).toEqual(expected);
+  });
+
+  it('let out exactly this', async () => {
+    const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
+    expect(names).toMatchInlineSnapshot(`
+      [
+        "index: ToolError builtinTools createExecutor createMetrics createRegistry createTiming defaultRegistry defineTool isToolError loggingMiddleware openJournal",
+        "output: createSanitizer redact sanitize truncate",
+        "policy: createPolicy",
+        "process: commandEnvironment removedValues sanitizeEnvironment",
+        "protocols: answerReadErrors createCallStream parseToolBlocks readCalls writeResults",
+        "sandbox: createSandbox",
+        "testing: describeJournal",
+      ]
+    `);
+  });
+
+  it('have no default exports and no logic of their own', () => {
+    for (const door of DOORS) {
+      const text = readFileSync(join(ROOT, 'src', `${door}.ts`), 'utf8');
+      expect(text).not.toMatch(/export default|export \*|\bfunction\b|=>|\bclass\b/);
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Effect } from '../src/contract/effect.js';
+import type { ToolResult } from '../src/contract/result.js';
+import { builtinTools } from '../src/preset/builtin-tools.js';
+import { above, readTrace, type Touch } from './strace/read-trace.js';
+
+const PROJECT = resolve(import.meta.dirname, '..');
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Why the system calls cannot be watched here; undefined when they can. */
+function whyNot(): string | undefined {
+  if (process.platform !== 'linux') return 'strace is a program of Linux';
+  const { error, status } = spawnSync('strace', ['-o', '/dev/null', 'true']);
+  if (error !== undefined) return 'strace is not installed';
+  return status === 0 ? undefined : 'strace may not trace here';
+}
+
+interface Traced {
+  readonly root: string;
+  readonly effects: readonly Effect[];
+  readonly result: ToolResult;
+  readonly planned: readonly Touch[];
+  readonly all: readonly Touch[];
+}
+
+async function trace(name: string, args: object, warmUp: object): Promise<Traced> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-strace-')));
+  folders.push(root);
+  for (const folder of ['dir', 'warm', 'other']) {
+    mkdirSync(join(root, folder));
+    for (const file of ['a.txt', 'b.txt']) writeFileSync(join(root, folder, file), `${folder} ${file}\n`);
+  }
+  symlinkSync('../dir/a.txt', join(root, 'other', 'to-a'));
+  const output = `${root}.trace`;
+  folders.push(output);
+  const options = ['-f', '-y', '-s', '300', '-o', output, '-e', 'trace=%file,%desc,%process'];
+  const program = ['--import', 'tsx', join(PROJECT, 'test/strace/call-between-markers.ts')];
+  const given = [root, name, JSON.stringify(args), JSON.stringify(warmUp)];
+  const run = promisify(execFile);
+  const { stdout } = await run('strace', [...options, process.execPath, ...program, ...given], {
+    cwd: PROJECT,
+  });
+  const said = JSON.parse(stdout) as Pick<Traced, 'effects' | 'result'>;
+  return { root, ...said, ...readTrace(readFileSync(output, 'utf8')) };
+}
+
+/** What was touched beyond what was declared, in words; nothing where the tool keeps its word. */
+function undeclared({ root, effects, all }: Traced): string[] {
+  const covers = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
+  const placed = effects.flatMap((effect) => {
+    const given = 'path' in effect ? join(root, effect.path) : root;
+    return 'path' in effect ? [{ kind: effect.kind, given, at: realPlace(given) }] : [];
+  });
+  // The links that a path leads through are looked at, as are the directories above it.
+  const onTheWay = new Set(placed.flatMap(({ given, at }) => [given, ...above(given), ...above(at)]));
+  const ownFiles = (path: string): boolean =>
+    covers('/proc', path) || covers(PROJECT, path) || covers(realPlace(join(PROJECT, 'node_modules')), path);
+  // What is written comes into being beside its place.
+  const isBeside = (at: string, path: string): boolean =>
+    dirname(at) === dirname(path) && /^\.toolexec-[0-9a-f]+\.tmp$/.test(basename(path));
+  const isDeclared = ({ how, path }: Touch): boolean => {
+    if (placed.some(({ kind, at }) => covers(at, path) && (how !== 'change' || kind !== 'read'))) return true;
+    if (placed.some(({ kind, at }) => kind === 'write' && isBeside(at, path))) return true;
+    if (how === 'look') return onTheWay.has(path) || covers(path, root) || ownFiles(path);
+    if (!covers(root, path)) return how === 'content' && ownFiles(path);
+    // Missing directories on the way to what is written are made.
+    return placed.some(({ kind, at }) => kind === 'write' && path !== root && above(at).includes(path));
+  };
+  return all.filter((touch) => !isDeclared(touch)).map(({ how, call, path }) => `${how}: ${call} ${path}`);
+}
+
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const reason = whyNot();
+
+describe.skipIf(reason !== undefined)(
+  `system calls of the built-in tools${reason === undefined ? '' : ` (not watched: ${reason})`}`,
+  { timeout: 60_000 },
+  () => {
+    const files: readonly (readonly [string, object, object])[] = [
+      ['read_file', { path: 'dir/a.txt' }, { path: 'warm/a.txt' }],
+      [
+        'read_file',
+        { path: 'other/to-a', start_line: 1, end_line: 1 },
+        { path: 'warm/a.txt', start_line: 1, end_line: 1 },
+      ],
+      ['list_directory', { path: 'dir' }, { path: 'warm' }],
+      ['write_file', { path: 'dir/new/n.txt', content: 'x' }, { path: 'warm/new/n.txt', content: 'x' }],
+      [
+        'write_file',
+        { path: 'dir/a.txt', content: 'x', mode: 'overwrite' },
+        { path: 'warm/a.txt', content: 'x', mode: 'overwrite' },
+      ],
+      [
+        'write_file',
+        { path: 'dir/a.txt', content: 'x', mode: 'append' },
+        { path: 'warm/a.txt', content: 'x', mode: 'append' },
+      ],
+    ];
+    const commands: readonly (readonly [string, object, object])[] = [
+      ['bash', { command: 'cat dir/a.txt' }, { command: 'true' }],
+      ['bash', { command: 'cat a.txt', working_dir: 'dir' }, { command: 'true' }],
+      ['run_command', { command: 'cat dir/a.txt' }, { command: 'true' }],
+    ];
+
+    it('are watched for every tool', () => {
+      const watched = new Set([...files, ...commands].map(([name]) => name));
+      expect([...watched].sort()).toEqual(builtinTools().map(({ name }) => name));
+    });
+
+    it.each(files)('%s %j touches what it declares', async (name, args, warmUp) => {
+      const traced = await trace(name, args, warmUp);
+      expect(traced.result.error).toBeUndefined();
+      expect(traced.all.length).toBeGreaterThan(5);
+      expect(undeclared(traced)).toEqual([]);
+      expect(traced.planned.filter(({ how }) => how !== 'look')).toEqual([]);
+    });
+
+    it.each(commands)(
+      '%s %j starts what it declares, and touches nothing itself',
+      async (name, args, warmUp) => {
+        const { root, result, effects, planned, all } = await trace(name, args, warmUp);
+        expect(result.output).toBe('dir a.txt\n');
+        expect(effects).toMatchObject([{ kind: 'run' }]);
+        expect(planned.filter(({ how, call }) => how !== 'look' || call === 'execve')).toEqual([]);
+        const inside = all.filter(({ path }) => path === root || path.startsWith(`${root}/`));
+        const expected = [dirname(root), root, join(root, 'dir'), join(root, 'dir', 'a.txt')];
+        expect(new Set(inside.map(({ path }) => path))).toSatisfy((paths: Set<string>) =>
+          [...paths].every((path) => expected.includes(path)),
+        );
+        expect(inside.filter(({ how }) => how === 'change')).toEqual([]);
+        const started = all.filter(({ call }) => call === 'execve').map(({ path }) => basename(path));
+        expect(started[0]).toBe(name === 'bash' ? 'bash' : 'sh');
+        expect(started.slice(1).every((program) => program === 'cat')).toBe(true);
+      },
+    );
+  },
+);

@@ -1,0 +1,30 @@
+import { accessSync } from 'node:fs';
+import { createExecutor } from '../../src/preset/create-executor.js';
+
+/**
+ * Runs one call of a built-in tool, between two looks at paths that are nowhere, so that a trace of this process can
+ * be cut there. What the program loads on first use is loaded by another call before.
+ */
+const [root = '', name = '', args = '', warmUp = ''] = process.argv.slice(2);
+
+const executor = createExecutor({ root, approver: null, policy: { denylist: [] }, journal: false });
+await execute(warmUp);
+mark('/toolexec-window-begins');
+const plan = await executor.plan([{ id: 'plan', name, args: JSON.parse(args) }]);
+mark('/toolexec-plan-ends');
+const result = await execute(args);
+mark('/toolexec-window-ends');
+await executor.close();
+console.log(JSON.stringify({ effects: plan.calls[0]?.effects, result }));
+
+async function execute(text: string): Promise<unknown> {
+  return executor.execute(name, JSON.parse(text));
+}
+
+function mark(path: string): void {
+  try {
+    accessSync(path);
+  } catch {
+    // It is nowhere, and that it was looked for is all.
+  }
+}

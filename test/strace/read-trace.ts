@@ -1,0 +1,74 @@
+import { dirname, join } from 'node:path';
+
+/** One look at, or one change of, what a path names. */
+export interface Touch {
+  readonly call: string;
+  readonly path: string;
+  /** `look`: names and facts; `content`: bytes or names of a directory; `change`: anything that is different after it. */
+  readonly how: 'look' | 'content' | 'change';
+}
+
+const CHANGES = new Set(
+  'write pwrite64 writev pwritev pwritev2 rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link linkat symlink symlinkat truncate ftruncate fallocate chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat mknod mknodat setxattr fsetxattr copy_file_range'.split(
+    ' ',
+  ),
+);
+const CONTENT = new Set('read pread64 readv preadv preadv2 getdents getdents64 mmap sendfile'.split(' '));
+/** Calls whose texts are no paths. */
+const BY_DESCRIPTOR = new Set([...CONTENT, ...'write pwrite64 writev pwritev pwritev2 statfs'.split(' ')]);
+const OPENS_TO_CHANGE = /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/;
+
+/** What a trace (`strace -f -y`) shows between the marks, in order; and what was touched up to the end of the plan. */
+export function readTrace(text: string): { readonly planned: Touch[]; readonly all: Touch[] } {
+  const descriptors = new Map<string, string>();
+  const all: Touch[] = [];
+  let planned: Touch[] | undefined;
+  let inside = false;
+  for (const line of text.split('\n')) {
+    const parsed = /^\d+\s+(\w+)\((.*)$/.exec(line);
+    if (parsed === null) continue;
+    const [, call = '', rest = ''] = parsed;
+    if (rest.includes('"/toolexec-window-begins"')) inside = true;
+    else if (rest.includes('"/toolexec-plan-ends"')) planned = [...all];
+    else if (rest.includes('"/toolexec-window-ends"')) return { planned: planned ?? [], all };
+    else if (inside) all.push(...touchesOf(call, rest, descriptors));
+    const opened = /= (\d+)<(\/[^>]*)>/.exec(rest);
+    if (opened?.[1] !== undefined && opened[2] !== undefined) descriptors.set(opened[1], opened[2]);
+  }
+  throw new Error('the trace has no end');
+}
+
+function touchesOf(call: string, rest: string, descriptors: ReadonlyMap<string, string>): Touch[] {
+  if (call === 'close' || call === 'fcntl' || call === 'lseek' || call === 'ioctl') return [];
+  const changes = CHANGES.has(call) || (call.startsWith('open') && OPENS_TO_CHANGE.test(rest));
+  const how = changes ? 'change' : CONTENT.has(call) ? 'content' : 'look';
+  return pathsOf(call, rest, descriptors).map((path) => ({ call, path, how }));
+}
+
+function pathsOf(call: string, rest: string, descriptors: ReadonlyMap<string, string>): string[] {
+  if (BY_DESCRIPTOR.has(call)) {
+    const path = /\d+<(\/[^>]*)>/.exec(rest.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""'))?.[1];
+    return path === undefined ? [] : [path];
+  }
+  const given = [...rest.matchAll(/(?:(?:AT_FDCWD|\d+)<(\/[^>]*)>, )?"((?:[^"\\]|\\.)*)"/g)];
+  // Only these take two paths; elsewhere the second text is an answer or an argument.
+  const count = /^(rename|link|symlink)/.test(call) ? 2 : 1;
+  return given.slice(0, count).flatMap(([, base = '', name = '']) => {
+    if (name === '') return base === '' ? [] : [base];
+    const path = name.startsWith('/') ? name : base === '' ? '' : join(base, name);
+    return path === '' ? [] : [throughDescriptor(path, descriptors)];
+  });
+}
+
+/** `/proc/self/fd/20/in.txt` is `in.txt` in the directory that descriptor 20 has open. */
+function throughDescriptor(path: string, descriptors: ReadonlyMap<string, string>): string {
+  const [, number, rest = ''] = /^\/proc\/self\/fd\/(\d+)(\/.*)?$/.exec(path) ?? [];
+  const opened = number === undefined ? undefined : descriptors.get(number);
+  return opened === undefined ? path : join(opened, rest);
+}
+
+/** Every directory above a path. */
+export function above(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...above(parent)];
+}
