@@ -1,0 +1,59 @@
+import type { Row } from './row.js';
+
+/** One measurement. Each runs in a process of its own: what one does to the engine's heap and code, no other sees. */
+export interface Measurement {
+  readonly name: string;
+  readonly title: string;
+  readonly nodeOptions: readonly string[];
+  load(): Promise<(scale: Scale) => Promise<readonly Row[]>>;
+}
+
+/** How long it may take: `quick` shows that the programs run, and no more. */
+export type Scale = 'full' | 'quick';
+
+const COUNTING = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'];
+
+export const CONTENTS: readonly Measurement[] = [
+  {
+    name: 'call',
+    title: 'A validated call that does nothing, journal in memory; microseconds a call',
+    nodeOptions: [],
+    load: async () => (await import('./call.js')).measureCall,
+  },
+  {
+    name: 'journal',
+    title: 'A call with a side effect, journal in a file; microseconds a call',
+    nodeOptions: [],
+    load: async () => (await import('./journal.js')).measureJournal,
+  },
+  {
+    name: 'bytes',
+    title: 'Bytes allocated a call',
+    nodeOptions: COUNTING,
+    load: async () => (await import('./bytes.js')).measureBytes,
+  },
+  {
+    name: 'memory',
+    title: 'Memory in use over a million calls',
+    nodeOptions: ['--expose-gc'],
+    load: async () => (await import('./memory.js')).measureMemory,
+  },
+  {
+    name: 'start',
+    title: "A fresh process: import 'toolexec', and the first call",
+    nodeOptions: [],
+    load: async () => (await import('./start.js')).measureStart,
+  },
+  {
+    name: 'lookup',
+    title: 'Look-up among 10,000 tools',
+    nodeOptions: [],
+    load: async () => (await import('./lookup.js')).measureLookup,
+  },
+  {
+    name: 'sandbox',
+    title: 'Resolving a path inside the sandbox, three deep',
+    nodeOptions: [],
+    load: async () => (await import('./sandbox.js')).measureSandbox,
+  },
+];

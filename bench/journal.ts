@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import type { Executor } from '../src/contract/executor.js';
+import type { Journal } from '../src/contract/journal.js';
+import { BareJournal } from './bare-journal.js';
+import { toolexec } from './built.js';
+import type { Scale } from './contents.js';
+import { type Contender, interleave } from './measure.js';
+import { NO_OP_ARGS, noOpCalls, opaqueTool } from './no-op.js';
+import { type Goal, type Row, toRow } from './row.js';
+import { withDirectory } from './with-directory.js';
+
+const CALLS_A_ROUND = 320;
+
+const ALONE: Goal = { of: 'ratio', atMost: 1.25 };
+const TOGETHER: Goal = { of: 'ratio', atMost: 1.4 };
+
+/** A durable start and a durable result, beside bare SQLite transactions of the same rows on the same disk. */
+export function measureJournal(scale: Scale): Promise<readonly Row[]> {
+  return withDirectory(async (directory) => {
+    const journal = toolexec.openJournal(join(directory, 'journal.db'));
+    const executor = toolexec.createExecutor({
+      tools: [opaqueTool()],
+      policy: null,
+      journal: join(directory, 'executor.db'),
+    });
+    const bare = new BareJournal(join(directory, 'bare.db'));
+    const rows: Row[] = [];
+    for (const callers of [1, 8, 64])
+      rows.push(...(await compare(callers, { executor, journal, bare }, scale)));
+    await executor.close();
+    await journal.close();
+    bare.close();
+    return rows;
+  });
+}
+
+interface Stores {
+  readonly executor: Executor;
+  readonly journal: Journal;
+  readonly bare: BareJournal;
+}
+
+async function compare(callers: number, { executor, journal, bare }: Stores, scale: Scale): Promise<Row[]> {
+  const calls = noOpCalls(1);
+  const timing = await interleave(
+    {
+      executor: byCallers(callers, () => executor.run(calls)),
+      journal: byCallers(callers, () => recordOne(journal)),
+      bare: {
+        units: CALLS_A_ROUND,
+        run() {
+          for (let done = 0; done < CALLS_A_ROUND; done += callers) bare.record(callers);
+        },
+      },
+    },
+    { rounds: scale === 'quick' ? 2 : 20, warmUps: scale === 'quick' ? 1 : 4 },
+  );
+  const who = callers === 1 ? 'one caller' : `${callers} callers at once`;
+  const goal = callers === 1 ? ALONE : TOGETHER;
+  const beside = ['bare transactions', timing.bare] as const;
+  return [
+    toRow(`executor.run, ${who}`, timing.executor, beside, { computing: false, goal }),
+    toRow(`the journal alone, ${who}`, timing.journal, beside, { computing: false }),
+  ];
+}
+
+function byCallers(callers: number, call: () => Promise<unknown>): Contender {
+  return {
+    units: CALLS_A_ROUND,
+    async run() {
+      let left = CALLS_A_ROUND;
+      const caller = async (): Promise<void> => {
+        while (left-- > 0) await call();
+      };
+      await Promise.all(Array.from({ length: callers }, caller));
+    },
+  };
+}
+
+const WORKER = { id: 'worker', pid: 1, startedAt: 1 };
+let batches = 0;
+
+/** What the executor asks of the journal for a call, and nothing else: accepted and claimed in one turn, then finished. */
+async function recordOne(journal: Journal): Promise<void> {
+  const id = `01234567-89ab-cdef-0123-456789abcdef-${++batches}`;
+  const accepted = journal.accept({ id, conversation: 'conversation', attach: false, at: 1, calls: [ENTRY] });
+  const claimed = journal.claim(`${id}/0`, WORKER, 1);
+  await accepted;
+  if (!(await claimed)) throw new Error(`Cannot claim ${id}/0.`);
+  await journal.finish(`${id}/0`, RESULT, 2);
+}
+
+const ENTRY = {
+  callId: 'call_0',
+  toolName: 'noop',
+  args: NO_OP_ARGS,
+  effects: [{ kind: 'unknown' }],
+  disposition: 'execute_now',
+  reason: 'no policy is set',
+} as const;
+
+const RESULT = {
+  callId: 'call_0',
+  toolName: 'noop',
+  success: true,
+  output: 'hello world',
+  truncated: false,
+  executionTimeMs: 0,
+  metadata: {},
+} as const;

@@ -1,0 +1,67 @@
+import { toolexec } from './built.js';
+import type { Scale } from './contents.js';
+import { type Contender, interleave } from './measure.js';
+import { type Row, toRow } from './row.js';
+
+const TOOLS = 10_000;
+const LOOKUPS = 200_000;
+
+/** `registry.get` beside a plain `Map.get` of the same names. */
+export async function measureLookup(scale: Scale): Promise<readonly Row[]> {
+  const input = { type: 'object' } as const;
+  const execute = (): string => '';
+  const names = Array.from({ length: TOOLS }, (_, index) => ({
+    name: `read_record_${index}`,
+    alias: `rr-${index}`,
+  }));
+  const registry = toolexec.createRegistry(
+    names.map(({ name, alias }) =>
+      toolexec.defineTool({ name, aliases: [alias], description: '', input, execute }),
+    ),
+  );
+  const map = new Map(
+    names.flatMap(
+      ({ name, alias }) =>
+        [
+          [name, name],
+          [alias, name],
+        ] as const,
+    ),
+  );
+  const { hit, alias, miss, mapHit, mapAlias, mapMiss } = await interleave(
+    {
+      hit: repeat(LOOKUPS, (index) => registry.get(names[index % TOOLS]?.name ?? '')),
+      mapHit: repeat(LOOKUPS, (index) => map.get(names[index % TOOLS]?.name ?? '')),
+      alias: repeat(LOOKUPS, (index) => registry.get(names[index % TOOLS]?.alias ?? '')),
+      mapAlias: repeat(LOOKUPS, (index) => map.get(names[index % TOOLS]?.alias ?? '')),
+      miss: repeat(3, (index) => suggestion(() => registry.get(`read_recrod_${index}77`))),
+      mapMiss: repeat(LOOKUPS, (index) => map.get(names[index % TOOLS]?.name.slice(1) ?? '')),
+    },
+    { rounds: scale === 'quick' ? 3 : 40, warmUps: scale === 'quick' ? 1 : 5 },
+  );
+  return [
+    toRow('a name', hit, ['Map.get', mapHit], { computing: true }),
+    toRow('an alias', alias, ['Map.get', mapAlias], { computing: true }),
+    toRow('no such name, the nearest is suggested', miss, ['Map.get', mapMiss], { computing: true }),
+  ];
+}
+
+function repeat(units: number, look: (index: number) => unknown): Contender {
+  return {
+    units,
+    run() {
+      let found = 0;
+      for (let index = 0; index < units; index++) if (look(index) !== undefined) found++;
+      return found;
+    },
+  };
+}
+
+function suggestion(look: () => unknown): string {
+  try {
+    look();
+  } catch (error) {
+    if (String(error).includes('Did you mean')) return String(error);
+  }
+  throw new Error('nothing was suggested');
+}
