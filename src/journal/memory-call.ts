@@ -54,13 +54,15 @@ export class MemoryCall {
 
 export class MemoryBatch {
   /** In order of delivery; one that attached is the first delivery, which belongs to another batch. */
-  readonly calls: MemoryCall[] = [];
+  readonly calls: MemoryCall[];
   /** Calls of its own that are not done. */
   open = 0;
   /** The batch that finished next. */
   next: MemoryBatch | undefined = undefined;
 
-  constructor(readonly entry: BatchEntry) {}
+  constructor(readonly entry: BatchEntry) {
+    this.calls = new Array<MemoryCall>(entry.calls.length);
+  }
 
   /** What it counts against the capacity; never nothing, so that empty batches are bounded too. */
   get weight(): number {

@@ -63,24 +63,28 @@ class MemoryJournal implements Journal {
     this.batches.set(entry.id, batch);
     this.recent = batch;
     const inBatch = entry.calls.length > 1 ? new Map<string, MemoryCall>() : undefined;
-    const answers: Acceptance[] = [];
-    for (const call of entry.calls) answers.push(this.acceptCall(batch, call, inBatch));
+    const answers = entry.calls.map((call, index) => this.acceptCall(batch, index, call, inBatch));
     if (batch.open === 0) this.keepFinished(batch);
     return answers;
   }
 
-  private acceptCall(batch: MemoryBatch, entry: CallEntry, inBatch?: Map<string, MemoryCall>): Acceptance {
+  private acceptCall(
+    batch: MemoryBatch,
+    index: number,
+    entry: CallEntry,
+    inBatch?: Map<string, MemoryCall>,
+  ): Acceptance {
     const { attach, conversation } = batch.entry;
     const twin = inBatch?.get(entry.callId);
     const named = attach ? this.first.get(nameOf(conversation, entry.callId)) : undefined;
     // Nobody has decided about an open one yet: the same call again is one of its own, and takes over the name.
     const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
     if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
-      batch.calls.push(earlier);
+      batch.calls[index] = earlier;
       inBatch?.set(entry.callId, earlier);
       return { kind: 'known', key: earlier.key, record: earlier.toRecord() };
     }
-    const call = this.addCall(batch, entry);
+    const call = this.addCall(batch, index, entry);
     if (earlier !== undefined) {
       inBatch?.set(entry.callId, earlier);
       return { kind: 'conflict', key: call.key, record: earlier.toRecord() };
@@ -93,10 +97,9 @@ class MemoryJournal implements Journal {
     return { kind: 'fresh', key: call.key };
   }
 
-  private addCall(batch: MemoryBatch, entry: CallEntry): MemoryCall {
-    const index = batch.calls.length;
+  private addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCall {
     const call = new MemoryCall(callKey(batch.entry.id, index), batch, index, entry);
-    batch.calls.push(call);
+    batch.calls[index] = call;
     batch.open++;
     return call;
   }
