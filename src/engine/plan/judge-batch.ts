@@ -13,7 +13,7 @@ export function judgeBatch(
 ): JudgedCall[] | Promise<JudgedCall[]> {
   const seen = calls.length > 1 ? new Set<string>() : undefined;
   let asynchronous = false;
-  const judged: (JudgedCall | Promise<JudgedCall>)[] = [];
+  const judged = new Array<JudgedCall | Promise<JudgedCall>>(calls.length);
   // By index: a hole in the array is a malformed call too.
   for (let index = 0; index < calls.length; index++) {
     const { call, malformed } = readCall(calls[index], index);
@@ -23,7 +23,7 @@ export function judgeBatch(
       ? refuse(call, { code: 'bad_args', message: MALFORMED }, settings)
       : judgeCall(call, { index, duplicate }, settings);
     asynchronous ||= one instanceof Promise;
-    judged.push(one);
+    judged[index] = one;
   }
   return asynchronous ? Promise.all(judged) : (judged as JudgedCall[]);
 }

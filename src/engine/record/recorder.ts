@@ -11,6 +11,8 @@ export class Recorder {
   readonly #journal: Journal;
   readonly #settings: EngineSettings;
   readonly #batchId: string;
+  /** What the journal has said of the calls, where it has answered. */
+  #answers: readonly Acceptance[] = NO_ANSWERS;
   /** The batch's own record, where nobody has waited for it yet. */
   #accepted: Promise<unknown> | undefined;
   /** Writes that the return has to wait for. */
@@ -25,7 +27,9 @@ export class Recorder {
   }
 
   key(index: number): CallKey {
-    return callKey(this.#batchId, index);
+    const answer = this.#answers[index];
+    // The journal's own text of it is found faster than one that is put together anew.
+    return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
   }
 
   /**
@@ -38,7 +42,10 @@ export class Recorder {
     judged: readonly JudgedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
     const accepted = this.#write(conversation, attach, judged);
-    if (!(accepted instanceof Promise)) return accepted;
+    if (!(accepted instanceof Promise)) {
+      this.#answers = accepted;
+      return accepted;
+    }
     if (attach || !proven.has(this.#journal)) {
       return accepted.then((answers) => {
         proven.add(this.#journal);

@@ -22,7 +22,7 @@ import { CallStarter, stoppedBefore } from './call-starter.js';
 import { dryRunResult } from './dry-run-result.js';
 import { onAbort } from './on-abort.js';
 import { stackOf } from './outcome.js';
-import { schedule } from './schedule.js';
+import { schedule, type WaitsFor } from './schedule.js';
 import type { Stop } from './stop.js';
 
 const PARALLEL_LIMIT = 8;
@@ -243,7 +243,8 @@ export class Batch {
   }
 
   #runTogether(limit: number, parallel: boolean): Promise<void> {
-    return schedule(this.#judged.length, limit, parallel ? this.#waitsFor : undefined, async (index) => {
+    const waitsFor: WaitsFor = (later, earlier) => this.#waitsFor(later, earlier);
+    return schedule(this.#judged.length, limit, parallel ? waitsFor : undefined, async (index) => {
       try {
         this.#complete(index, await this.#runOne(index));
       } catch (error) {
@@ -252,12 +253,13 @@ export class Batch {
     });
   }
 
-  readonly #waitsFor = (later: number, earlier: number): boolean =>
-    conflicts(
+  #waitsFor(later: number, earlier: number): boolean {
+    return conflicts(
       this.#judged[later]?.effects ?? [],
       this.#judged[earlier]?.effects ?? [],
       this.#scope.settings.covers,
     );
+  }
 
   #runOne(index: number): ToolResult | Promise<ToolResult> {
     const judged = this.#judged[index];

@@ -2,9 +2,9 @@ import type { ContextLimits, ConversationMemory, ToolContext } from '../../contr
 import type { ContainedFiles } from '../../contract/files.js';
 import type { Logger } from '../../contract/logger.js';
 import type { ToolProcesses } from '../../contract/processes.js';
-import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
 import type { BatchScope } from './batch-scope.js';
+import type { CallParts } from './call-parts.js';
 import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
 import { Lease } from './lease.js';
@@ -16,9 +16,7 @@ import { LiveOutput } from './live-output.js';
  */
 export class CallContext implements ToolContext {
   readonly callId: string;
-  readonly #ready: ReadyCall;
-  readonly #scope: BatchScope;
-  readonly #key: () => string;
+  readonly #parts: CallParts;
   /** Dies with the call. */
   readonly lease = new Lease();
   #controller: AbortController | undefined;
@@ -29,11 +27,13 @@ export class CallContext implements ToolContext {
   #emit: ToolContext['emit'] | undefined;
   #limits: ContextLimits | undefined;
 
-  constructor(ready: ReadyCall, scope: BatchScope, key: () => string) {
-    this.callId = ready.call.id;
-    this.#ready = ready;
-    this.#scope = scope;
-    this.#key = key;
+  constructor(parts: CallParts) {
+    this.callId = parts.ready.call.id;
+    this.#parts = parts;
+  }
+
+  get #scope(): BatchScope {
+    return this.#parts.scope;
   }
 
   get #settings(): EngineSettings {
@@ -49,7 +49,7 @@ export class CallContext implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    return this.#key();
+    return this.#parts.owner.idempotencyKey(this.#parts);
   }
 
   get logger(): Logger {
@@ -79,13 +79,13 @@ export class CallContext implements ToolContext {
   }
 
   get files(): ContainedFiles {
-    this.#files ??= grantFiles(this.#ready, this.#settings, this.lease);
+    this.#files ??= grantFiles(this.#parts.ready, this.#settings, this.lease);
     return this.#files;
   }
 
   get processes(): ToolProcesses {
     this.#processes ??= grantProcesses({
-      ready: this.#ready,
+      ready: this.#parts.ready,
       settings: this.#settings,
       lease: this.lease,
       signal: this.signal,
@@ -115,7 +115,7 @@ export class CallContext implements ToolContext {
   }
 
   #output(): LiveOutput {
-    this.#live ??= new LiveOutput(this.#ready.call, this.#scope);
+    this.#live ??= new LiveOutput(this.#parts.ready.call, this.#scope);
     return this.#live;
   }
 }

@@ -3,8 +3,8 @@ import type { Executed, ToolResult } from '../../contract/result.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { adoptResult, markFinal } from '../record/adopt-result.js';
 import { finalize } from '../record/finalize.js';
-import type { BatchScope } from './batch-scope.js';
 import { CallContext } from './call-context.js';
+import type { CallParts } from './call-parts.js';
 import { runOnion } from './onion.js';
 import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
 import { type Stop, stoppedOutcome } from './stop.js';
@@ -17,26 +17,15 @@ const PROCESS_GRACE_MS = 2_500;
 /** What middleware gets on top, to unwind. */
 const UNWIND_MS = 100;
 
-export interface CallRunParts {
-  readonly ready: ReadyCall;
-  readonly scope: BatchScope;
-  readonly idempotencyKey: () => string;
-  readonly timeoutMs: number;
-  /** Told once, before the answer is delivered. */
-  readonly onEnd: (run: CallRun) => void;
-  /** Told what a tool handed in after its call was answered. */
-  readonly onLate: (result: ToolResult) => void;
-}
-
 /**
  * One call from its start to its one answer.
  *
  * 1. There is exactly one answer, whatever the tool does: returns, throws, hangs, ignores its signal.
  * 2. Once answered, no timer of ours is left and every handle of the tool is dead.
- * 3. What comes after the answer is handed to `onLate` and changes nothing.
+ * 3. What comes after the answer is handed to its owner and changes nothing.
  */
 export class CallRun implements StrayErrorOwner {
-  readonly #parts: CallRunParts;
+  readonly #parts: CallParts;
   readonly #context: CallContext;
   readonly #startedAt: number;
   #deliver: ((result: ToolResult) => void) | undefined = undefined;
@@ -52,9 +41,9 @@ export class CallRun implements StrayErrorOwner {
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
-  constructor(parts: CallRunParts) {
+  constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#context = new CallContext(parts.ready, parts.scope, parts.idempotencyKey);
+    this.#context = new CallContext(parts);
     this.#startedAt = parts.scope.settings.clock.monotonic();
   }
 
@@ -165,7 +154,7 @@ export class CallRun implements StrayErrorOwner {
   #settle(outcome: Outcome): void {
     if (this.#answer !== undefined) {
       this.#toolDone = true;
-      if (outcome !== NOTHING_HANDED_IN) this.#parts.onLate(this.#finalized(outcome));
+      if (outcome !== NOTHING_HANDED_IN) this.#parts.owner.late(this.#parts, this.#finalized(outcome));
       return;
     }
     // Between the tool's end and the answer, what it does further changes neither.
@@ -241,7 +230,7 @@ export class CallRun implements StrayErrorOwner {
       this.#abort('the call is answered');
       this.#context.close();
     }
-    this.#parts.onEnd(this);
+    this.#parts.owner.ended(this);
     this.#deliver?.(result);
   }
 

@@ -7,17 +7,18 @@ import { reasonOf } from '../record/reason-of.js';
 import type { Recorder } from '../record/recorder.js';
 import { failure, notRun } from '../record/results.js';
 import type { BatchScope } from './batch-scope.js';
+import type { CallOwner, CallParts, Stoppable } from './call-parts.js';
 import { CallRun } from './call-run.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import { timeoutFor } from './timeout-for.js';
 
 /** Starts the calls of a batch: checks what was approved, claims them in the journal, runs them, can stop them. */
-export class CallStarter {
+export class CallStarter implements CallOwner {
   readonly #scope: BatchScope;
   readonly #recorder: Recorder | undefined;
   /** Only where the caller has named it: then ids mean the same call over repeated delivery. */
   readonly #conversation: string | undefined;
-  readonly #running: CallRun[] = [];
+  #running: Stoppable[] = [];
   #approved: Map<number, string> | undefined;
   #stop: Stop | undefined;
 
@@ -68,12 +69,16 @@ export class CallStarter {
     return this.#stop === undefined ? this.#run(index, ready) : stoppedBefore(ready.call, this.#stop);
   }
 
-  readonly #ended = (run: CallRun): void => {
+  ended(run: Stoppable): void {
     const place = this.#running.indexOf(run);
     if (place !== -1) this.#running.splice(place, 1);
-  };
+  }
 
-  #idempotencyKey(index: number, { call }: ReadyCall): string {
+  late({ index, ready }: CallParts, result: ToolResult): void {
+    this.#recorder?.finish(index, ready.call, result);
+  }
+
+  idempotencyKey({ index, ready: { call } }: CallParts): string {
     return this.#conversation === undefined
       ? `${this.#scope.id}/${index}`
       : `${this.#conversation}/${call.id}`;
@@ -88,15 +93,10 @@ export class CallStarter {
       return notRun(ready.call, 'execution_failed', why);
     }
     this.#scope.observer?.started(ready.call);
-    const run = new CallRun({
-      ready,
-      scope: this.#scope,
-      idempotencyKey: () => this.#idempotencyKey(index, ready),
-      timeoutMs,
-      onEnd: this.#ended,
-      onLate: (late) => this.#recorder?.finish(index, ready.call, late),
-    });
-    this.#running.push(run);
+    const run = new CallRun({ ready, index, scope: this.#scope, timeoutMs, owner: this });
+    // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
+    if (this.#running.length === 0) this.#running = [run];
+    else this.#running.push(run);
     return run.answer();
   }
 }

@@ -1,0 +1,28 @@
+import type { ToolResult } from '../../contract/result.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { BatchScope } from './batch-scope.js';
+import type { Stop } from './stop.js';
+
+/** What one run of a call is made of. */
+export interface CallParts {
+  readonly ready: ReadyCall;
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly scope: BatchScope;
+  readonly timeoutMs: number;
+  readonly owner: CallOwner;
+}
+
+/** A run, as far as its owner cares. */
+export interface Stoppable {
+  stop(stop: Stop): void;
+}
+
+/** Who has started a call: one object for a batch, because closures for every call cost more than the call. */
+export interface CallOwner {
+  idempotencyKey(parts: CallParts): string;
+  /** Told once, before the answer is delivered. */
+  ended(run: Stoppable): void;
+  /** Told what a tool handed in after its call was answered. */
+  late(parts: CallParts, result: ToolResult): void;
+}
