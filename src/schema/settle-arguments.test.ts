@@ -10,7 +10,7 @@ const jsonObject = fc.dictionary(
   fc.string({ unit: 'binary' }).filter((key) => key !== '__proto__'),
   fc
     .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
-    .filter((value) => !/\d(e\+|\d{16})|"__proto__":/.test(JSON.stringify(value))),
+    .filter((value) => !/e\+|\d{16}|"__proto__":/.test(JSON.stringify(value))),
   { maxKeys: 6 },
 );
 
