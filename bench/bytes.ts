@@ -1,8 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
+import { floorCall } from './floor-call.js';
 import { median } from './measure.js';
-import { floorCall, NO_OP_ARGS, noOpCalls, noOpTool } from './no-op.js';
+import { noOpCalls, noOpTool } from './no-op.js';
+import { NO_OP_ARGS } from './no-op-input.js';
 import { openMcp } from './peers/open-mcp.js';
 import type { Beside, Row } from './row.js';
 

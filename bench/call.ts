@@ -1,91 +1,75 @@
+import { type Apart, type ApartTask, runApart } from './apart.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
-import { type Contender, interleave } from './measure.js';
-import { floorCall, NO_OP_ARGS, noOpCalls, noOpTool } from './no-op.js';
-import { openMcp } from './peers/open-mcp.js';
+import { type Contender, interleave, type RoundOptions } from './measure.js';
+import { noOpCalls, noOpTool } from './no-op.js';
 import { type Goal, type Row, toRow } from './row.js';
 
-const CALLS_A_ROUND = 2_000;
-/** It takes ten times as long and more. */
-const MCP_CALLS_A_ROUND = 200;
+/** Two milliseconds of work and more, for each of them: less would measure the clock, more meets other programs. */
+const OUR_CALLS = 2_000;
+const FLOOR_CALLS = 40_000;
+const MCP_CALLS = 200;
 
-const ONE: Goal = { of: 'ours', atMost: 10 };
-const MANY: Goal = { of: 'ours', atMost: 5 };
+// The floors are what they take on a quiet machine.
+const ONE: Goal = { of: 'ours', atMost: 10, whereBesideIs: 0.19 };
+const MANY: Goal = { of: 'ours', atMost: 5, whereBesideIs: 0.32 };
 
-/** The whole of `executor.run` beside the floor, and beside an MCP client and server in one process. */
+/** The whole of `executor.run` beside the floor, and beside an MCP client and server linked in memory. */
 export async function measureCall(scale: Scale): Promise<readonly Row[]> {
   const rounds = { rounds: scale === 'quick' ? 3 : 60, warmUps: scale === 'quick' ? 1 : 15 };
-  const executor = toolexec.createExecutor({ tools: [noOpTool()], limits: { maxToolCallsPerBatch: 1_000 } });
-  const run = (size: number): Contender => {
+  const executor = toolexec.createExecutor({
+    tools: [noOpTool()],
+    limits: { maxToolCallsPerBatch: 1_000 },
+  });
+  const ours = (size: number): Contender => {
     const calls = noOpCalls(size);
-    return repeat(CALLS_A_ROUND, size, () => executor.run(calls));
+    const batches = Math.ceil(OUR_CALLS / size);
+    return {
+      units: batches * size,
+      async run() {
+        for (let done = 0; done < batches; done++) await executor.run(calls);
+      },
+    };
   };
-  const floor = floorCall();
+  const rows = [
+    ...(await beside('floor', FLOOR_CALLS, ours, rounds)),
+    ...(await beside('mcp', MCP_CALLS, ours, rounds)),
+  ];
+  await executor.close();
+  return rows;
+}
+
+const TITLES = { floor: 'floor', mcp: 'MCP in memory' };
+
+async function beside(
+  name: 'floor' | 'mcp',
+  calls: number,
+  ours: (size: number) => Contender,
+  rounds: RoundOptions,
+): Promise<Row[]> {
+  const apart = await runApart(name);
+  if ('skipped' in apart) {
+    return [{ what: 'one at a time', unit: 'µs', beside: { name: TITLES[name], skipped: apart.skipped } }];
+  }
   const timing = await interleave(
-    {
-      one: run(1),
-      eight: run(8),
-      thousand: run(1_000),
-      floor: repeat(CALLS_A_ROUND, 1, () => floor(NO_OP_ARGS)),
-      floorOfEight: repeat(CALLS_A_ROUND, 8, () => together(8, () => floor(NO_OP_ARGS))),
-    },
+    { one: ours(1), eight: ours(8), thousand: ours(1_000), ...contenders(apart, calls) },
     rounds,
   );
-  const beside = await measureMcp(run, rounds);
-  await executor.close();
+  apart.close();
+  const goals = name === 'floor' ? { one: ONE, many: MANY } : {};
+  const eightAtOnce = [`${TITLES[name]}, 8 at once`, timing.besideEight] as const;
   return [
-    toRow('one at a time', timing.one, ['floor', timing.floor], { computing: true, goal: ONE }),
-    beside('one at a time', 'one', MCP_ONE),
-    toRow('in batches of 8', timing.eight, ['floor', timing.floorOfEight], { computing: true, goal: MANY }),
-    beside('in batches of 8', 'eight', MCP_EIGHT),
-    toRow('in batches of 1,000', timing.thousand, ['floor', timing.floorOfEight], {
-      computing: true,
-      goal: MANY,
-    }),
+    toRow('one at a time', timing.one, [TITLES[name], timing.besideOne], computing(goals.one)),
+    toRow('in batches of 8', timing.eight, eightAtOnce, computing(goals.many)),
+    toRow('in batches of 1,000', timing.thousand, eightAtOnce, computing(goals.many)),
   ];
 }
 
-const MCP_ONE = 'MCP in memory';
-const MCP_EIGHT = 'MCP in memory, 8 at once';
-
-async function measureMcp(
-  run: (size: number) => Contender,
-  rounds: { readonly rounds: number; readonly warmUps: number },
-): Promise<(what: string, ours: 'one' | 'eight', name: string) => Row> {
-  const mcp = await openMcp();
-  if ('skipped' in mcp) {
-    return (what, _ours, name) => ({
-      what,
-      unit: 'µs',
-      ours: Number.NaN,
-      beside: { name, skipped: mcp.skipped },
-    });
-  }
-  const timing = await interleave(
-    {
-      one: run(1),
-      eight: run(8),
-      mcpOne: repeat(MCP_CALLS_A_ROUND, 1, () => mcp.call(NO_OP_ARGS)),
-      mcpEight: repeat(MCP_CALLS_A_ROUND, 8, () => together(8, () => mcp.call(NO_OP_ARGS))),
-    },
-    rounds,
-  );
-  await mcp.close();
-  return (what, ours, name) =>
-    toRow(what, timing[ours], [name, ours === 'one' ? timing.mcpOne : timing.mcpEight], { computing: true });
+function contenders({ contender }: Apart, calls: number): { besideOne: Contender; besideEight: Contender } {
+  const task = (together: number): ApartTask => ({ calls, together });
+  return { besideOne: contender(task(1)), besideEight: contender(task(8)) };
 }
 
-/** About `calls` calls, `size` of them with each step. */
-function repeat(calls: number, size: number, step: () => Promise<unknown>): Contender {
-  const steps = Math.ceil(calls / size);
-  return {
-    units: steps * size,
-    async run() {
-      for (let done = 0; done < steps; done++) await step();
-    },
-  };
-}
-
-function together(count: number, call: () => Promise<unknown>): Promise<unknown> {
-  return Promise.all(Array.from({ length: count }, call));
+function computing(goal: Goal | undefined): { readonly computing: true; readonly goal?: Goal } {
+  return goal === undefined ? { computing: true } : { computing: true, goal };
 }

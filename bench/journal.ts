@@ -5,7 +5,8 @@ import { BareJournal } from './bare-journal.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave } from './measure.js';
-import { NO_OP_ARGS, noOpCalls, opaqueTool } from './no-op.js';
+import { noOpCalls, opaqueTool } from './no-op.js';
+import { NO_OP_ARGS } from './no-op-input.js';
 import { type Goal, type Row, toRow } from './row.js';
 import { withDirectory } from './with-directory.js';
 

@@ -1,21 +1,12 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { toolexec } from './built.js';
-
-const INPUT = {
-  type: 'object',
-  properties: { message: { type: 'string' }, count: { type: 'integer' } },
-  required: ['message', 'count'],
-  additionalProperties: false,
-} as const;
-
-export const NO_OP_ARGS = { message: 'hello world', count: 3 };
+import { NO_OP_ARGS, NO_OP_INPUT } from './no-op-input.js';
 
 /** A tool that touches nothing. */
 export function noOpTool() {
   return toolexec.defineTool({
     name: 'noop',
     description: 'Does nothing.',
-    input: INPUT,
+    input: NO_OP_INPUT,
     effects: () => [],
     execute: async ({ message }) => message,
   });
@@ -26,7 +17,7 @@ export function opaqueTool() {
   return toolexec.defineTool({
     name: 'noop',
     description: 'Does nothing, and does not say so.',
-    input: INPUT,
+    input: NO_OP_INPUT,
     execute: async ({ message }) => message,
   });
 }
@@ -37,14 +28,4 @@ export function noOpCalls(count: number) {
     name: 'noop',
     args: NO_OP_ARGS,
   }));
-}
-
-/** The least that a validated call can cost: a compiled validator and an asynchronous function. */
-export function floorCall(): (args: unknown) => Promise<string> {
-  const validate = new Ajv2020().compile<{ message: string; count: number }>(INPUT);
-  const execute = async ({ message }: { message: string }): Promise<string> => message;
-  return async (args) => {
-    if (!validate(args)) throw new Error('bad arguments');
-    return execute(args);
-  };
 }

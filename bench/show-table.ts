@@ -25,7 +25,7 @@ function pad(cell: string, column: number, widths: readonly number[]): string {
 
 function toCells(row: Row): string[] {
   const { what, unit, ours, cpu, beside } = row;
-  const cells = [what, figure(ours, unit), cpu === undefined ? '' : figure(cpu, unit)];
+  const cells = [what, figure(ours, unit), figure(cpu, unit)];
   if (beside === undefined) cells.push('', '', '');
   else if ('skipped' in beside) cells.push(beside.name, `skipped: ${beside.skipped}`, '');
   else cells.push(beside.name, figure(beside.value, unit), ratio(beside.ratio));
@@ -37,7 +37,9 @@ function showGoal({ goal, unit }: Row): string {
     case undefined:
       return '';
     case 'ours':
-      return `≤ ${goal.atMost} ${unit}`;
+      return goal.whereBesideIs === undefined
+        ? `≤ ${goal.atMost} ${unit}`
+        : `≤ ${goal.atMost} ${unit}, or ${ratio(goal.atMost / goal.whereBesideIs)} ×`;
     case 'ratio':
       return `ratio ≤ ${goal.atMost}`;
     case 'difference':
@@ -51,7 +53,8 @@ function showVerdict(row: Row): string {
   return met ? 'met' : 'not met';
 }
 
-function figure(value: number, unit: Unit): string {
+function figure(value: number | undefined, unit: Unit): string {
+  if (value === undefined) return '';
   if (unit === 'bytes') return `${Math.round(value)} bytes`;
   return `${value < 1 ? value.toPrecision(2) : value < 100 ? value.toFixed(2) : value.toFixed(0)} ${unit}`;
 }
