@@ -1,7 +1,7 @@
 import { journalSchema, sqlite } from './built.js';
 
 const HASH = 'a'.repeat(64);
-const RESULT = JSON.stringify({
+const RESULT = {
   callId: 'call_0',
   toolName: 'noop',
   success: true,
@@ -9,7 +9,7 @@ const RESULT = JSON.stringify({
   truncated: false,
   executionTimeMs: 0,
   metadata: {},
-});
+};
 
 /** A call's rows, with nothing around them: what any durable record of a call's start and result has to write. */
 export class BareJournal {
@@ -31,14 +31,28 @@ export class BareJournal {
     this.#next += count * 2;
     begin.run();
     for (let number = first; number < this.#next; number += 2) {
-      batch.run(number, `01234567-89ab-cdef-0123-456789abcdef-${number}`);
-      call.run(number + 1, number);
-      claim.run(number + 1);
+      const at = Date.now();
+      batch.run(number, `01234567-89ab-cdef-0123-456789abcdef-${number}`, CONVERSATION, 0, 1, at);
+      call.run(
+        number + 1,
+        number,
+        CONVERSATION,
+        'call_0',
+        'noop',
+        ARGS,
+        null,
+        EFFECTS,
+        'execute_now',
+        REASON,
+      );
+      claim.run(number + 1, WORKER, process.pid, at, at);
     }
     link.run(`claims:${first}`, HASH);
     commit.run();
     begin.run();
-    for (let number = first; number < this.#next; number += 2) result.run(number + 1, RESULT);
+    for (let number = first; number < this.#next; number += 2) {
+      result.run(number + 1, JSON.stringify(RESULT), null, Date.now());
+    }
     link.run(`results:${first}`, HASH);
     commit.run();
   }
@@ -48,16 +62,19 @@ export class BareJournal {
   }
 }
 
+const CONVERSATION = 'executor:01234567-89ab-cdef-0123-456789abcdef';
+const WORKER = '01234567-89ab-cdef-0123-456789abcdef';
+const ARGS = '{"message":"hello world","count":3}';
+const EFFECTS = '[{"kind":"unknown"}]';
+const REASON = 'no policy is set';
+
 function prepareStatements(database: ReturnType<typeof sqlite.openSqlite>) {
-  const args = `'{"message":"hello world","count":3}', NULL, '[{"kind":"unknown"}]', 'execute_now'`;
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
-    batch: database.prepare("INSERT INTO batches VALUES (?, ?, 'conversation', 0, 1, 1)"),
-    call: database.prepare(
-      `INSERT INTO calls VALUES (?, ?, 'conversation', 'call_0', 'noop', ${args}, 'no policy is set')`,
-    ),
-    claim: database.prepare("INSERT INTO claims VALUES (?, 'worker', 1, 1, 1)"),
-    result: database.prepare('INSERT INTO results VALUES (?, ?, NULL, 2)'),
+    batch: database.prepare('INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)'),
+    call: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    claim: database.prepare('INSERT INTO claims VALUES (?, ?, ?, ?, ?)'),
+    result: database.prepare('INSERT INTO results VALUES (?, ?, ?, ?)'),
     link: database.prepare('INSERT INTO commits (added, hash) VALUES (?, ?)'),
     commit: database.prepare('COMMIT'),
   };
