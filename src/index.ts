@@ -6,6 +6,7 @@ export type {
   ReviewRequest,
   ReviewVerdict,
 } from './contract/approval.js';
+export type { CacheStats, ResultCache } from './contract/cache.js';
 export type { ToolCall } from './contract/call.js';
 export type { Clock } from './contract/clock.js';
 export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
@@ -48,6 +49,7 @@ export type {
   ToolSpec,
   TypedTool,
 } from './contract/tool.js';
+export { createResultCache, type ResultCacheOptions } from './engine/cache/create-result-cache.js';
 export { defaultRegistry } from './engine/declare/default-registry.js';
 export { defineTool } from './engine/declare/define-tool.js';
 export { createRegistry } from './engine/declare/registry.js';

@@ -32,7 +32,7 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
-        "index: ToolError builtinTools createExecutor createMetrics createRegistry createTiming defaultRegistry defineTool isToolError loggingMiddleware openJournal",
+        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool isToolError loggingMiddleware openJournal",
         "output: createSanitizer redact sanitize truncate",
         "policy: createPolicy",
         "process: commandEnvironment removedValues sanitizeEnvironment",

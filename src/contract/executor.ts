@@ -1,4 +1,5 @@
 import type { Approver } from './approval.js';
+import type { ResultCache } from './cache.js';
 import type { ToolCall } from './call.js';
 import type { ToolEvent } from './event.js';
 import type { JsonObject } from './json.js';
@@ -56,6 +57,8 @@ export interface Executor {
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
   /** What a model is shown, sorted by name; nothing in mode `disabled`. */
   definitions(): readonly ToolDefinition[];
+  /** Results of reads, kept for a while; nothing is kept where it was switched off. */
+  readonly cache: ResultCache;
   /** Cancels what runs, waits for it, closes the journal it opened. Closing twice is fine. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -66,5 +66,11 @@ export interface Sandbox {
    *   `bad_args` when it is no path at all.
    */
   resolve(path: string, access?: 'read' | 'write' | 'delete'): string;
+  /**
+   * What changes whenever a regular file's content does: its place on the disk, size and times. Undefined for
+   * everything that is no regular file. Left out: nothing can tell, and no read is answered from the cache.
+   * @param path canonical, as `resolve` gives it.
+   */
+  fingerprint?(path: string): string | undefined;
   readonly files: ContainedFiles;
 }

@@ -1,3 +1,4 @@
+import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
@@ -25,6 +26,14 @@ import type { EngineSettings } from './settings.js';
 export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Executor {
   return new Engine(settings, onClose);
 }
+
+/** Stands where none was wanted: keeps nothing, and says so. */
+const NO_CACHE: ResultCache = Object.freeze({
+  get: () => undefined,
+  set() {},
+  clear() {},
+  stats: () => ({ hits: 0, misses: 0, evictions: 0, size: 0, capacity: 0, hitRate: 0 }),
+});
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
 
@@ -86,6 +95,10 @@ class Engine implements Executor {
 
   definitions(): readonly ToolDefinition[] {
     return this.#settings.mode === 'disabled' ? [] : this.#settings.registry.definitions();
+  }
+
+  get cache(): ResultCache {
+    return this.#settings.cache ?? NO_CACHE;
   }
 
   close(): Promise<void> {

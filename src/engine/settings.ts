@@ -8,6 +8,7 @@ import type { Middleware } from '../contract/middleware.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
 import type { Registry, TimeoutClass } from '../contract/tool.js';
+import type { LruResultCache } from './cache/create-result-cache.js';
 import type { OnStrayError } from './run/stray-errors.js';
 
 export interface EngineLimits {
@@ -46,6 +47,8 @@ export interface EngineSettings {
   /** Null: nothing is recorded. */
   readonly journal: Journal | null;
   readonly worker: Worker;
+  /** Null: nothing is answered from memory. */
+  readonly cache: LruResultCache | null;
   readonly clock: Clock;
   readonly onStrayError: OnStrayError;
   readonly logger: Logger;

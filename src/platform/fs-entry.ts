@@ -22,6 +22,13 @@ export function entryStat(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
+/** Tells one state of a regular file from the next, without reading it; undefined for everything else. */
+export function filePrint(path: string): string | undefined {
+  const entry = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (entry?.isFile() !== true) return undefined;
+  return [entry.dev, entry.ino, entry.size, entry.mtimeNs, entry.ctimeNs].join(':');
+}
+
 export function entryType(entry: Stats | Dirent): FileStat['type'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'dir';

@@ -7,6 +7,7 @@ import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
 import type { Registry, Tool } from '../contract/tool.js';
+import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
 import { createEngine } from '../engine/create-engine.js';
 import { createRegistry } from '../engine/declare/registry.js';
 import type { EngineSettings } from '../engine/settings.js';
@@ -67,6 +68,7 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
     maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
     journal,
     worker: workerOfThisProcess(),
+    cache: settleCache(options),
     clock: options.clock ?? systemClock,
     onStrayError,
     logger: options.logger ?? SILENT,
@@ -86,6 +88,11 @@ function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[]
 function settlePolicy(policy: ExecutorOptions['policy']): Policy | null {
   if (policy === null) return null;
   return policy !== undefined && 'decide' in policy ? policy : createPolicy(policy);
+}
+
+function settleCache({ cache, clock }: ExecutorOptions): EngineSettings['cache'] {
+  if (cache === false) return null;
+  return new LruResultCache(settleOptions('cache', cache, CACHE_RULES), clock ?? systemClock);
 }
 
 function settleTimeouts({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {

@@ -14,6 +14,7 @@ import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
 import type { Policy } from '../contract/policy.js';
 import type { Registry, Tool } from '../contract/tool.js';
+import type { ResultCacheOptions } from '../engine/cache/create-result-cache.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
 
@@ -63,6 +64,8 @@ export interface ExecutorOptions {
   readonly timeouts?: TimeoutOptions;
   /** `maxBytes` of a result; default 102400. */
   readonly output?: { readonly maxBytes?: number };
+  /** Results of reads, answered again while no file has changed; default 100 of them for 300000 ms. */
+  readonly cache?: false | ResultCacheOptions;
   /** Of commands: additional names to remove, and exceptions. */
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
   /** Asked in order between plan and approval. */
@@ -145,6 +148,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   limits: option(undefined, isObject, 'an object'),
   timeouts: option(undefined, isObject, 'an object'),
   output: option(undefined, isObject, 'an object'),
+  cache: option(undefined, (value) => value === false || isObject(value), 'an object or false'),
   environment: option(undefined, isObject, 'an object'),
   reviewers: option(undefined, isFunctionList, 'a list of functions'),
   middleware: option(undefined, isFunctionList, 'a list of functions'),

@@ -1,6 +1,6 @@
 import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
-import { realPath } from '../platform/fs-entry.js';
+import { filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
 import { admit, createEnclosure, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
@@ -38,6 +38,7 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     cwd,
     allowAbsolute,
     resolve: (path, access = 'read') => resolveContained(enclosure, path, access),
+    fingerprint: filePrint,
     files: containedFiles(enclosure),
   };
 }

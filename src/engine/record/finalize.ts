@@ -46,13 +46,18 @@ export function finalize(
     outcome.structured === undefined ? undefined : cleanValue(outcome.structured, cleaning.hide);
   const whole = structured === undefined ? result : { ...result, structured };
   const told = outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning);
-  if (!outcome.truncatable) uncut.add(told);
-  return told;
+  return outcome.truncatable ? told : markUncut(told);
 }
 
 /** Whether the tool limits its output itself, so that nobody may cut it. */
 export function isUncut(result: ToolResult): boolean {
   return uncut.has(result);
+}
+
+/** From now on nobody may cut this result. */
+export function markUncut(result: ToolResult): ToolResult {
+  uncut.add(result);
+  return result;
 }
 
 const uncut = new WeakSet<ToolResult>();

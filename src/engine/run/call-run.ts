@@ -1,5 +1,6 @@
 import type { MiddlewareContext } from '../../contract/middleware.js';
 import type { Executed, ToolResult } from '../../contract/result.js';
+import { type CacheVisit, forgetReads, visitCache } from '../cache/cached-reads.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { adoptResult, markFinal } from '../record/adopt-result.js';
 import { finalize } from '../record/finalize.js';
@@ -37,6 +38,7 @@ export class CallRun implements StrayErrorOwner {
   #clearGrace: (() => void) | undefined = undefined;
   #clearUnwind: (() => void) | undefined = undefined;
   #stop: Stop | undefined = undefined;
+  #visit: CacheVisit | undefined = undefined;
   #toolStarted = false;
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
@@ -81,6 +83,11 @@ export class CallRun implements StrayErrorOwner {
   }
 
   #startTool(): void {
+    const cached = this.#visitCache();
+    if (cached !== undefined) {
+      this.#recall(cached);
+      return;
+    }
     this.#toolStarted = true;
     try {
       const running: unknown = ownStrayErrors(this, runTool, this.#parts.ready, this.#context);
@@ -89,6 +96,19 @@ export class CallRun implements StrayErrorOwner {
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  #visitCache(): ToolResult | undefined {
+    const { cache } = this.#parts.scope.settings;
+    if (cache !== null) this.#visit = visitCache(cache, this.#parts);
+    return this.#visit?.cached;
+  }
+
+  #recall(cached: ToolResult): void {
+    this.#toolDone = true;
+    this.#context.close();
+    this.#own = cached;
+    this.#pass(cached);
   }
 
   #follow(running: PromiseLike<unknown>): void {
@@ -164,8 +184,16 @@ export class CallRun implements StrayErrorOwner {
     this.#context.close();
     const own = this.#result(outcome);
     this.#own = own;
+    this.#updateCache(own);
     if (this.#context.lease.processes > 0) this.#endProcesses(own);
     else this.#pass(own);
+  }
+
+  #updateCache(own: ToolResult): void {
+    const { cache } = this.#parts.scope.settings;
+    if (cache === null) return;
+    this.#visit?.keep(own);
+    forgetReads(cache, this.#parts);
   }
 
   // The tool has not waited for its commands, or they are being killed: they end before the call has its answer.

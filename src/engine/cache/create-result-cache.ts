@@ -1,0 +1,127 @@
+import { createRequire } from 'node:module';
+import type { LRUCache } from 'lru-cache';
+import { isWhole, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import type { CacheStats, ResultCache } from '../../contract/cache.js';
+import type { Clock } from '../../contract/clock.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import { hashArguments } from '../../schema/hash-arguments.js';
+
+export interface ResultCacheOptions {
+  /** Results that are kept; what was not asked for the longest makes room. Default 100. */
+  readonly capacity?: number;
+  /** Milliseconds after which a result is forgotten. Default 300000. */
+  readonly ttlMs?: number;
+}
+
+export const CACHE_RULES: OptionRules<Required<ResultCacheOptions>> = {
+  capacity: option(100, isWhole(1), 'a whole number of results from 1'),
+  ttlMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+};
+
+/**
+ * A cache of results: the least recently used makes room, and nothing outlives its time (C026, C027, C039).
+ * @throws ToolError `config_invalid` for a wrong option.
+ */
+export function createResultCache(options?: ResultCacheOptions, clock?: Clock): ResultCache {
+  return new LruResultCache(settleOptions('cache', options, CACHE_RULES), clock);
+}
+
+export interface Entry {
+  readonly result: ToolResult;
+  /** What else has to be the same for it to hold; undefined: nothing. */
+  readonly state: unknown;
+}
+
+/** The same with a state beside each result, for the executor. */
+export class LruResultCache implements ResultCache {
+  readonly #options: Required<ResultCacheOptions>;
+  readonly #clock: Clock | undefined;
+  #entries: LRUCache<string, Entry> | undefined;
+  #hits = 0;
+  #misses = 0;
+  #evictions = 0;
+
+  constructor(options: Required<ResultCacheOptions>, clock: Clock | undefined) {
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  get(toolName: string, args: JsonObject): ToolResult | undefined {
+    return this.find(toolName, args, () => true)?.result;
+  }
+
+  set(toolName: string, args: JsonObject, result: ToolResult): void {
+    this.keep(toolName, args, { result, state: undefined });
+  }
+
+  clear(): void {
+    this.#entries?.clear();
+    this.#hits = this.#misses = this.#evictions = 0;
+  }
+
+  stats(): CacheStats {
+    this.#entries?.purgeStale();
+    const lookups = this.#hits + this.#misses;
+    return {
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+      size: this.#entries?.size ?? 0,
+      capacity: this.#options.capacity,
+      hitRate: lookups === 0 ? 0 : this.#hits / lookups,
+    };
+  }
+
+  /** A copy of an entry that still holds; one that does not is forgotten. */
+  find(toolName: string, args: JsonObject, holds: (entry: Entry) => boolean): Entry | undefined {
+    const key = keyOf(toolName, args);
+    const entry = this.#entries?.get(key);
+    if (entry !== undefined && holds(entry)) {
+      this.#hits++;
+      return { result: structuredClone(entry.result), state: entry.state };
+    }
+    if (entry !== undefined) this.#entries?.delete(key);
+    this.#misses++;
+    return undefined;
+  }
+
+  keep(toolName: string, args: JsonObject, { result, state }: Entry): void {
+    this.#opened().set(keyOf(toolName, args), { result: structuredClone(result), state });
+  }
+
+  forgetWhere(doubtful: (entry: Entry) => boolean): void {
+    if (this.#entries === undefined) return;
+    for (const [key, entry] of this.#entries.entries()) if (doubtful(entry)) this.#entries.delete(key);
+  }
+
+  #opened(): LRUCache<string, Entry> {
+    this.#entries ??= new (lruCache())<string, Entry>({
+      max: this.#options.capacity,
+      ttl: this.#options.ttlMs,
+      ttlResolution: 0,
+      dispose: (_entry, _key, reason) => {
+        if (reason === 'evict') this.#evictions++;
+      },
+      ...(this.#clock === undefined ? {} : { perf: { now: () => this.#now() } }),
+    });
+    return this.#entries;
+  }
+
+  // Zero stands for no time in the library.
+  #now(): number {
+    return (this.#clock?.monotonic() ?? 0) + 1;
+  }
+}
+
+/** Loaded with the first result that is kept: it takes longer than everything else a read costs. */
+function lruCache(): typeof LRUCache {
+  Cache ??= (createRequire(import.meta.url)('lru-cache') as typeof import('lru-cache')).LRUCache;
+  return Cache;
+}
+
+let Cache: typeof LRUCache | undefined;
+
+function keyOf(toolName: string, args: JsonObject): string {
+  return `${toolName}\0${hashArguments(args)}`;
+}
