@@ -53,6 +53,8 @@ export const isWhole =
 
 export const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 
+export const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
 export const isTextList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 

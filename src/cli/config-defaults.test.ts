@@ -39,6 +39,8 @@ describe('the configuration and the executor', () => {
     expect(() => checkExecutorOptions(executor)).not.toThrow();
     expect(run).toEqual({ parallel: false });
     expect(Object.keys(executor).sort()).toEqual([
+      'builtins',
+      'definitions',
       'environment',
       'limits',
       'mode',

@@ -1,10 +1,14 @@
+import { DEFINITIONS } from './definitions-kind.js';
+import { adding, joining, never, only, removing, smaller, stricter, type Tighten } from './tighten.js';
+import { tightenRoots } from './tighten-roots.js';
 import {
   BOOLEAN,
   choice,
   DIRECTORIES,
-  NAMES,
   PATTERNS,
   SECONDS,
+  TOOL_NAMES,
+  VARIABLES,
   type ValueKind,
   wholeNumber,
 } from './value-kind.js';
@@ -17,35 +21,58 @@ export interface ConfigKey {
   readonly option: string;
   /** For the documentation: what it decides. */
   readonly meaning: string;
+  /** What a project's file may do with it before anybody has trusted that file. */
+  readonly tighten: Tighten;
+  /** The lists of all layers are joined (CFG-ENV-01). Otherwise the strongest layer's value holds. */
+  readonly isAdditive?: true;
 }
 
 const BYTES = wholeNumber(1, 'bytes');
 
-/** Every key of `toolexec.toml`, once (D113, D116–D122). The loader, its schema and its documentation read this table. */
+/** Every key of `toolexec.toml`, once (D113–D123). The loader, the layers, the schema and the documentation read this table. */
 export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.mode': {
     kind: choice('disabled', 'parse_only', 'enabled'),
     fallback: 'enabled',
     option: 'executor.mode',
     meaning: 'Whether calls are executed, only listed (`parse_only`), or refused.',
+    tighten: stricter('disabled', 'parse_only', 'enabled'),
   },
   'tools.allow_parallel': {
     kind: BOOLEAN,
     fallback: false,
     option: 'run.parallel',
     meaning: 'Calls whose effects do not conflict run side by side.',
+    tighten: only(false),
   },
   'tools.max_tool_calls_per_batch': {
     kind: wholeNumber(1, 'calls'),
     fallback: 8,
     option: 'executor.limits.maxToolCallsPerBatch',
     meaning: 'Calls of one response; those beyond are answered `limit_exceeded`.',
+    tighten: smaller(),
+  },
+  'tools.max_tool_iterations_per_user_turn': {
+    kind: wholeNumber(1, 'rounds'),
+    fallback: 4,
+    option: 'executor.limits.maxToolIterationsPerUserTurn',
+    meaning: 'Rounds of calls and results that a tool loop goes before the person has the word again.',
+    tighten: smaller(),
   },
   'tools.max_tool_args_bytes': {
     kind: BYTES,
     fallback: 262_144,
     option: 'executor.limits.maxToolArgsBytes',
     meaning: 'Bytes of serialised arguments of one call.',
+    tighten: smaller(),
+  },
+  'tools.definitions': {
+    kind: DEFINITIONS,
+    fallback: [],
+    option: 'executor.definitions',
+    meaning:
+      'Tools that a model is shown in mode `parse_only`, and that somebody else answers: `[[tools.definitions]]`.',
+    tighten: never,
   },
   'tools.sandbox.allowed_roots': {
     kind: DIRECTORIES,
@@ -53,113 +80,192 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.root',
     meaning:
       'Directories that tools may touch, relative to this file; `--root` replaces them. The first is the working directory.',
+    tighten: tightenRoots,
   },
   'tools.sandbox.denied_patterns': {
     kind: PATTERNS,
     fallback: [],
     option: 'executor.sandbox.deniedPatterns',
     meaning: 'Paths that tools may not touch, besides the built-in ones.',
+    tighten: joining,
+    isAdditive: true,
   },
   'tools.sandbox.denied_write_patterns': {
     kind: PATTERNS,
     fallback: [],
     option: 'executor.sandbox.deniedWritePatterns',
     meaning: 'Paths that tools may read and not change.',
+    tighten: joining,
+    isAdditive: true,
   },
   'tools.sandbox.allow_absolute': {
     kind: BOOLEAN,
     fallback: undefined,
     option: 'executor.sandbox.allowAbsolute',
     meaning: 'Accept absolute paths inside the roots. The command accepts them unless this says false.',
+    tighten: only(false),
   },
   'tools.sandbox.include_default_denies': {
     kind: BOOLEAN,
     fallback: true,
     option: 'executor.sandbox.includeDefaultDenies',
     meaning: 'Keep the built-in denied patterns: keys, `.ssh`, `.gnupg`.',
+    tighten: only(true),
   },
   'tools.timeouts.default_seconds': {
     kind: SECONDS,
     fallback: 30,
     option: 'executor.timeouts.defaultMs',
     meaning: 'For a call whose tool and class name no time.',
+    tighten: smaller(),
   },
   'tools.timeouts.file_operations_seconds': {
     kind: SECONDS,
     fallback: 30,
     option: 'executor.timeouts.fileOperationsMs',
     meaning: 'For tools that read and write files.',
+    tighten: smaller(),
   },
   'tools.timeouts.shell_commands_seconds': {
     kind: SECONDS,
     fallback: 300,
     option: 'executor.timeouts.shellCommandsMs',
     meaning: 'For commands.',
+    // A class that is named beats the 120 s that bash has of its own.
+    tighten: smaller(120),
   },
   'tools.timeouts.external_tools_seconds': {
     kind: SECONDS,
     fallback: 300,
     option: 'executor.timeouts.externalToolsMs',
     meaning: 'For tools that are programs of their own.',
+    tighten: smaller(),
   },
   'tools.output.max_bytes': {
     kind: wholeNumber(0, 'bytes'),
     fallback: 102_400,
     option: 'executor.output.maxBytes',
     meaning: 'Bytes of one result, the notice of truncation included.',
+    tighten: smaller(),
   },
   'tools.environment.denylist': {
-    kind: NAMES,
+    kind: VARIABLES,
     fallback: [],
     option: 'executor.environment.denylist',
     meaning: 'Variables that commands do not see, besides the built-in ones; `*` stands for anything.',
+    tighten: joining,
+    isAdditive: true,
   },
   'tools.environment.pass': {
-    kind: NAMES,
+    kind: VARIABLES,
     fallback: [],
     option: 'executor.environment.pass',
     meaning: 'Variables that commands see all the same.',
+    tighten: removing,
   },
   'tools.approval.enabled': {
     kind: BOOLEAN,
     fallback: true,
     option: 'executor.policy.enabled',
     meaning: 'False: no call is executed at all.',
+    tighten: only(false),
   },
   'tools.approval.mode': {
     kind: choice('auto', 'prompt', 'deny'),
     fallback: 'prompt',
     option: 'executor.policy.mode',
     meaning: '`prompt` asks about side effects, `auto` does not, `deny` runs only what is on the allowlist.',
+    tighten: stricter('deny', 'prompt', 'auto'),
   },
   'tools.approval.allowlist': {
-    kind: NAMES,
+    kind: TOOL_NAMES,
     fallback: ['read_file'],
     option: 'executor.policy.allowlist',
     meaning: 'Tools that run without the policy asking. Replaces the default.',
+    tighten: removing,
   },
   'tools.approval.denylist': {
-    kind: NAMES,
+    kind: TOOL_NAMES,
     fallback: ['run_command'],
     option: 'executor.policy.denylist',
     meaning: 'Tools that never run. Replaces the default.',
+    tighten: adding,
   },
   'tools.approval.prompt_side_effects': {
     kind: BOOLEAN,
     fallback: true,
     option: 'executor.policy.promptSideEffects',
     meaning: 'In mode `prompt`: ask about calls with side effects.',
+    tighten: only(true),
   },
   'tools.read_file.max_file_read_bytes': {
     kind: BYTES,
     fallback: 204_800,
     option: 'executor.limits.maxFileReadBytes',
     meaning: 'Bytes of a file that is read whole.',
+    tighten: smaller(),
   },
   'tools.read_file.max_scan_bytes': {
     kind: BYTES,
     fallback: 2_097_152,
     option: 'executor.limits.maxReadFileScanBytes',
     meaning: 'Bytes that a line range may scan.',
+    tighten: smaller(),
+  },
+  'tools.apply_patch.max_patch_bytes': {
+    kind: BYTES,
+    fallback: 524_288,
+    option: 'executor.limits.maxApplyPatchBytes',
+    meaning: 'Bytes of one patch.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.max_entries': {
+    kind: wholeNumber(1, 'entries'),
+    fallback: 200,
+    option: 'executor.builtins.listDirectory.maxEntries',
+    meaning: 'Entries of one listing: the default, and the most that a call may ask for.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.max_depth': {
+    kind: wholeNumber(1, 'levels'),
+    fallback: 4,
+    option: 'executor.builtins.listDirectory.maxDepth',
+    meaning: 'Levels of a recursive listing: the default, and the most that a call may ask for.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.include_hidden_default': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.builtins.listDirectory.includeHidden',
+    meaning: 'Names with a leading dot are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_files_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeFiles',
+    meaning: 'Files are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_dirs_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeDirs',
+    meaning: 'Directories are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_symlinks_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeSymlinks',
+    meaning: 'Symbolic links are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_other_default': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.builtins.listDirectory.includeOther',
+    meaning: 'Sockets, pipes and devices are listed where a call does not say.',
+    tighten: only(false),
   },
 };

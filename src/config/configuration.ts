@@ -1,4 +1,5 @@
 import type { ExecutorMode } from '../contract/executor.js';
+import type { ToolDefinition } from '../contract/tool.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
 
 /** What a configuration file says, as options: only what it names is there. */
@@ -22,7 +23,9 @@ export interface ConfiguredOptions {
   };
   readonly limits?: {
     readonly maxToolCallsPerBatch?: number;
+    readonly maxToolIterationsPerUserTurn?: number;
     readonly maxToolArgsBytes?: number;
+    readonly maxApplyPatchBytes?: number;
     readonly maxFileReadBytes?: number;
     readonly maxReadFileScanBytes?: number;
   };
@@ -34,5 +37,19 @@ export interface ConfiguredOptions {
     readonly externalToolsMs?: number;
   };
   readonly output?: { readonly maxBytes?: number };
+  /** What a model is shown in mode `parse_only`. */
+  readonly definitions?: readonly ToolDefinition[];
+  /** For `builtinTools`. */
+  readonly builtins?: {
+    readonly listDirectory?: {
+      readonly maxEntries?: number;
+      readonly maxDepth?: number;
+      readonly includeHidden?: boolean;
+      readonly includeFiles?: boolean;
+      readonly includeDirs?: boolean;
+      readonly includeSymlinks?: boolean;
+      readonly includeOther?: boolean;
+    };
+  };
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
 }

@@ -54,7 +54,6 @@ describe('parseConfig()', () => {
     ['[tools]\nmod = "enabled"', 'tools.mod is not known. Did you mean tools.mode?'],
     ['[tools.sandbx]\nx = 1', '[tools.sandbx] is not known. Did you mean [tools.sandbox]?'],
     ['[tools.sandbx]', '[tools.sandbx] is not known.'],
-    ['[[tools.definitions]]\nname = "x"', 'tools.definitions is not known.'],
     ['tools = 3', 'tools must be a section: write [tools].'],
     ['[[tools]]\nmode = "enabled"', 'tools must be a section'],
     ['[tools.mode]\nx = 1', 'tools.mode must be one of'],

@@ -1,78 +1,182 @@
 import { resolve } from 'node:path';
+import { parse } from 'smol-toml';
 import type { JsonSchema } from '../contract/json.js';
+import { isToolError } from '../errors/tool-error.js';
+import { compilePattern } from '../sandbox/compile-pattern.js';
+import type { KeyPath } from './place-of.js';
+import { showValue } from './show-value.js';
+
+/** What is wrong with a value. */
+export interface Flaw {
+  /** Of the part that is wrong, within the value. */
+  readonly at: KeyPath;
+  /** Goes on after the key's name: ` must be …`, `[0].name must be …`. */
+  readonly problem: string;
+}
 
 /** What a key of the configuration takes, and what it becomes as an option. */
 export interface ValueKind {
-  /** Completes the sentence `… must be …`. */
+  /** For the documentation: `a whole number of bytes from 1`. */
   readonly expected: string;
   readonly schema: JsonSchema;
-  accepts(value: unknown): boolean;
+  /** None: the value is accepted. */
+  flaws(value: unknown): readonly Flaw[];
   /** @param directory that relative paths of the file start from. */
   toOption(value: unknown, directory: string): unknown;
+  /** What the text of an environment variable says; it may have flaws. */
+  fromText(text: string): unknown;
 }
 
 export const BOOLEAN: ValueKind = {
   expected: 'true or false',
   schema: { type: 'boolean' },
-  accepts: (value) => typeof value === 'boolean',
+  flaws: (value) => unless(typeof value === 'boolean', 'true or false', value),
   toOption: asItIs,
+  fromText: (text) => TRUTHS.get(text) ?? text,
 };
 
+const TRUTHS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 export function wholeNumber(least: number, unit: string): ValueKind {
+  const expected = `a whole number of ${unit} from ${least}`;
   return {
-    expected: `a whole number of ${unit} from ${least}`,
-    schema: { type: 'integer', minimum: least },
-    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= least,
+    expected,
+    schema: { type: 'integer', minimum: least, maximum: Number.MAX_SAFE_INTEGER },
+    flaws: (value) => unless(Number.isSafeInteger(value) && Number(value) >= least, expected, value),
     toOption: asItIs,
+    fromText: toNumber,
   };
 }
 
 /** The longest time that a timer can take: 24 days. */
 const MAX_SECONDS = 2_147_483;
+const SECONDS_EXPECTED = `a number of seconds from 0.001 to ${MAX_SECONDS}`;
 
 /** Seconds in the file, whole milliseconds as an option. */
 export const SECONDS: ValueKind = {
-  expected: `a number of seconds from 0.001 to ${MAX_SECONDS}`,
+  expected: SECONDS_EXPECTED,
   schema: { type: 'number', minimum: 0.001, maximum: MAX_SECONDS },
-  accepts: (value) => typeof value === 'number' && value >= 0.001 && value <= MAX_SECONDS,
+  flaws: (value) =>
+    unless(typeof value === 'number' && value >= 0.001 && value <= MAX_SECONDS, SECONDS_EXPECTED, value),
   toOption: (value) => Math.round(Number(value) * 1000),
+  fromText: toNumber,
 };
 
+function toNumber(text: string): unknown {
+  return /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
 export function choice(...choices: readonly string[]): ValueKind {
-  const quoted = choices.map((value) => `"${value}"`);
+  const expected = `one of ${choices.map((value) => `"${value}"`).join(', ')}`;
   return {
-    expected: `one of ${quoted.join(', ')}`,
-    schema: { enum: choices },
-    accepts: (value) => choices.some((known) => known === value),
+    expected,
+    schema: { type: 'string', enum: choices },
+    flaws: (value) =>
+      unless(
+        choices.some((known) => known === value),
+        expected,
+        value,
+      ),
     toOption: asItIs,
+    fromText: asItIs,
   };
 }
 
-export const NAMES: ValueKind = textList('a list of names, each in quotes', 0);
-export const PATTERNS: ValueKind = textList('a list of patterns, each in quotes', 0);
+/** What a tool can be called: an entry that no tool can answer to would guard nothing. */
+export const TOOL_NAMES: ValueKind = textList({
+  expected: 'a list of names of tools (letters, digits, _ and -; at most 64), each in quotes',
+  accepts: (text) => /^[A-Za-z0-9_-]{1,64}$/.test(text),
+  schema: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
+});
+
+export const VARIABLES: ValueKind = textList({
+  expected: 'a list of names of variables, each in quotes',
+  accepts: (text) => !/[=\0]/.test(text),
+  schema: { pattern: '^[^=\\u0000]+$' },
+});
+
+/** Globs that the sandbox understands. */
+export const PATTERNS: ValueKind = textList({
+  expected: 'a list of complete patterns, each in quotes',
+  accepts: isPattern,
+  schema: {},
+});
 
 /** Directories; relative ones start from the file's own directory, wherever it is used from. */
 export const DIRECTORIES: ValueKind = {
-  ...textList('a list of at least one directory, each in quotes', 1),
+  ...textList({
+    expected: 'a list of at least one directory, each in quotes',
+    accepts: (text) => !text.includes('\0'),
+    schema: {},
+    least: 1,
+  }),
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
 };
 
-function textList(expected: string, least: number): ValueKind {
+function isPattern(text: string): boolean {
+  try {
+    return compilePattern(text, 'patterns').length > 0;
+  } catch (error) {
+    if (isToolError(error)) return false;
+    throw error;
+  }
+}
+
+interface TextListRules {
+  readonly expected: string;
+  readonly accepts: (text: string) => boolean;
+  /** Of an item, besides that it is a text that is not empty. */
+  readonly schema: JsonSchema;
+  readonly least?: number;
+}
+
+function textList({ expected, accepts, schema, least = 0 }: TextListRules): ValueKind {
   return {
     expected,
-    schema: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: least },
-    accepts: (value) => Array.isArray(value) && value.length >= least && value.every(isText),
+    schema: { type: 'array', items: { type: 'string', minLength: 1, ...schema }, minItems: least },
+    flaws: (value) => {
+      if (!Array.isArray(value) || value.length < least) return [mustBe(expected, value)];
+      // What is empty guards nothing and grants nothing: it is a slip.
+      const wrong = value.findIndex((item) => typeof item !== 'string' || item === '' || !accepts(item));
+      if (wrong === -1) return [];
+      return [mustBe(expected, value.length > 1 ? value[wrong] : value, [wrong])];
+    },
     toOption: asItIs,
+    fromText: toTexts,
   };
 }
 
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(isText) : [];
+/** `a, b`; or a list as TOML writes it, for texts that hold a comma. */
+function toTexts(text: string): unknown {
+  if (text.startsWith('[')) return readTomlList(text);
+  return text.split(',').map((part) => part.trim());
 }
 
-// A pattern, a name or a path that is empty guards nothing and grants nothing: it is a slip.
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+/** A list in TOML's own writing; the text itself where it is none, or more than that. */
+export function readTomlList(text: string): unknown {
+  try {
+    const { list, ...others } = parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });
+    return Array.isArray(list) && Object.keys(others).length === 0 ? list : text;
+  } catch {
+    return text;
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function unless(accepted: boolean, expected: string, value: unknown): readonly Flaw[] {
+  return accepted ? [] : [mustBe(expected, value)];
+}
+
+export function mustBe(expected: string, value: unknown, at: KeyPath = []): Flaw {
+  return { at, problem: ` must be ${expected}, not ${showValue(value)}.` };
 }
 
 function asItIs(value: unknown): unknown {

@@ -8,6 +8,7 @@ export type ConversationMemory = Map<string, unknown>;
 export interface ContextLimits {
   readonly maxOutputBytes: number;
   readonly availableCapacityBytes: number;
+  readonly maxApplyPatchBytes: number;
   readonly maxFileReadBytes: number;
   readonly maxReadFileScanBytes: number;
 }

@@ -55,7 +55,10 @@ export interface Executor {
   execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
   /** For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output. */
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
-  /** What a model is shown, sorted by name; nothing in mode `disabled`. */
+  /**
+   * What a model is shown, sorted by name; nothing in mode `disabled`, and in mode `parse_only` the definitions of the
+   * options where they hold any.
+   */
   definitions(): readonly ToolDefinition[];
   /** Results of reads, kept for a while; nothing is kept where it was switched off. */
   readonly cache: ResultCache;

@@ -94,7 +94,9 @@ class Engine implements Executor {
   }
 
   definitions(): readonly ToolDefinition[] {
-    return this.#settings.mode === 'disabled' ? [] : this.#settings.registry.definitions();
+    const { mode, definitions, registry } = this.#settings;
+    if (mode === 'disabled') return [];
+    return mode === 'parse_only' && definitions.length > 0 ? definitions : registry.definitions();
   }
 
   get cache(): ResultCache {

@@ -7,13 +7,16 @@ import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
-import type { Registry, TimeoutClass } from '../contract/tool.js';
+import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
 import type { OnStrayError } from './run/stray-errors.js';
 
 export interface EngineLimits {
   readonly maxToolCallsPerBatch: number;
+  /** For whoever goes round with a model: how often. The engine itself runs batches, and counts no rounds. */
+  readonly maxToolIterationsPerUserTurn: number;
   readonly maxToolArgsBytes: number;
+  readonly maxApplyPatchBytes: number;
   readonly maxReadFileScanBytes: number;
   readonly maxFileReadBytes: number;
 }
@@ -28,6 +31,8 @@ export interface ClassTimeout {
 export interface EngineSettings {
   readonly registry: Registry;
   readonly mode: ExecutorMode;
+  /** Shown in mode `parse_only` instead of the registry's, where there are any (CFG-TOOLS-02); sorted by name. */
+  readonly definitions: readonly ToolDefinition[];
   /** Null: no policy is asked. */
   readonly policy: Policy | null;
   readonly reviewers: readonly Reviewer[];

@@ -1,10 +1,7 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
 import { readEnvironment } from './environment.js';
+import { stateHome } from './user-directories.js';
 
-/** Where programs keep what must survive them: `$XDG_STATE_HOME`, else `~/.local/state` (XDG: relative is ignored). */
+/** Where programs keep what must survive them. */
 export function stateDirectory(): string {
-  const { XDG_STATE_HOME } = readEnvironment();
-  if (XDG_STATE_HOME !== undefined && isAbsolute(XDG_STATE_HOME)) return XDG_STATE_HOME;
-  return join(homedir(), '.local', 'state');
+  return stateHome(readEnvironment());
 }

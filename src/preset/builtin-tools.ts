@@ -1,16 +1,32 @@
+import { isObject, type OptionRules, option, settleOptions } from '../base/settle-options.js';
 import type { Tool } from '../contract/tool.js';
 import { defineOwnTool } from '../engine/declare/define-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
 import { listDirectoryTool } from '../tools/list-directory/list-directory-tool.js';
+import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
 import { readFileTool } from '../tools/read-file/read-file-tool.js';
 import { runCommandTool } from '../tools/run-command/run-command-tool.js';
 import { writeFileTool } from '../tools/write-file/write-file-tool.js';
 
-/** The tools that toolexec brings along, new each time. */
-export function builtinTools(): Tool[] {
+/** Of single tools. */
+export interface BuiltinToolsOptions {
+  /** `[tools.list_directory]` */
+  readonly listDirectory?: ListDirectoryOptions;
+}
+
+const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined }> = {
+  listDirectory: option(undefined, isObject, 'an object'),
+};
+
+/**
+ * The tools that toolexec brings along, new each time.
+ * @throws ToolError `config_invalid` for a wrong or unknown option.
+ */
+export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
+  const { listDirectory } = settleOptions('builtinTools', options, RULES);
   return [
     defineOwnTool(bashTool()),
-    defineOwnTool(listDirectoryTool()),
+    defineOwnTool(listDirectoryTool(listDirectory)),
     defineOwnTool(readFileTool()),
     defineOwnTool(runCommandTool()),
     defineOwnTool(writeFileTool()),

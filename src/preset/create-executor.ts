@@ -6,7 +6,7 @@ import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
-import type { Registry, Tool } from '../contract/tool.js';
+import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
 import { createEngine } from '../engine/create-engine.js';
 import { createRegistry } from '../engine/declare/registry.js';
@@ -51,8 +51,9 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
   const inherited = readEnvironment();
   const roots = typeof options.root === 'string' ? [options.root] : (options.root ?? ['.']);
   return {
-    registry: settleRegistry(options.tools),
+    registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
+    definitions: settleDefinitions(options.definitions),
     policy: settlePolicy(options.policy),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
@@ -76,13 +77,18 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
   };
 }
 
-function settleRegistry(tools: ExecutorOptions['tools']): Registry {
-  if (tools === undefined) return createRegistry(builtinTools());
+function settleRegistry({ tools, builtins }: ExecutorOptions): Registry {
+  if (tools === undefined) return createRegistry(builtinTools(builtins));
   return isToolList(tools) ? createRegistry(tools) : tools;
 }
 
 function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[] {
   return Array.isArray(tools);
+}
+
+function settleDefinitions(definitions: ExecutorOptions['definitions'] = []): readonly ToolDefinition[] {
+  const sorted = definitions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return Object.freeze(sorted.map((definition) => Object.freeze(structuredClone(definition))));
 }
 
 function settlePolicy(policy: ExecutorOptions['policy']): Policy | null {

@@ -1,11 +1,13 @@
 import {
   isBoolean,
+  isObject,
   isTextList,
   isWhole,
   type OptionRules,
   option,
   settleOptions,
 } from '../base/settle-options.js';
+import { definitionFlaws } from '../config/definition-flaws.js';
 import type { Approver, Reviewer } from '../contract/approval.js';
 import type { Clock } from '../contract/clock.js';
 import type { ExecutorMode } from '../contract/executor.js';
@@ -13,17 +15,22 @@ import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
 import type { Policy } from '../contract/policy.js';
-import type { Registry, Tool } from '../contract/tool.js';
+import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import type { ResultCacheOptions } from '../engine/cache/create-result-cache.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
+import type { BuiltinToolsOptions } from './builtin-tools.js';
 
 /** Limits on what is accepted (FR-LIM-01..05). */
 export interface LimitOptions {
   /** Default 8. */
   readonly maxToolCallsPerBatch?: number;
+  /** Rounds of calls and results that a tool loop goes in one turn of the person; default 4. */
+  readonly maxToolIterationsPerUserTurn?: number;
   /** Bytes of serialised arguments; default 262144. */
   readonly maxToolArgsBytes?: number;
+  /** Bytes of one patch; default 524288. */
+  readonly maxApplyPatchBytes?: number;
   /** Bytes of an unsliced read; default 204800. */
   readonly maxFileReadBytes?: number;
   /** Bytes that a line range may scan; default 2097152. */
@@ -53,6 +60,10 @@ export interface SandboxOptions {
 export interface ExecutorOptions {
   /** Default `builtinTools()`. */
   readonly tools?: readonly Tool[] | Registry;
+  /** Of the tools of `builtinTools()`, for when `tools` is left out. */
+  readonly builtins?: BuiltinToolsOptions;
+  /** What a model is shown in mode `parse_only`, instead of the tools (CFG-TOOLS-02). Default: the tools. */
+  readonly definitions?: readonly ToolDefinition[];
   /** The sandbox's allowed roots; the first is the working directory. Default `.`. */
   readonly root?: string | readonly string[];
   /** Default `enabled`. */
@@ -82,7 +93,9 @@ export interface ExecutorOptions {
 
 export const LIMIT_RULES: OptionRules<Required<LimitOptions>> = {
   maxToolCallsPerBatch: option(8, isWhole(1), 'a whole number from 1'),
+  maxToolIterationsPerUserTurn: option(4, isWhole(1), 'a whole number from 1'),
   maxToolArgsBytes: option(262_144, isWhole(1), 'a whole number of bytes from 1'),
+  maxApplyPatchBytes: option(524_288, isWhole(1), 'a whole number of bytes from 1'),
   maxFileReadBytes: option(204_800, isWhole(1), 'a whole number of bytes from 1'),
   maxReadFileScanBytes: option(2_097_152, isWhole(1), 'a whole number of bytes from 1'),
 };
@@ -110,7 +123,6 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   includeDefaultDenies: option(true, isBoolean, 'true or false'),
 };
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isFunctionList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'function');
 /** An object that can do what is asked of it: found here, a slip does not turn up in the middle of a batch. */
@@ -133,6 +145,8 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     (value) => Array.isArray(value) || isRegistry(value),
     'a list of tools or a registry',
   ),
+  builtins: option(undefined, isObject, 'an object'),
+  definitions: option(undefined, Array.isArray, 'a list of definitions'),
   root: option(
     undefined,
     (value) => typeof value === 'string' || isTextList(value),
@@ -165,8 +179,10 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
 /** @throws ToolError `config_invalid` with the option's name. */
 export function checkExecutorOptions(options: unknown): asserts options is ExecutorOptions {
   settleOptions('options', options, TOP_RULES);
-  const { root } = options as ExecutorOptions;
+  const { root, definitions } = options as ExecutorOptions;
   if (Array.isArray(root) && root.length === 0) {
     throw new ToolError('config_invalid', 'options.root must name at least one directory.');
   }
+  const [flaw] = definitions === undefined ? [] : definitionFlaws(definitions, 'inputSchema');
+  if (flaw !== undefined) throw new ToolError('config_invalid', `options.definitions${flaw.problem}`);
 }

@@ -72,6 +72,7 @@ export class CallContext implements ToolContext {
     this.#limits ??= Object.freeze({
       maxOutputBytes: this.#settings.maxOutputBytes,
       availableCapacityBytes: this.#scope.capacityBytes,
+      maxApplyPatchBytes: this.#settings.limits.maxApplyPatchBytes,
       maxFileReadBytes: this.#settings.limits.maxFileReadBytes,
       maxReadFileScanBytes: this.#settings.limits.maxReadFileScanBytes,
     });

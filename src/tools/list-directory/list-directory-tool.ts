@@ -26,7 +26,7 @@ export interface ListDirectoryArgs {
 
 /**
  * `list_directory` (FR-TOOL-LIST-01, D074): what a directory holds, as one JSON object that the engine must not cut.
- * @throws ToolError `config_invalid` for a cap that is not a whole number of at least 1.
+ * @throws ToolError `config_invalid` for an unknown option, and for a value that is none.
  */
 export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<ListDirectoryArgs> {
   const settings = listSettings(options);

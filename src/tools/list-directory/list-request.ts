@@ -1,4 +1,5 @@
 import { sep } from 'node:path';
+import { isBoolean, isWhole, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ListDirectoryArgs } from './list-directory-tool.js';
 
@@ -17,25 +18,22 @@ export interface ListDirectoryOptions {
 
 export type ListSettings = Required<ListDirectoryOptions>;
 
-/** @throws ToolError `config_invalid` for a cap that is not a whole number of at least 1. */
-export function listSettings(options: ListDirectoryOptions): ListSettings {
-  return {
-    maxEntries: requireCap('maxEntries', options.maxEntries ?? 200),
-    maxDepth: requireCap('maxDepth', options.maxDepth ?? 4),
-    includeHidden: options.includeHidden ?? false,
-    includeFiles: options.includeFiles ?? true,
-    includeDirs: options.includeDirs ?? true,
-    includeSymlinks: options.includeSymlinks ?? true,
-    includeOther: options.includeOther ?? false,
-  };
-}
+const CAP_EXPECTED = 'a whole number from 1';
+const FLAG_EXPECTED = 'true or false';
 
-function requireCap(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new ToolError(
-    'config_invalid',
-    `list_directory: ${name} is ${value}; a whole number of at least 1 is needed.`,
-  );
+const RULES: OptionRules<ListSettings> = {
+  maxEntries: option(200, isWhole(1), CAP_EXPECTED),
+  maxDepth: option(4, isWhole(1), CAP_EXPECTED),
+  includeHidden: option(false, isBoolean, FLAG_EXPECTED),
+  includeFiles: option(true, isBoolean, FLAG_EXPECTED),
+  includeDirs: option(true, isBoolean, FLAG_EXPECTED),
+  includeSymlinks: option(true, isBoolean, FLAG_EXPECTED),
+  includeOther: option(false, isBoolean, FLAG_EXPECTED),
+};
+
+/** @throws ToolError `config_invalid` for an unknown option, and for a value that is none. */
+export function listSettings(options: ListDirectoryOptions): ListSettings {
+  return settleOptions('listDirectory', options, RULES);
 }
 
 /** One listing, settled: an argument beats the configuration, the configuration beats the built-in default. */

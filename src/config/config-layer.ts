@@ -1,0 +1,77 @@
+import { dirname } from 'node:path';
+import { CONFIG_KEYS } from './config-keys.js';
+import { type ConfigProblem, configInvalid } from './config-problem.js';
+import { environmentSettings } from './environment-settings.js';
+import { readSettings } from './read-settings.js';
+
+export type ConfigOrigin =
+  | { readonly kind: 'flag' }
+  | { readonly kind: 'environment'; readonly variable: string }
+  | { readonly kind: 'file' | 'project' | 'user'; readonly file: string; readonly line: number }
+  | { readonly kind: 'default' };
+
+export interface LayerSetting {
+  /** As in a file; one that the key accepts. */
+  readonly value: unknown;
+  /** Absolute: what relative paths in the value start from. */
+  readonly directory: string;
+  /** The strongest first. */
+  readonly origins: readonly ConfigOrigin[];
+}
+
+/** What one source sets, by key. */
+export type ConfigLayer = ReadonlyMap<string, LayerSetting>;
+
+export const EMPTY_LAYER: ConfigLayer = new Map();
+
+export interface LayerFile {
+  readonly kind: 'file' | 'project' | 'user';
+  /** Absolute. */
+  readonly file: string;
+  readonly text: string;
+  /** How messages name it. */
+  readonly shown: string;
+}
+
+/** @throws ToolError `config_invalid` with file, line and column. */
+export function fileLayer({ kind, file, text, shown }: LayerFile): ConfigLayer {
+  const directory = dirname(file);
+  return new Map(
+    readSettings(text, shown).map(({ key, value, place }) => [
+      key,
+      { value, directory, origins: [{ kind, file, line: place().line }] },
+    ]),
+  );
+}
+
+/** @throws ToolError `config_invalid` naming the variable. */
+export function environmentLayer(
+  env: Readonly<Record<string, string | undefined>>,
+  directory: string,
+): ConfigLayer {
+  return new Map(
+    environmentSettings(env).map(({ key, value, variable }) => [
+      key,
+      { value, directory, origins: [{ kind: 'environment', variable }] },
+    ]),
+  );
+}
+
+/** @throws ToolError `config_invalid` naming the key. */
+export function flagLayer(flags: Readonly<Record<string, unknown>>, directory: string): ConfigLayer {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const problems: ConfigProblem[] = given.flatMap(([key, value]) =>
+    flagProblems(key, value).map((problem) => ({
+      noun: 'the options of',
+      source: 'the command',
+      message: () => `${key}${problem}`,
+    })),
+  );
+  if (problems.length > 0) throw configInvalid(problems);
+  return new Map(given.map(([key, value]) => [key, { value, directory, origins: [{ kind: 'flag' }] }]));
+}
+
+function flagProblems(key: string, value: unknown): readonly string[] {
+  const known = Object.hasOwn(CONFIG_KEYS, key) ? CONFIG_KEYS[key] : undefined;
+  return known === undefined ? [' is not known.'] : known.kind.flaws(value).map(({ problem }) => problem);
+}

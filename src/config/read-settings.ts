@@ -1,0 +1,118 @@
+import { parse, TomlError } from 'smol-toml';
+import { nearestName } from '../base/nearest-name.js';
+import { CONFIG_KEYS } from './config-keys.js';
+import { type ConfigProblem, configInvalid } from './config-problem.js';
+import { createPlaceFinder, type KeyPath, type TextPlace } from './place-of.js';
+import { showKey } from './show-value.js';
+
+/** One key that a file names. */
+export interface FileSetting {
+  /** Of `CONFIG_KEYS`. */
+  readonly key: string;
+  /** As in the file; one that the key accepts. */
+  readonly value: unknown;
+  /** Looked up when it is asked for. */
+  readonly place: () => TextPlace;
+}
+
+/**
+ * What the text of a configuration sets. What is not understood is refused, never passed over: a misspelt limit would
+ * limit nothing.
+ * @param file for messages.
+ * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in `details.problems`.
+ */
+export function readSettings(text: string, file: string): FileSetting[] {
+  const document = text.replace(/^\ufeff/, '');
+  const entries = entriesOf(parseToml(document, file), []);
+  const placeOf = createPlaceFinder(document);
+  const problems = entries.flatMap((entry) => problemsOf(entry));
+  if (problems.length > 0) throw configInvalid(problems.map((problem) => placed(problem, file, placeOf)));
+  return entries.map(({ path, value }) => ({
+    key: path.join('.'),
+    value,
+    place: () => placeOf(path),
+  }));
+}
+
+function parseToml(text: string, file: string): Readonly<Record<string, unknown>> {
+  try {
+    return parse(text, { unsafeKeyBehaviour: 'throw' });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [told = 'it is no TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
+    const { line, column } = error;
+    throw configInvalid([{ ...sourceOf(file), place: { line, column }, message: () => `${told}.` }]);
+  }
+}
+
+interface Entry {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Values by their full names. An empty table says nothing, but its name must be known all the same. */
+function entriesOf(table: Readonly<Record<string, unknown>>, above: readonly string[]): Entry[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    const path = [...above, name];
+    const isRead = isTable(value) && !isKey(path) && isSection(path);
+    return isRead ? entriesOf(value, path) : [{ path, value }];
+  });
+}
+
+// A quoted name may hold a dot: `"tools.mode"` is another key than `tools.mode`.
+function isKey(path: readonly string[]): boolean {
+  return Object.hasOwn(CONFIG_KEYS, path.join('.')) && path.every((name) => !name.includes('.'));
+}
+
+const SECTIONS: ReadonlySet<string> = new Set(
+  Object.keys(CONFIG_KEYS).flatMap((key) => {
+    const names = key.split('.');
+    return names.slice(1).map((_, index) => names.slice(0, index + 1).join('.'));
+  }),
+);
+
+function isSection(path: readonly string[]): boolean {
+  return SECTIONS.has(path.join('.')) && path.every((name) => !name.includes('.'));
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+interface Problem {
+  readonly path: KeyPath;
+  readonly message: () => string;
+}
+
+function problemsOf({ path, value }: Entry): Problem[] {
+  if (!isKey(path)) return [{ path, message: () => unknownKey(path, value) }];
+  const key = path.join('.');
+  const flaws = CONFIG_KEYS[key]?.kind.flaws(value) ?? [];
+  return flaws.map(({ at, problem }) => ({ path: [...path, ...at], message: () => `${key}${problem}` }));
+}
+
+function unknownKey(path: readonly string[], value: unknown): string {
+  const shown = showKey(path);
+  if (isSection(path)) return `${shown} must be a section: write [${shown}].`;
+  const asSection = isTable(value);
+  const bracketed = (name: string): string => (asSection ? `[${name}]` : name);
+  // Longer names are no slips of these.
+  const nearest =
+    shown.length > 100
+      ? undefined
+      : nearestName(path.join('.'), asSection ? SECTIONS : Object.keys(CONFIG_KEYS));
+  const remedy = nearest === undefined ? 'Remove it.' : `Did you mean ${bracketed(nearest)}?`;
+  return `${bracketed(shown)} is not known. ${remedy}`;
+}
+
+function placed(
+  { path, message }: Problem,
+  file: string,
+  placeOf: (path: KeyPath) => TextPlace,
+): ConfigProblem {
+  return { ...sourceOf(file), place: placeOf(path), message };
+}
+
+function sourceOf(file: string): Pick<ConfigProblem, 'noun' | 'source'> {
+  return { noun: 'the configuration', source: file };
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { entryStat } from './fs-entry.js';
+import { ensureJournalFile, syncDirectoryOf } from './journal-file.js';
+import { readFileBytes } from './read-file-bytes.js';
+import { openSqlite } from './sqlite.js';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const LOCK_MS = 10_000;
+
+/**
+ * A file of this user's own, which nobody else could have written; undefined where there is none.
+ * @throws ReadFailure
+ */
+export function readPrivateFile(path: string): Uint8Array | undefined {
+  if (entryStat(path) === undefined) return undefined;
+  return readFileBytes(path, { maxBytes: MAX_BYTES, acceptPipes: false, ownOnly: true });
+}
+
+/**
+ * Replaces a private file, mode 0600, whole or not at all; one process at a time. Directories are made (0700).
+ * @param change gets what is there now and gives what shall be; the same array (or undefined) changes nothing.
+ * @throws ReadFailure, what `change` throws, the operating system's error.
+ */
+export function updatePrivateFile(
+  path: string,
+  change: (bytes: Uint8Array | undefined) => Uint8Array | undefined,
+): void {
+  withLock(`${path}.lock`, () => {
+    const bytes = readPrivateFile(path);
+    const changed = change(bytes);
+    if (changed !== undefined && changed !== bytes) replaceFile(path, changed);
+  });
+}
+
+// The lock of a database that never gets a byte: the system lets go of it when its holder dies, however it dies.
+function withLock(path: string, action: () => void): void {
+  ensureJournalFile(path);
+  const lock = openSqlite(path);
+  try {
+    lock.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
+    lock.exec('BEGIN IMMEDIATE');
+    action();
+    lock.exec('ROLLBACK');
+  } finally {
+    lock.close();
+  }
+}
+
+function replaceFile(path: string, bytes: Uint8Array): void {
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+    renameSync(draft, path);
+  } catch (error) {
+    unlinkSync(draft);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  syncDirectoryOf(path);
+}

@@ -1,0 +1,93 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { errnoOf } from './fs-errno.js';
+import { ReadFailure, tooLarge, toReadFailure } from './read-failure.js';
+
+export interface ReadBytesOptions {
+  readonly maxBytes: number;
+  /** Take pipes and devices too (`<(…)`), which have no size and may be slow. */
+  readonly acceptPipes: boolean;
+  /** Refuse what somebody else may have written. */
+  readonly ownOnly?: boolean;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+/** How long a pipe may have nobody who writes to it. */
+const NO_WRITER_MS = 1000;
+/** How long a writer may write nothing. */
+const SILENCE_MS = 10_000;
+const PAUSE_MS = 10;
+
+/**
+ * All bytes of a file. Always comes to an end: a pipe to which nobody writes is given up.
+ * @throws ReadFailure with the reason in words.
+ */
+export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Array {
+  let descriptor: number | undefined;
+  try {
+    // Opening a pipe would otherwise wait for its other end.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (stat.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    if (!stat.isFile() && !options.acceptPipes) {
+      throw new ReadFailure('it is a pipe or a device.', 'Replace it with a file.');
+    }
+    if (options.ownOnly === true) requireOwn(stat);
+    if (stat.isFile() && stat.size > options.maxBytes) throw tooLarge(options.maxBytes);
+    return readToEnd(descriptor, options.maxBytes, stat.isFIFO());
+  } catch (error) {
+    throw toReadFailure(error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+// A repository can bring a file along, but not one that is for its owner alone: git keeps no such modes.
+function requireOwn(stat: Stats): void {
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  if (stat.uid !== user) throw new ReadFailure('it belongs to another user.', 'Remove it.');
+  if ((stat.mode & 0o077) !== 0) {
+    throw new ReadFailure(
+      'other users have access to it.',
+      'If you wrote it yourself, make it private (chmod 600).',
+    );
+  }
+}
+
+function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for (let waitedMs = 0; ; ) {
+    const chunk = readChunk(descriptor);
+    const isEnd = chunk !== undefined && chunk.length === 0;
+    // Before the first byte the end of a pipe may also mean that its writer has not come yet.
+    if (isEnd && (!isPipe || total > 0 || waitedMs >= NO_WRITER_MS)) break;
+    if (chunk === undefined || isEnd) {
+      if (waitedMs >= SILENCE_MS) throw new ReadFailure('nothing comes from it.', 'Name a file.');
+      sleep(PAUSE_MS);
+      waitedMs += PAUSE_MS;
+      continue;
+    }
+    waitedMs = 0;
+    total += chunk.length;
+    if (total > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  if (isPipe && total === 0) throw new ReadFailure('nobody writes to this pipe.', 'Name a file.');
+  return Buffer.concat(chunks);
+}
+
+/** Empty at the end; undefined where nothing is there yet. */
+function readChunk(descriptor: number): Uint8Array | undefined {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  try {
+    return chunk.subarray(0, readSync(descriptor, chunk));
+  } catch (error) {
+    if (errnoOf(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
