@@ -1,9 +1,18 @@
 export type { ToolCall } from './contract/call.js';
 export type { ToolResult } from './contract/result.js';
 export { answerReadErrors } from './protocols/answer-read-errors.js';
+export type { CallItem, CallOrigin } from './protocols/call-origin.js';
 export { type CallStream, createCallStream } from './protocols/create-call-stream.js';
+export {
+  describeTools,
+  type GeminiDeclaration,
+  type ObjectSchema,
+  type ToolDescriptions,
+} from './protocols/describe/describe-tools.js';
+export type { GeminiSchema } from './protocols/describe/gemini-schema.js';
 export { parseToolBlocks, type ToolBlockOptions } from './protocols/parse-tool-blocks.js';
-export { type ReadCalls, readCalls } from './protocols/read-calls.js';
+export { type ReadCalls, type ReadOptions, readCalls } from './protocols/read-calls.js';
 export type { ReadError } from './protocols/read-error.js';
+export type { ToolLike } from './protocols/tool-like.js';
 export type { WireFormat } from './protocols/wire-format.js';
-export { writeResults } from './protocols/write-results.js';
+export { type WriteResultsOptions, writeResults } from './protocols/write-results.js';

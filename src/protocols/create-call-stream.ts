@@ -1,6 +1,9 @@
 import type { ToolCall } from '../contract/call.js';
 import { CallCollector } from './call-collector.js';
+import type { CallOrigin } from './call-origin.js';
+import { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
+import type { ReadOptions } from './read-calls.js';
 import type { ReadError } from './read-error.js';
 import type { WireFormat } from './wire-format.js';
 import { protocolOf } from './wire-protocols.js';
@@ -12,14 +15,16 @@ export interface CallStream {
    * the provider's stream holds as `data`, parsed; a string for `fenced`; a call or an array of calls for `native`.
    */
   push(event: unknown): ToolCall[];
-  /** All that could not be read, and what was begun and never finished. */
-  end(): { calls: ToolCall[]; errors: ReadError[] };
+  /** All that could not be read, what was begun and never finished, and what `writeResults` has to know of the calls. */
+  end(): { calls: ToolCall[]; errors: ReadError[]; origins?: readonly CallOrigin[] };
 }
 
 /** @throws ToolError `config_invalid` for what is no format; `push` and `end` never throw. */
-export function createCallStream(format: WireFormat): CallStream {
-  const assembler = protocolOf(format).createAssembler();
-  const collector = new CallCollector();
+export function createCallStream(format: WireFormat, options: ReadOptions = {}): CallStream {
+  const protocol = protocolOf(format);
+  const tools = new KnownTools(format, options.tools);
+  const assembler = protocol.createAssembler(tools);
+  const collector = new CallCollector(tools);
   const pushed = (event: unknown): readonly RawCall[] => {
     try {
       return assembler.push(event);
@@ -30,6 +35,9 @@ export function createCallStream(format: WireFormat): CallStream {
   };
   return {
     push: (event) => collector.add(pushed(event)),
-    end: () => ({ calls: collector.add(assembler.end()), errors: collector.errors }),
+    end: () => {
+      const calls = collector.add(assembler.end());
+      return { calls, ...collector.rest };
+    },
   };
 }

@@ -117,6 +117,7 @@ describe('parseToolBlocks()', () => {
           index: 0,
           id: 'call_0',
           message: 'Cannot read call 1: the text ends inside its block. Close it with a line ```.',
+          unfinished: true,
         },
       ],
     });

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../contract/call.js';
 import { CallCollector } from './call-collector.js';
 import { readFences } from './fenced/fenced-protocol.js';
+import { KnownTools } from './known-tools.js';
 import type { ReadError } from './read-error.js';
 
 export interface ToolBlockOptions {
@@ -16,7 +17,7 @@ export function parseToolBlocks(
   text: string,
   options: ToolBlockOptions = {},
 ): { calls: ToolCall[]; errors: ReadError[] } {
-  const collector = new CallCollector();
+  const collector = new CallCollector(new KnownTools('fenced'));
   const calls = collector.add(readFences(text, options.labels));
-  return { calls, errors: collector.errors };
+  return { calls, errors: collector.rest.errors };
 }

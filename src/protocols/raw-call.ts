@@ -1,5 +1,7 @@
+import type { ItemOrigin } from './call-origin.js';
+
 /** A call as it stands in a format, before anything in it was checked. */
-export type RawCall = AskedCall | BrokenCall;
+export type RawCall = AskedCall | TextCall | BrokenCall;
 
 export interface AskedCall {
   readonly id: unknown;
@@ -8,6 +10,15 @@ export interface AskedCall {
   /** What the format calls the arguments: `args`, `input`, … */
   readonly argsField: string;
   readonly reason?: unknown;
+  readonly origin?: ItemOrigin;
+}
+
+/** Asked for with free text in place of arguments. */
+export interface TextCall {
+  readonly id: unknown;
+  readonly name: unknown;
+  readonly text: unknown;
+  readonly origin?: ItemOrigin;
 }
 
 /** So broken that its arguments cannot be read. */
@@ -15,4 +26,7 @@ export interface BrokenCall {
   readonly id?: unknown;
   readonly name?: unknown;
   readonly problem: string;
+  /** It was begun and never ended. */
+  readonly unfinished?: true;
+  readonly origin?: ItemOrigin;
 }

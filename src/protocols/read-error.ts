@@ -7,4 +7,6 @@ export interface ReadError {
   readonly name?: string;
   /** For the model: what was wrong, and what to send instead. */
   readonly message: string;
+  /** The text or the stream ended inside it: what was cut off may only be the delivery. */
+  readonly unfinished?: true;
 }

@@ -1,7 +1,9 @@
 import { isRecord, toRecords } from '../is-record.js';
+import type { KnownTools } from '../known-tools.js';
 import type { RawCall } from '../raw-call.js';
 import type { WireProtocol } from '../wire-protocol.js';
 import { createAnthropicAssembler } from './anthropic-assembler.js';
+import { isToolUse, readToolUse } from './read-tool-use.js';
 import { writeAnthropic } from './write-anthropic.js';
 
 /** A message or its content blocks in; the one user message that has to hold all results out. */
@@ -10,6 +12,7 @@ export const anthropicProtocol: WireProtocol = {
   read: readAnthropic,
   write: writeAnthropic,
   createAssembler: createAnthropicAssembler,
+  recognisesEvent: (event) => isRecord(event) && EVENT_TYPES.has(event.type),
 };
 
 const BLOCK_TYPES: ReadonlySet<unknown> = new Set([
@@ -19,18 +22,36 @@ const BLOCK_TYPES: ReadonlySet<unknown> = new Set([
   'tool_use',
   'server_tool_use',
   'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'container_upload',
+  'mcp_tool_use',
+  'mcp_tool_result',
+]);
+
+const EVENT_TYPES: ReadonlySet<unknown> = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
 ]);
 
 const CUT_OFF =
   'the response was cut off (stop_reason "max_tokens"), its arguments may be incomplete. Send it again, shorter.';
 
-function readAnthropic(input: unknown): readonly RawCall[] {
+function readAnthropic(input: unknown, tools: KnownTools): readonly RawCall[] {
   const blocks = toRecords(toContent(input));
   const cutOff = isRecord(input) && input.stop_reason === 'max_tokens' ? blocks.at(-1) : undefined;
-  return blocks.filter(isToolUse).map((block) => {
-    const { id, name, input: args } = block;
-    return block === cutOff ? { id, name, problem: CUT_OFF } : { id, name, args, argsField: 'input' };
-  });
+  return blocks
+    .filter(isToolUse)
+    .map((block) =>
+      block === cutOff ? { id: block.id, name: block.name, problem: CUT_OFF } : readToolUse(block, tools),
+    );
 }
 
 function toContent(input: unknown): unknown {
@@ -49,8 +70,4 @@ function isContent(input: unknown): boolean {
   if (blocks.length < input.length) return false;
   // A block of a kind that is newer than this list does no harm beside a call.
   return blocks.some(isToolUse) || blocks.every((block) => BLOCK_TYPES.has(block.type));
-}
-
-function isToolUse(value: unknown): value is { readonly [key: string]: unknown } {
-  return isRecord(value) && value.type === 'tool_use';
 }

@@ -54,7 +54,7 @@ class FenceScanner {
   end(): readonly RawCall[] {
     if (this.#block === undefined) return [];
     this.#block = undefined;
-    return [{ problem: 'the text ends inside its block. Close it with a line ```.' }];
+    return [{ problem: 'the text ends inside its block. Close it with a line ```.', unfinished: true }];
   }
 
   #skipLine(text: string, at: number): number {

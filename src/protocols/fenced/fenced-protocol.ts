@@ -8,7 +8,7 @@ import { isProse } from './is-prose.js';
 export const fencedProtocol: WireProtocol = {
   recognises: (input) => typeof input === 'string' && isProse(input),
   read: (input) => readFences(input),
-  write: writeNative,
+  write: (results) => writeNative(results),
   createAssembler: () => createFenceAssembler(),
 };
 

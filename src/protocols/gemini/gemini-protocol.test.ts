@@ -32,7 +32,8 @@ describe('gemini: reading', () => {
     ['a content', content],
     ['a content without a role', { parts: content.parts }],
   ])('takes %s', (_, input) => {
-    expect(readCalls(input)).toEqual({ format: 'gemini', calls, errors: [], shape: 'known' });
+    const origins = [{ callId: 'call_0', unnamed: true }];
+    expect(readCalls(input)).toEqual({ format: 'gemini', calls, errors: [], shape: 'known', origins });
   });
 
   it.each([
@@ -95,6 +96,6 @@ describe('gemini: streaming', () => {
     expect(stream.push(chunk(content.parts[1]))).toEqual([calls[0]]);
     expect(stream.push('noise')).toEqual([]);
     expect(stream.push(chunk(content.parts[2]))).toEqual([calls[1]]);
-    expect(stream.end()).toEqual({ calls: [], errors: [] });
+    expect(stream.end()).toEqual({ calls: [], errors: [], origins: [{ callId: 'call_0', unnamed: true }] });
   });
 });

@@ -1,48 +1,70 @@
-import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { isRecord, toRecords } from '../is-record.js';
 import type { RawCall } from '../raw-call.js';
-import { toModelText } from '../to-model-text.js';
 import type { WireProtocol } from '../wire-protocol.js';
+import { writeGemini } from './write-gemini.js';
 
 /** A response or its content with `functionCall` parts in; the content with `functionResponse` parts out. */
 export const geminiProtocol: WireProtocol = {
-  recognises: (input) => isRecord(input) && (Array.isArray(input.candidates) || isContent(input)),
-  read: readGemini,
-  write: (results) => ({ role: 'user', parts: results.map(toPart) }),
+  recognises: (input) => isResponse(input) || isContent(input) || isCallPart(input) || isList(input),
+  read: (input) => (Array.isArray(input) ? readList(input) : readGemini(input)),
+  write: writeGemini,
   // A chunk of the stream is a response whose parts are whole.
   createAssembler: () => ({ push: readGemini, end: () => [] }),
+  recognisesEvent: isResponse,
 };
 
-export interface GeminiFunctionResponse {
-  readonly functionResponse: { readonly id: string; readonly name: string; readonly response: JsonObject };
+type Fields = { readonly [key: string]: unknown };
+
+function isResponse(input: unknown): boolean {
+  return isRecord(input) && Array.isArray(input.candidates);
+}
+
+function isContent(input: unknown): boolean {
+  return (
+    isRecord(input) && Array.isArray(input.parts) && (input.role === undefined || input.role === 'model')
+  );
+}
+
+function isCallPart(input: unknown): boolean {
+  return isRecord(input) && callOf(input) !== undefined;
+}
+
+/** The chunks of a stream, as it comes without `alt=sse`, or the parts of a content. */
+function isList(input: unknown): boolean {
+  if (!Array.isArray(input) || input.length === 0) return false;
+  return input.every(isResponse) || (input.every(isRecord) && input.some(isCallPart));
+}
+
+function readList(input: readonly unknown[]): readonly RawCall[] {
+  return input.every(isResponse) ? input.flatMap(readGemini) : readGemini({ parts: input });
 }
 
 /** Of several candidates the first: the others are alternatives to it. */
 function readGemini(input: unknown): readonly RawCall[] {
   if (!isRecord(input)) return [];
+  if (isCallPart(input)) return [toRawCall(callOf(input))];
   const candidates = input.candidates;
-  const content = Array.isArray(candidates) ? toRecords(candidates)[0]?.content : input;
+  const content = Array.isArray(candidates) ? toRecords(candidates).find(isFirst)?.content : input;
   const parts = isRecord(content) ? toRecords(content.parts) : [];
-  return parts
-    .filter((part) => part.functionCall !== undefined)
-    .map(({ functionCall }) => toRawCall(functionCall));
+  return parts.filter(isCallPart).map((part) => toRawCall(callOf(part)));
 }
 
-function isContent(input: { readonly [key: string]: unknown }): boolean {
-  return Array.isArray(input.parts) && (input.role === undefined || input.role === 'model');
+/** The number is left out where there is one alone; a chunk may hold another than the first. */
+function isFirst({ index }: Fields): boolean {
+  return index === undefined || index === 0;
+}
+
+/** In the spelling of the API, or that of a library that prints its own names. */
+function callOf({ functionCall, function_call: spelled }: Fields): unknown {
+  return functionCall ?? spelled ?? undefined;
 }
 
 function toRawCall(value: unknown): RawCall {
-  if (!isRecord(value))
+  if (!isRecord(value)) {
     return { problem: '"functionCall" was expected to be an object with "name" and "args".' };
+  }
   // The API leaves out what is empty.
-  const { id, name, args = {} } = value;
-  return { id, name, args, argsField: 'args' };
-}
-
-function toPart(result: ToolResult): GeminiFunctionResponse {
-  const text = toModelText(result);
-  const response = result.success ? { output: text } : { error: text };
-  return { functionResponse: { id: result.callId, name: result.toolName, response } };
+  const { id, name, args } = value;
+  const origin = typeof id === 'string' && id !== '' ? {} : { origin: { unnamed: true } as const };
+  return { id, name, args: args ?? {}, argsField: 'args', ...origin };
 }

@@ -9,8 +9,9 @@ export const nativeProtocol: WireProtocol = {
   recognises: (input) =>
     Array.isArray(input) ? input.length === 0 || input.some(isNativeCall) : isNativeCall(input),
   read: readNative,
-  write: writeNative,
+  write: (results) => writeNative(results),
   createAssembler: () => ({ push: readNative, end: () => [] }),
+  recognisesEvent: isNativeCall,
 };
 
 /** A call object of our own shape; anything that is no object is a call that cannot be read. */

@@ -1,28 +1,26 @@
 import { isRecord } from '../is-record.js';
 import type { CallAssembler } from '../wire-protocol.js';
-import { type FunctionCallItem, isFunctionCall, toRawCall } from './function-call-item.js';
-
-const UNFINISHED = 'the stream ended inside it. Send the call again.';
+import { type Item, isCallItem, readItem, toUnfinished } from './item.js';
 
 /** From `response.output_item.added` and `.done`: the latter holds the whole item, so the deltas are not needed. */
 export function createOpenaiResponsesAssembler(): CallAssembler {
-  const open = new Map<unknown, FunctionCallItem>();
+  const open = new Map<unknown, Item>();
   const done = new Set<unknown>();
   return {
     push: (event) => {
-      if (!isRecord(event) || !isFunctionCall(event.item)) return [];
+      if (!isRecord(event) || !isCallItem(event.item)) return [];
       const { type, item, output_index: index } = event;
       if (type === 'response.output_item.added') open.set(index, item);
       if (type !== 'response.output_item.done' || done.has(index)) return [];
       open.delete(index);
       // Without an index there is nothing to tell a repetition by.
       if (index !== undefined) done.add(index);
-      return [toRawCall(item)];
+      return [readItem(item)];
     },
     end: () => {
       const left = [...open.values()];
       open.clear();
-      return left.map(({ call_id: id, name }) => ({ id, name, problem: UNFINISHED }));
+      return left.map(toUnfinished);
     },
   };
 }

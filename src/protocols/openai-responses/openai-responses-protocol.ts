@@ -1,32 +1,32 @@
-import type { ToolResult } from '../../contract/result.js';
 import { isRecord, toRecords } from '../is-record.js';
 import type { RawCall } from '../raw-call.js';
-import { toModelText } from '../to-model-text.js';
 import type { WireProtocol } from '../wire-protocol.js';
-import { isFunctionCall, toRawCall } from './function-call-item.js';
+import { isCallItem, readItem } from './item.js';
 import { createOpenaiResponsesAssembler } from './openai-responses-assembler.js';
+import { writeOutputItem } from './write-output-item.js';
 
-/** A response or its output items with `function_call` in; the `function_call_output` items out. */
+/** A response or its output items in, those that ask for a call; an output item of the same kind for each out. */
 export const openaiResponsesProtocol: WireProtocol = {
-  recognises: (input) => isResponse(input) || isOutput(input) || isFunctionCall(input),
+  recognises: (input) => isResponse(input) || isOutput(input) || isCallItem(input),
   read: readOpenaiResponses,
-  write: (results) => results.map(toOutputItem),
+  write: (results, originOf) => results.map((result) => writeOutputItem(result, originOf(result.callId))),
   createAssembler: createOpenaiResponsesAssembler,
+  recognisesEvent: (event) =>
+    isRecord(event) && typeof event.type === 'string' && event.type.startsWith('response.'),
 };
 
-export interface OpenaiFunctionOutput {
-  readonly type: 'function_call_output';
-  readonly call_id: string;
-  readonly output: string;
-}
-
-const ITEM_TYPES: ReadonlySet<unknown> = new Set(['message', 'reasoning', 'function_call']);
+const ITEM_TYPES: ReadonlySet<unknown> = new Set(['message', 'reasoning', 'shell_call', 'shell_call_output']);
 
 function readOpenaiResponses(input: unknown): readonly RawCall[] {
   const items = isResponse(input) ? input.output : input;
-  return toRecords(Array.isArray(items) ? items : [items])
-    .filter(isFunctionCall)
-    .map(toRawCall);
+  const all = toRecords(Array.isArray(items) ? items : [items]);
+  // What already has its output there was run by the provider, or in an earlier turn.
+  const answered = new Set(all.filter(isOutputOfCall).map((item) => item.call_id));
+  return all.filter((item) => isCallItem(item) && !answered.has(item.call_id)).map(readItem);
+}
+
+function isOutputOfCall({ type, call_id: id }: { readonly [key: string]: unknown }): boolean {
+  return typeof type === 'string' && type.endsWith('_output') && typeof id === 'string';
 }
 
 function isResponse(input: unknown): input is { readonly [key: string]: unknown } {
@@ -38,9 +38,5 @@ function isOutput(input: unknown): boolean {
   if (!Array.isArray(input) || input.length === 0) return false;
   const items = toRecords(input);
   if (items.length < input.length) return false;
-  return items.some(isFunctionCall) || items.every((item) => ITEM_TYPES.has(item.type));
-}
-
-function toOutputItem(result: ToolResult): OpenaiFunctionOutput {
-  return { type: 'function_call_output', call_id: result.callId, output: toModelText(result) };
+  return items.some(isCallItem) || items.every((item) => ITEM_TYPES.has(item.type));
 }

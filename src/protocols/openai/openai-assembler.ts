@@ -1,12 +1,15 @@
 import { isRecord, toRecords } from '../is-record.js';
-import { parseArguments } from '../parse-arguments.js';
 import type { RawCall } from '../raw-call.js';
 import type { CallAssembler } from '../wire-protocol.js';
+import { readLegacyCall, readToolCall } from './read-tool-call.js';
 
+/** What is known of a call so far. */
 interface OpenCall {
   readonly id: unknown;
+  kind: 'function' | 'custom' | 'legacy';
   name: unknown;
-  json: string;
+  /** JSON arguments, or the free text of a custom tool. */
+  text: string;
 }
 
 type Fragment = { readonly [key: string]: unknown };
@@ -16,47 +19,72 @@ type Fragment = { readonly [key: string]: unknown };
  * then a fragment for any of them may come.
  */
 export function createOpenaiAssembler(): CallAssembler {
-  let calls: OpenCall[] = [];
-  let current = new Map<unknown, OpenCall>();
-  const takeAll = () => {
-    const all = calls;
-    calls = [];
-    current = new Map();
-    return all;
-  };
+  const open = new OpenCalls();
   return {
     push: (event) => {
-      const choice = isRecord(event) ? toRecords(event.choices)[0] : undefined;
+      const choice = isRecord(event) ? toRecords(event.choices).find(isFirst) : undefined;
       if (choice === undefined) return [];
-      const fragments = isRecord(choice.delta) ? toRecords(choice.delta.tool_calls) : [];
-      for (const fragment of fragments) extendCall(toCall(fragment, calls, current), fragment);
-      return typeof choice.finish_reason === 'string' ? takeAll().map(toRawCall) : [];
+      if (isRecord(choice.delta)) open.extend(choice.delta);
+      return typeof choice.finish_reason === 'string' ? open.takeAll().map(toRawCall) : [];
     },
-    end: () => takeAll().map(({ id, name }) => ({ id, name, problem: UNFINISHED })),
+    end: () => open.takeAll().map((call) => ({ ...withoutArguments(toRawCall(call)), ...UNFINISHED })),
   };
 }
 
-const UNFINISHED = 'the stream ended before its finish_reason. Send the call again.';
+const UNFINISHED = {
+  problem: 'the stream ended before its finish_reason. Send the call again.',
+  unfinished: true,
+} as const;
 
-/** The call that a fragment belongs to: that of its index, unless it brings an id of its own. */
-function toCall({ index, id }: Fragment, calls: OpenCall[], current: Map<unknown, OpenCall>): OpenCall {
-  const known = current.get(index);
-  // Some servers number every call 0, or none, and send each in one piece.
-  const isNew = known === undefined || (typeof id === 'string' && id !== '' && id !== known.id);
-  if (!isNew) return known;
-  const call: OpenCall = { id, name: undefined, json: '' };
-  calls.push(call);
-  current.set(index, call);
-  return call;
+/** Of several choices the first, which is told by its number: a chunk may hold another alone. */
+function isFirst({ index }: Fragment): boolean {
+  return index === undefined || index === 0;
 }
 
-function extendCall(call: OpenCall, fragment: Fragment): void {
-  const wanted = fragment.function;
-  if (!isRecord(wanted)) return;
-  call.name ??= wanted.name;
-  if (typeof wanted.arguments === 'string') call.json += wanted.arguments;
+class OpenCalls {
+  #calls: OpenCall[] = [];
+  #current = new Map<unknown, OpenCall>();
+
+  extend({ tool_calls: fragments, function_call: legacy }: Fragment): void {
+    for (const fragment of toRecords(fragments)) extendCall(this.#callOf(fragment), fragment);
+    if (isRecord(legacy)) extendCall(this.#callOf({ index: 'legacy' }), { function: legacy }, 'legacy');
+  }
+
+  takeAll(): readonly OpenCall[] {
+    const all = this.#calls;
+    this.#calls = [];
+    this.#current = new Map();
+    return all;
+  }
+
+  /** The call that a fragment belongs to: that of its index, unless it brings an id of its own. */
+  #callOf({ index, id }: Fragment): OpenCall {
+    const known = this.#current.get(index);
+    // Some servers number every call 0, or none, and send each in one piece.
+    const isNew = known === undefined || (typeof id === 'string' && id !== '' && id !== known.id);
+    if (!isNew) return known;
+    const call: OpenCall = { id, kind: 'function', name: undefined, text: '' };
+    this.#calls.push(call);
+    this.#current.set(index, call);
+    return call;
+  }
 }
 
-function toRawCall({ id, name, json }: OpenCall): RawCall {
-  return parseArguments({ id, name, args: json, argsField: 'arguments' });
+function extendCall(call: OpenCall, { function: wanted, custom }: Fragment, kind?: 'legacy'): void {
+  const part = isRecord(custom) ? custom : wanted;
+  if (!isRecord(part)) return;
+  call.kind = kind ?? (isRecord(custom) ? 'custom' : call.kind);
+  call.name ??= part.name;
+  const piece = isRecord(custom) ? part.input : part.arguments;
+  if (typeof piece === 'string') call.text += piece;
+}
+
+function toRawCall({ id, kind, name, text }: OpenCall): RawCall {
+  if (kind === 'legacy') return readLegacyCall({ name, arguments: text });
+  if (kind === 'custom') return readToolCall({ id, type: 'custom', custom: { name, input: text } });
+  return readToolCall({ id, function: { name, arguments: text } });
+}
+
+function withoutArguments({ id, name, origin }: RawCall): Pick<RawCall, 'id' | 'name' | 'origin'> {
+  return { id, name, ...(origin === undefined ? {} : { origin }) };
 }

@@ -1,30 +1,30 @@
-import type { ToolResult } from '../../contract/result.js';
-import { describeValue } from '../describe-value.js';
 import { isRecord, toRecords } from '../is-record.js';
-import { parseArguments } from '../parse-arguments.js';
 import type { RawCall } from '../raw-call.js';
-import { toModelText } from '../to-model-text.js';
 import type { WireProtocol } from '../wire-protocol.js';
 import { createOpenaiAssembler } from './openai-assembler.js';
+import { readLegacyCall, readToolCall } from './read-tool-call.js';
+import { writeOpenai } from './write-openai.js';
 
 /** A chat completion or its message with `tool_calls` in; the messages of role `tool` out. */
 export const openaiProtocol: WireProtocol = {
   recognises: (input) => isRecord(input) && (Array.isArray(input.choices) || isMessage(input)),
-  read: (input) => {
-    const calls = toMessage(input)?.tool_calls;
-    return Array.isArray(calls) ? calls.map(toRawCall) : [];
-  },
-  write: (results) => results.map(toMessageOf),
+  read: readOpenai,
+  write: (results, originOf) => results.map((result) => writeOpenai(result, originOf(result.callId))),
   createAssembler: createOpenaiAssembler,
+  recognisesEvent: (event) =>
+    isRecord(event) &&
+    Array.isArray(event.choices) &&
+    (event.object === 'chat.completion.chunk' ||
+      toRecords(event.choices).some(({ delta }) => isRecord(delta))),
 };
 
-export interface OpenaiToolMessage {
-  readonly role: 'tool';
-  readonly tool_call_id: string;
-  readonly content: string;
-}
-
 type Message = { readonly [key: string]: unknown };
+
+function readOpenai(input: unknown): readonly RawCall[] {
+  const { tool_calls: calls, function_call: legacy } = toMessage(input) ?? {};
+  if (Array.isArray(calls)) return calls.map(readToolCall);
+  return legacy === undefined || legacy === null ? [] : [readLegacyCall(legacy)];
+}
 
 /** Of several choices the first: the others are alternatives to it. */
 function toMessage(input: unknown): Message | undefined {
@@ -34,24 +34,8 @@ function toMessage(input: unknown): Message | undefined {
   return isRecord(message) ? message : undefined;
 }
 
-function isMessage(input: Message): boolean {
-  const { role, content, tool_calls: calls } = input;
+function isMessage({ role, content, tool_calls: calls, function_call: legacy }: Message): boolean {
   if (role !== undefined && role !== 'assistant') return false;
-  return Array.isArray(calls) || (role === 'assistant' && (typeof content === 'string' || content === null));
-}
-
-function toRawCall(value: unknown): RawCall {
-  if (!isRecord(value)) return { problem: `it is ${describeValue(value)}, a tool call object was expected.` };
-  const { id, function: wanted } = value;
-  if (!isRecord(wanted)) {
-    return {
-      id,
-      problem: `"function" is ${describeValue(wanted)}, an object with "name" and "arguments" was expected.`,
-    };
-  }
-  return parseArguments({ id, name: wanted.name, args: wanted.arguments, argsField: 'arguments' });
-}
-
-function toMessageOf(result: ToolResult): OpenaiToolMessage {
-  return { role: 'tool', tool_call_id: result.callId, content: toModelText(result) };
+  if (Array.isArray(calls)) return true;
+  return role === 'assistant' && (typeof content === 'string' || content === null || isRecord(legacy));
 }

@@ -1,0 +1,110 @@
+import type { JsonSchema } from '../../contract/json.js';
+import { isRecord } from '../is-record.js';
+import { resolveRef, schemasOf, stringsOf, without } from './schema-parts.js';
+
+/** Deeper than that, and oftener, nobody combines; a hostile schema may. */
+const MAX_ROUNDS = 16;
+const MAX_BRANCHES = 1000;
+const COMBINING = new Set(['$ref', 'allOf', 'anyOf', 'oneOf']);
+const REF = new Set(['$ref']);
+
+/** Takes apart what a schema combines at its top. */
+export class SchemaMerger {
+  readonly #root: JsonSchema;
+  /** What each schema is as text, to tell whether two are the same. */
+  readonly #texts = new WeakMap<object, string>();
+  #left = MAX_BRANCHES;
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
+  }
+
+  /**
+   * An object schema without `$ref` and combinations at its top: what any alternative allows may be given, what all
+   * of them demand has to be. Looser than it was: the tool's own schema still judges the arguments.
+   */
+  merge(schema: JsonSchema, rounds = MAX_ROUNDS): JsonSchema {
+    const own = this.#followRefs(schema);
+    const bare = without(own, COMBINING);
+    const all = [bare, ...this.#mergeEach(own.allOf, rounds)];
+    const groups = [own.anyOf, own.oneOf].map((group) => this.#mergeEach(group, rounds));
+    const parts = [...all, ...groups.flat()];
+    if (parts.length === 1) return bare;
+    const required = [...all.flatMap((part) => stringsOf(part.required)), ...groups.flatMap(requiredByAll)];
+    const { additionalProperties, ...whole } = Object.fromEntries(all.toReversed().flatMap(Object.entries));
+    return {
+      ...whole,
+      properties: this.#mergeProperties(parts),
+      ...(required.length === 0 ? {} : { required: [...new Set(required)].sort() }),
+      // That of one part alone would forbid what another allows.
+      ...(bare.additionalProperties === undefined ? {} : { additionalProperties }),
+    };
+  }
+
+  #mergeEach(list: unknown, rounds: number): readonly JsonSchema[] {
+    if (rounds === 0) return [];
+    return schemasOf(list).flatMap((branch) => {
+      this.#left -= 1;
+      return this.#left < 0 ? [] : [this.merge(branch, rounds - 1)];
+    });
+  }
+
+  #followRefs(schema: JsonSchema): JsonSchema {
+    let at = schema;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const target = resolveRef(at.$ref, this.#root);
+      if (target === undefined) return at;
+      at = { ...target, ...without(at, REF) };
+    }
+    return without(at, REF);
+  }
+
+  #mergeProperties(parts: readonly JsonSchema[]): JsonSchema {
+    const merged = new Map<string, Map<string, unknown>>();
+    for (const { properties } of parts) {
+      if (!isRecord(properties)) continue;
+      for (const [name, property] of Object.entries(properties)) {
+        const alternatives = merged.get(name);
+        if (alternatives === undefined) merged.set(name, new Map([[this.#textOf(property), property]]));
+        else alternatives.set(this.#textOf(property), property);
+      }
+    }
+    const joined = [...merged].map(([name, alternatives]): [string, unknown] => [
+      name,
+      joinAlternatives([...alternatives.values()]),
+    ]);
+    return Object.fromEntries(joined.sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+
+  #textOf(schema: unknown): string {
+    if (!isRecord(schema)) return JSON.stringify(schema);
+    const known = this.#texts.get(schema);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(schema);
+    this.#texts.set(schema, text);
+    return text;
+  }
+}
+
+function requiredByAll(group: readonly JsonSchema[]): readonly string[] {
+  const [first, ...rest] = group.map((part) => new Set(stringsOf(part.required)));
+  return [...(first ?? [])].filter((name) => rest.every((names) => names.has(name)));
+}
+
+/** The marks of a tagged union become one list of values. */
+function joinAlternatives(alternatives: readonly unknown[]): unknown {
+  const [only] = alternatives;
+  if (alternatives.length === 1) return only;
+  const values = alternatives.map(valuesOf);
+  if (values.some((list) => list === undefined)) return { anyOf: alternatives };
+  const type = isRecord(only) && only.type !== undefined ? { type: only.type } : {};
+  return { enum: [...new Set(values.flatMap((list) => list ?? []))], ...type };
+}
+
+function valuesOf(schema: unknown): readonly unknown[] | undefined {
+  if (!isRecord(schema)) return undefined;
+  const names = Object.keys(schema).filter((keyword) => keyword !== 'type' && keyword !== 'description');
+  if (names.length !== 1) return undefined;
+  if ('const' in schema) return [schema.const];
+  return Array.isArray(schema.enum) ? schema.enum : undefined;
+}

@@ -1,0 +1,71 @@
+import type { JsonSchema, JsonValue } from '../../contract/json.js';
+import type { ToolDefinition } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { describeValue, quote } from '../describe-value.js';
+import { isRecord } from '../is-record.js';
+import type { ToolLike } from '../tool-like.js';
+
+/**
+ * A tool's definition with a private copy of its schema, every object's keys sorted.
+ * @throws ToolError `config_invalid`
+ */
+export function settleDefinition(tool: ToolLike): ToolDefinition {
+  const { name, description = '', inputSchema, input }: { readonly [key: string]: unknown } = { ...tool };
+  if (typeof name !== 'string' || typeof description !== 'string') {
+    throw new ToolError(
+      'config_invalid',
+      `Cannot describe ${describeValue(tool)}: it is no tool. Give what executor.definitions() gives.`,
+    );
+  }
+  try {
+    const copier = new SchemaCopier();
+    const schema = copier.copy(inputSchema ?? toJsonSchema(input), 0);
+    if (!isSchema(schema)) throw new Error(`it is ${describeValue(schema)}`);
+    return { name, description, inputSchema: schema };
+  } catch (error) {
+    // A getter or a proxy of the caller may throw anything.
+    const why = error instanceof Error ? error.message : 'it cannot be read';
+    throw new ToolError(
+      'config_invalid',
+      `Cannot describe the tool ${quote(name)}: its input schema is no JSON Schema: ${why}. Give a plain JSON Schema.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A Standard Schema that can say its own JSON Schema does; everything else is taken for one. */
+function toJsonSchema(input: unknown): unknown {
+  const standard =
+    typeof input === 'function' || isRecord(input) ? Reflect.get(input, '~standard') : undefined;
+  const converter = isRecord(standard) ? standard.jsonSchema : undefined;
+  const convert = isRecord(converter) ? converter.input : undefined;
+  return typeof convert === 'function' ? convert({ target: 'draft-2020-12' }) : input;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return isRecord(value);
+}
+
+/** What no real schema reaches. Cycles end at the depth, what is shared a thousandfold at the count. */
+const MAX_DEPTH = 256;
+const MAX_VALUES = 200_000;
+
+class SchemaCopier {
+  #values = 0;
+
+  copy(value: unknown, depth: number): JsonValue {
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw new Error(`it holds more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new Error(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    if (Array.isArray(value)) return Array.from(value, (element) => this.copy(element, depth + 1));
+    if (!isRecord(value)) throw new Error(`it holds ${describeValue(value)}`);
+    const entries = Object.keys(value)
+      .sort()
+      .map((key): [string, unknown] => [key, value[key]])
+      .filter(([, member]) => member !== undefined);
+    // Not by assignment: a key may be __proto__.
+    return Object.fromEntries(entries.map(([key, member]) => [key, this.copy(member, depth + 1)]));
+  }
+}

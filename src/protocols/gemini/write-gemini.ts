@@ -1,0 +1,29 @@
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { CallOrigin, OriginLookup } from '../call-origin.js';
+import { toModelText } from '../to-model-text.js';
+
+export interface GeminiFunctionResponse {
+  readonly functionResponse: {
+    /** Left out when the call came without one: results are then told apart by their order. */
+    readonly id?: string;
+    readonly name: string;
+    readonly response: JsonObject;
+  };
+}
+
+/** One content for all calls of one response: the API demands as many responses as there were calls. */
+export function writeGemini(
+  results: readonly ToolResult[],
+  originOf: OriginLookup,
+): { readonly role: 'user'; readonly parts: readonly GeminiFunctionResponse[] } {
+  return { role: 'user', parts: results.map((result) => toPart(result, originOf(result.callId))) };
+}
+
+function toPart(result: ToolResult, origin: CallOrigin | undefined): GeminiFunctionResponse {
+  const text = toModelText(result);
+  const id = origin?.unnamed === true ? {} : { id: result.callId };
+  const name = origin?.name ?? result.toolName;
+  const response = result.success ? { output: text } : { error: text };
+  return { functionResponse: { ...id, name, response } };
+}

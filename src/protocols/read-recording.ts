@@ -1,0 +1,92 @@
+import { JsonTextError } from '../base/json-text-error.js';
+import { parseJson } from '../base/parse-json.js';
+import type { RawCall } from './raw-call.js';
+import type { WireFormat } from './wire-format.js';
+import { RECOGNITION_ORDER, WIRE_PROTOCOLS } from './wire-protocols.js';
+
+/** A stream that somebody wrote down. */
+export interface Recording {
+  readonly format: WireFormat;
+  readonly events: readonly unknown[];
+  /** What in it cannot be read: a line that was cut off, or is no JSON. */
+  readonly rest: readonly RawCall[];
+}
+
+/** The events of a stream's text, as `curl -N` prints it; undefined when the text is none. */
+export function readRecording(text: string): Recording | undefined {
+  const data = splitEvents(text) ?? splitLines(text);
+  const [first] = data ?? [];
+  if (data === undefined || first === undefined) return undefined;
+  const events: unknown[] = [];
+  for (const [index, piece] of data.entries()) {
+    const event = parse(piece);
+    if (event !== undefined) events.push(event.value);
+    else return toRecording(events, index === data.length - 1 ? CUT_OFF : NO_JSON);
+  }
+  return toRecording(events, undefined);
+}
+
+const CUT_OFF: RawCall = {
+  problem: 'the stream ends inside an event. Send the call again.',
+  unfinished: true,
+};
+const NO_JSON: RawCall = {
+  problem: 'an event of the stream is no valid JSON, and what follows it is not read.',
+};
+
+function toRecording(events: readonly unknown[], problem: RawCall | undefined): Recording | undefined {
+  const format = RECOGNITION_ORDER.find((candidate) => {
+    const { recognisesEvent } = WIRE_PROTOCOLS[candidate];
+    if (recognisesEvent === undefined) return false;
+    // A provider's stream may hold events of other kinds; a line among calls of ours may not.
+    return candidate === 'native' ? isNonEmptyList(events, recognisesEvent) : events.some(recognisesEvent);
+  });
+  if (format === undefined) return undefined;
+  return { format, events, rest: problem === undefined ? [] : [problem] };
+}
+
+function isNonEmptyList(events: readonly unknown[], isCall: (event: unknown) => boolean): boolean {
+  return events.length > 0 && events.every(isCall);
+}
+
+const FIELD = /^(?:data|event|id|retry)?:/;
+
+/** The `data` of server-sent events: lines of one event belong together, an empty line ends it. */
+function splitEvents(text: string): readonly string[] | undefined {
+  const start = text.trimStart();
+  if (!FIELD.test(start)) return undefined;
+  const events: string[] = [];
+  let data: string[] = [];
+  const finish = (): void => {
+    // How OpenAI says that nothing follows.
+    if (data.length > 0 && data.join('\n') !== '[DONE]') events.push(data.join('\n'));
+    data = [];
+  };
+  for (const line of start.split(/\r\n|\n|\r/)) {
+    if (line === '') finish();
+    else if (line.startsWith('data:')) data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+    // Without the empty lines, which a filter took away, every event's name begins another.
+    else if (line.startsWith('event:')) finish();
+    else if (!FIELD.test(line)) return undefined;
+  }
+  finish();
+  return events;
+}
+
+/** One JSON object a line, more than one of them. */
+function splitLines(text: string): readonly string[] | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const [first] = lines;
+  // Nobody begins an object's only line with all of it, and goes on with another.
+  return first !== undefined && lines.length > 1 && parse(first) !== undefined ? lines : undefined;
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    return undefined;
+  }
+}
