@@ -1,6 +1,7 @@
 import type { ContainedFiles } from './files.js';
 import type { Logger } from './logger.js';
 import type { ToolProcesses } from './processes.js';
+import type { ToolSearch } from './search.js';
 
 /** Values that tools keep for one conversation (what was read, todo lists). In memory; keys are the tool's own. */
 export type ConversationMemory = Map<string, unknown>;
@@ -24,6 +25,7 @@ export interface ToolContext {
   /** Absolute: the sandbox's working directory. */
   readonly cwd: string;
   readonly files: ContainedFiles;
+  readonly search: ToolSearch;
   readonly processes: ToolProcesses;
   readonly memory: ConversationMemory;
   /** Shows output while it is produced. Await it to go no faster than the reader. */

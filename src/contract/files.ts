@@ -52,6 +52,38 @@ export interface ContainedFiles {
   rename(from: string, to: string): Promise<void>;
 }
 
+/** A directory or a regular file, held while a program of ours works in it. Whoever holds it closes it. */
+export interface HeldEntry {
+  readonly type: 'file' | 'dir';
+  /** Canonical. */
+  readonly path: string;
+  /** The root that it lies in. */
+  readonly root: string;
+  /** Reaches this very directory as the working directory of a program that is started now, whatever is renamed. */
+  readonly at: string;
+  /** A descriptor to read a held file from. The caller closes it. */
+  openForReading(): number;
+  /** Whether a deny pattern hides what lies at `relative`, below a held directory; `/` separates. */
+  isDenied(relative: string): boolean;
+  /**
+   * Looks at a regular file below a held directory, which no link may be on the way to. Undefined where there is
+   * none (any more).
+   * @param relative its bytes: names need not be text.
+   */
+  fileBelow<Value>(relative: Uint8Array, look: (file: HeldFile) => Value): Value | undefined;
+  /** The same for a file of the root that does not lie below; `path` is canonical and absolute. */
+  fileAt<Value>(path: string, look: (file: HeldFile) => Value): Value | undefined;
+  close(): void;
+}
+
+export interface HeldFile {
+  /** Bytes. */
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** A descriptor to read it from. The caller closes it. */
+  openForReading(): number;
+}
+
 /** The wall around the file tools (FR-VAL-03). */
 export interface Sandbox {
   /** Canonical, absolute; the first is the working directory's default. */
@@ -73,4 +105,8 @@ export interface Sandbox {
    */
   fingerprint?(path: string): string | undefined;
   readonly files: ContainedFiles;
+  /** Globs for what may not be read, the built-in ones included. */
+  readonly deniedPatterns: readonly string[];
+  /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */
+  hold(path: string): HeldEntry;
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
+import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
 import type { OnStrayError } from './run/stray-errors.js';
@@ -41,6 +42,7 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
+  readonly search: SearchEngine;
   /** The environment of commands, already sanitised. */
   readonly commandEnvironment: () => Readonly<Record<string, string>>;
   /** Exact values that never leave: those of removed environment variables. */

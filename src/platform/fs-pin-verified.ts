@@ -9,7 +9,8 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 /** macOS, Windows: paths, whose object and real name are compared once more after opening. */
 export const verifiedPinner: Pinner = {
   strength: 'verified',
-  pin: (path) => new VerifiedPin(path, lstatSync(path)),
+  // Where there are no descriptors to pin by, names are text.
+  pin: (path) => new VerifiedPin(path.toString(), lstatSync(path)),
   pinDirectory(path) {
     try {
       const stat = lstatSync(path);

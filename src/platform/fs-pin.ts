@@ -25,7 +25,7 @@ export interface Pin {
 export interface Pinner {
   readonly strength: PinStrength;
   /** Pins what lies at `path`: the link itself where the last part is one. Throws the system's error. */
-  pin(path: string): Pin;
+  pin(path: string | Buffer): Pin;
   /** Pins a directory; `other` where something else (also a link) has that name. */
   pinDirectory(path: string): Pin | 'missing' | 'other';
 }

@@ -2,6 +2,8 @@ import { isObject, type OptionRules, option, settleOptions } from '../base/settl
 import type { Tool } from '../contract/tool.js';
 import { defineOwnTool } from '../engine/declare/define-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
+import { globTool } from '../tools/glob/glob-tool.js';
+import { grepTool } from '../tools/grep/grep-tool.js';
 import { listDirectoryTool } from '../tools/list-directory/list-directory-tool.js';
 import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
 import { readFileTool } from '../tools/read-file/read-file-tool.js';
@@ -27,6 +29,8 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
   return [
     defineOwnTool(bashTool()),
     defineOwnTool(listDirectoryTool(listDirectory)),
+    defineOwnTool(globTool()),
+    defineOwnTool(grepTool()),
     defineOwnTool(readFileTool()),
     defineOwnTool(runCommandTool()),
     defineOwnTool(writeFileTool()),

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { settleOptions } from '../base/settle-options.js';
 import type { Clock } from '../contract/clock.js';
 import type { Executor } from '../contract/executor.js';
+import type { Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
+import type { SearchEngine } from '../contract/search.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
 import { createEngine } from '../engine/create-engine.js';
@@ -50,6 +52,7 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
   const environment = settleOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
   const roots = typeof options.root === 'string' ? [options.root] : (options.root ?? ['.']);
+  const sandbox = createSandbox({ roots, ...settleOptions('sandbox', options.sandbox, SANDBOX_RULES) });
   return {
     registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
@@ -57,9 +60,10 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
     policy: settlePolicy(options.policy),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
-    sandbox: createSandbox({ roots, ...settleOptions('sandbox', options.sandbox, SANDBOX_RULES) }),
+    sandbox,
     covers,
     runCommand: runCommandLazily,
+    search: searchLazily(sandbox),
     // Read anew for every command: the host program may change its environment at any time.
     commandEnvironment: () => commandEnvironment(readEnvironment(), environment),
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
@@ -132,6 +136,16 @@ const runCommandLazily: RunCommand = async (request) => {
   const { runCommand } = await import('../process/run-command.js');
   return runCommand(request);
 };
+
+/** The same for what searches. */
+function searchLazily(sandbox: Sandbox): SearchEngine {
+  const load = async (): Promise<SearchEngine> =>
+    (await import('../search/create-search.js')).createSearch(sandbox);
+  return {
+    files: async (request, signal) => (await load()).files(request, signal),
+    text: async (request, signal) => (await load()).text(request, signal),
+  };
+}
 
 /** Time-ordered and unique: when this executor was made, a random part, and a number for each id that it hands out. */
 function createIds(clock: Clock): () => string {

@@ -4,6 +4,7 @@ import { filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
 import { admit, createEnclosure, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
+import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
 import { listContained, readContained, statContained } from './read-contained.js';
 import type { SandboxOptions } from './sandbox-options.js';
@@ -40,6 +41,8 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     resolve: (path, access = 'read') => resolveContained(enclosure, path, access),
     fingerprint: filePrint,
     files: containedFiles(enclosure),
+    deniedPatterns: enclosure.deniedPatterns,
+    hold: (path) => holdContained(enclosure, path),
   };
 }
 

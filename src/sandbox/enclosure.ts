@@ -10,6 +10,8 @@ import { deniedByPattern, outsideRoots } from './violations.js';
 export interface Enclosure {
   readonly territory: Territory;
   readonly denies: DenyRules;
+  /** What `denies` was made of, for reading. */
+  readonly deniedPatterns: readonly string[];
   readonly pinner: Pinner;
   readonly parse: (asked: unknown) => PathRequest;
 }
@@ -18,15 +20,19 @@ export interface Enclosure {
 export function createEnclosure(options: SandboxOptions, pinner: Pinner = openPinner()): Enclosure {
   const withDefaults = options.includeDefaultDenies ?? true;
   const territory = createTerritory({ ...options, allowAbsolute: options.allowAbsolute ?? false });
+  const deniedPatterns = [
+    ...(withDefaults ? DEFAULT_DENIED_PATTERNS : []),
+    ...(options.deniedPatterns ?? []),
+  ];
   const denies = createDenyRules({
     roots: territory.roots,
-    denied: [...(withDefaults ? DEFAULT_DENIED_PATTERNS : []), ...(options.deniedPatterns ?? [])],
+    denied: deniedPatterns,
     deniedWrite: [
       ...(withDefaults ? DEFAULT_DENIED_WRITE_PATTERNS : []),
       ...(options.deniedWritePatterns ?? []),
     ],
   });
-  return { territory, denies, pinner, parse: createRequestParser(territory) };
+  return { territory, denies, deniedPatterns, pinner, parse: createRequestParser(territory) };
 }
 
 /** Reads a path and judges it by its spelling alone: nothing inside the roots is looked up before this. */

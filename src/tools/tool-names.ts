@@ -6,6 +6,8 @@ export const TOOL_NAMES = {
   read_file: ['Read', 'file_read'],
   write_file: ['Write', 'file_write'],
   list_directory: [],
+  glob: ['Glob'],
+  grep: ['Grep'],
   run_command: [],
   bash: ['Bash'],
 } as const satisfies Record<string, readonly string[]>;

@@ -2,11 +2,13 @@ import type { ContextLimits, ConversationMemory, ToolContext } from '../../contr
 import type { ContainedFiles } from '../../contract/files.js';
 import type { Logger } from '../../contract/logger.js';
 import type { ToolProcesses } from '../../contract/processes.js';
+import type { ToolSearch } from '../../contract/search.js';
 import type { EngineSettings } from '../settings.js';
 import type { BatchScope } from './batch-scope.js';
 import type { CallParts } from './call-parts.js';
 import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
+import { grantSearch } from './grant-search.js';
 import { Lease } from './lease.js';
 import { LiveOutput } from './live-output.js';
 
@@ -23,6 +25,7 @@ export class CallContext implements ToolContext {
   #abortedWith: Error | undefined;
   #files: ContainedFiles | undefined;
   #processes: ToolProcesses | undefined;
+  #search: ToolSearch | undefined;
   #live: LiveOutput | undefined;
   #emit: ToolContext['emit'] | undefined;
   #limits: ContextLimits | undefined;
@@ -82,6 +85,16 @@ export class CallContext implements ToolContext {
   get files(): ContainedFiles {
     this.#files ??= grantFiles(this.#parts.ready, this.#settings, this.lease);
     return this.#files;
+  }
+
+  get search(): ToolSearch {
+    this.#search ??= grantSearch({
+      ready: this.#parts.ready,
+      settings: this.#settings,
+      lease: this.lease,
+      signal: this.signal,
+    });
+    return this.#search;
   }
 
   get processes(): ToolProcesses {

@@ -1,0 +1,42 @@
+import type { ToolSearch } from '../../contract/search.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+import type { Lease } from './lease.js';
+
+export interface SearchGrant {
+  readonly ready: ReadyCall;
+  readonly settings: EngineSettings;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+}
+
+/** Searching, narrowed to what the call has declared to read, for as long as the call lives. */
+export function grantSearch({ ready, settings, lease, signal }: SearchGrant): ToolSearch {
+  function require(path: string): void {
+    lease.require(`search "${path}"`);
+    const asked = settings.sandbox.resolve(path, 'read');
+    const granted = ready.effects.some(
+      ({ effect, at }) =>
+        effect.kind === 'unknown' ||
+        (effect.kind === 'read' && at !== undefined && settings.covers(at, asked)),
+    );
+    if (granted) return;
+    throw new ToolError(
+      'sandbox_violation',
+      `Cannot search "${path}": ${ready.tool.name} did not declare it. Declare { kind: 'read', path } in its effects.`,
+      { details: { reason: 'UndeclaredEffect', attempted: path, access: 'read' } },
+    );
+  }
+
+  return {
+    async files(request) {
+      require(request.path);
+      return lease.holdProcess(settings.search.files(request, signal));
+    },
+    async text(request) {
+      require(request.path);
+      return lease.holdProcess(settings.search.text(request, signal));
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { join, sep } from 'node:path';
+import type { HeldEntry, HeldFile } from '../contract/files.js';
+import { ToolError } from '../errors/tool-error.js';
+import { errnoOf } from '../platform/fs-errno.js';
+import type { Pin } from '../platform/fs-pin.js';
+import { covers } from './covers.js';
+import type { DenyRules } from './deny-rules.js';
+import { admit, type Enclosure } from './enclosure.js';
+import { withFailures } from './file-failure.js';
+import { holdTarget } from './hold.js';
+
+/** Holds a directory or a regular file for a program that cannot walk on pinned descriptors itself. */
+export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
+  const request = admit(enclosure, asked, 'read');
+  return withFailures('read', asked, () => {
+    const held = holdTarget(enclosure, request);
+    const type = held.stat.isDirectory() ? 'dir' : 'file';
+    if (type === 'file' && !held.stat.isFile()) {
+      held.pin.close();
+      throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
+        details: { path: asked },
+      });
+    }
+    const root = enclosure.territory.rootOf(held.path) ?? request.root;
+    // The spelling may be denied where the place that a link leads to is not, and the other way round.
+    const spellings = held.path === request.path ? [held.path] : [held.path, request.path];
+    const judges = spellings.map((base) => denialBelow(enclosure.denies, base));
+    return {
+      type,
+      path: held.path,
+      root,
+      at: held.pin.at,
+      openForReading: () => held.pin.openForReading(),
+      isDenied: (relative) => judges.some((isDenied) => isDenied(relative)),
+      fileBelow: (relative, look) =>
+        lookAtFile(
+          enclosure,
+          Buffer.concat([Buffer.from(`${held.pin.at}/`), relative]),
+          nameBelow(held.pin.name(), relative),
+          look,
+        ),
+      fileAt: (path, look) =>
+        covers(root, path) && enclosure.denies.deniedBy(path, 'read') === undefined
+          ? lookAtFile(enclosure, path, path, look)
+          : undefined,
+      close: () => held.pin.close(),
+    };
+  });
+}
+
+const CACHED_DIRECTORIES = 4096;
+
+/** Judges a directory once, however many of its entries are asked for. */
+function denialBelow(denies: DenyRules, base: string): (relative: string) => boolean {
+  const verdicts = new Map<string, boolean>();
+  const isDirectoryDenied = (directory: string): boolean => {
+    const known = verdicts.get(directory);
+    if (known !== undefined) return known;
+    const verdict = denies.deniedBy(directory, 'read') !== undefined;
+    if (verdicts.size >= CACHED_DIRECTORIES) verdicts.clear();
+    verdicts.set(directory, verdict);
+    return verdict;
+  };
+  return (relative) => {
+    const slash = relative.lastIndexOf('/');
+    const directory = slash === -1 ? base : join(base, relative.slice(0, slash));
+    return isDirectoryDenied(directory) || denies.isEntryDenied(directory, relative.slice(slash + 1));
+  };
+}
+
+/** What lies at `at` if that is a regular file, and the system calls it by `name`: then no link was followed. */
+function lookAtFile<Value>(
+  { pinner }: Enclosure,
+  at: string | Buffer,
+  name: string,
+  look: (file: HeldFile) => Value,
+): Value | undefined {
+  let pin: Pin;
+  try {
+    pin = pinner.pin(at);
+  } catch (error) {
+    // Gone, or no longer to be reached: there is nothing to look at.
+    if (errnoOf(error) !== undefined) return undefined;
+    throw error;
+  }
+  try {
+    const stat = pin.stat();
+    if (!stat.isFile() || pin.name() !== name) return undefined;
+    return look({
+      size: stat.size,
+      modifiedMs: stat.mtimeMs,
+      openForReading: () => pin.openForReading(),
+    });
+  } finally {
+    pin.close();
+  }
+}
+
+/** The name that the system has for a file below a directory, when nothing on the way was a link. */
+function nameBelow(directory: string, relative: Uint8Array): string {
+  const below = Buffer.from(relative).toString();
+  const name = sep === '/' ? below : below.replaceAll('/', sep);
+  return directory.endsWith(sep) ? directory + name : directory + sep + name;
+}

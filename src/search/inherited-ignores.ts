@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { HeldEntry } from '../contract/files.js';
+import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
+import { endsBelow } from './path-matcher.js';
+import { parseSegment, type SegmentPattern } from './segment-pattern.js';
+
+/** A later one beats an earlier one. */
+const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * What the ignore files of the directories above, up to the root, say about the files below: the text of an ignore
+ * file for the held directory. Ripgrep itself would read those outside of the root as well.
+ */
+export function inheritedIgnores(held: HeldEntry, components: readonly string[]): string {
+  const lines: string[] = [];
+  for (const name of IGNORE_FILES) {
+    for (let depth = 0; depth < components.length; depth++) {
+      const text = readText(held, join(held.root, ...components.slice(0, depth), name));
+      const below = components.slice(depth);
+      for (const line of text.split('\n')) lines.push(...rulesBelow(line, below));
+    }
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** The rule as it reads from further down; none where it does not speak of anything there. */
+function rulesBelow(line: string, directories: readonly string[]): readonly string[] {
+  const rule = line.replace(/\r$/, '').replace(/(?<!\\)[ \t]+$/, '');
+  if (rule === '' || rule.startsWith('#')) return [];
+  const mark = rule.startsWith('!') ? '!' : '';
+  const end = rule.endsWith('/') ? '/' : '';
+  const body = rule.slice(mark.length, rule.length - end.length);
+  if (!body.includes('/')) return [rule];
+  const parts = body.split('/').filter((part) => part !== '');
+  const segments = parseParts(parts);
+  if (segments === undefined) return [];
+  return endsBelow(segments, directories).map((index) => `${mark}/${parts.slice(index).join('/')}${end}`);
+}
+
+function parseParts(parts: readonly string[]): readonly SegmentPattern[] | undefined {
+  try {
+    return parts.map(parseSegment);
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(held: HeldEntry, path: string): string {
+  const bytes = held.fileAt(path, (file) => {
+    const descriptor = file.openForReading();
+    try {
+      return readBytes(descriptor, { offset: 0, length: MAX_BYTES, size: file.size });
+    } finally {
+      closeDescriptor(descriptor);
+    }
+  });
+  return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
+}

@@ -1,0 +1,89 @@
+import { ToolError } from '../errors/tool-error.js';
+import type { ReaderEnd } from '../platform/spawn-reader.js';
+import { spawnReader } from '../platform/spawn-reader.js';
+import { findRipgrep } from './find-ripgrep.js';
+
+export interface RipgrepRun {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Open files that it inherits, as descriptors 3, 4, … */
+  readonly inherit: readonly number[];
+  readonly signal: AbortSignal;
+  /** Answered `enough`, it is ended. */
+  readonly onOutput: (chunk: Buffer) => 'enough' | undefined;
+}
+
+export interface RipgrepEnd {
+  /** Some files or directories could not be read. */
+  readonly unreadable: boolean;
+  /** The signal was aborted before it had come to its end. */
+  readonly stopped: boolean;
+}
+
+/** Never what a configuration file of the machine or the project says, and nothing for people. */
+const ALWAYS = ['--no-config', '--color', 'never', '--no-messages', '--no-ignore-messages', '--null'];
+
+/**
+ * Runs ripgrep to its end; it is gone when this resolves.
+ * @throws ToolError `bad_args` with its own words for a pattern or a type that it does not take; `execution_failed`
+ *   when it cannot be had or breaks
+ */
+export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
+  if (run.signal.aborted) return { unreadable: false, stopped: true };
+  const file = await findRipgrep(run.signal);
+  if (file === undefined) return { unreadable: false, stopped: true };
+  const reader = start(file, run);
+  let hasEnough = false;
+  let failure: { readonly error: unknown } | undefined;
+  reader.stdout.on('data', (chunk: Buffer) => {
+    if (hasEnough || failure !== undefined) return;
+    try {
+      hasEnough = run.onOutput(chunk) === 'enough';
+    } catch (error) {
+      failure = { error };
+    }
+    if (hasEnough || failure !== undefined) reader.kill();
+  });
+  run.signal.addEventListener('abort', reader.kill);
+  try {
+    const end = await reader.ended;
+    if (failure !== undefined) throw failure.error;
+    if (hasEnough) return { unreadable: false, stopped: false };
+    if (run.signal.aborted && end.signal !== null) return { unreadable: false, stopped: true };
+    return judge(end);
+  } catch (error) {
+    throw error instanceof ToolError ? error : startFailed(error);
+  } finally {
+    run.signal.removeEventListener('abort', reader.kill);
+  }
+}
+
+function start(file: string, { args, cwd, inherit }: RipgrepRun): ReturnType<typeof spawnReader> {
+  try {
+    return spawnReader({ file, args: [...ALWAYS, ...args], cwd, inherit });
+  } catch (error) {
+    throw startFailed(error);
+  }
+}
+
+function startFailed(error: unknown): ToolError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new ToolError('execution_failed', `Cannot search: ripgrep could not be run (${why}).`, {
+    cause: error,
+  });
+}
+
+const SOMETHING_FAILED = 2;
+
+/** With messages about single files switched off, what it still says is about what it was asked for. */
+function judge({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
+  if (exitCode === null) {
+    throw new ToolError('execution_failed', `Cannot search: ripgrep was ended by ${signal ?? 'a signal'}.`);
+  }
+  const said = stderr.replace(/^rg: /, '').trim();
+  if (exitCode < SOMETHING_FAILED || said === '') {
+    return { unreadable: exitCode >= SOMETHING_FAILED, stopped: false };
+  }
+  const isAboutTheMachine = /\(os error \d+\)/.test(said);
+  throw new ToolError(isAboutTheMachine ? 'execution_failed' : 'bad_args', `Cannot search: ${said}`);
+}

@@ -1,0 +1,108 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { FilesFound } from '../../contract/search.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { fitLines } from '../fit-lines.js';
+import {
+  incompleteness,
+  SEARCH_SCOPE_PROPERTIES,
+  type SearchScopeArgs,
+  searchScope,
+} from '../search-scope.js';
+import { showPath } from '../show-path.js';
+import { TOOL_NAMES } from '../tool-names.js';
+import { parseGlobRequest } from './glob-request.js';
+
+export interface GlobArgs extends SearchScopeArgs {
+  readonly pattern: string;
+  readonly newest_first?: boolean;
+  readonly limit?: number;
+}
+
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 50_000;
+
+/** `glob` (C030): the files whose path a pattern matches, sorted by path (decision 16). */
+export function globTool(): ToolSpec<GlobArgs> {
+  return {
+    name: 'glob',
+    aliases: TOOL_NAMES.glob,
+    description:
+      'Finds files by a pattern over their path, one path a line, sorted by path. * and ? stay within one directory, ' +
+      '** stands for any number of directories: "*.ts" is files of the directory itself, "**/*.ts" at any depth. ' +
+      'Also {a,b} and [a-z]. Leaves out what .gitignore files name, and names that begin with a dot unless the ' +
+      'pattern spells the dot. Links are not followed.',
+    input: INPUT,
+    category: 'search',
+    idempotent: true,
+    cacheable: true,
+    effects: (args) => [{ kind: 'read', path: parseGlobRequest(args).path }],
+    summarize: (args) => {
+      const { path, pattern } = parseGlobRequest(args);
+      return `Find ${pattern} in ${path}`;
+    },
+    execute: findByPattern,
+  };
+}
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['pattern'],
+  properties: {
+    pattern: {
+      type: 'string',
+      minLength: 1,
+      description: 'For example "**/*.ts", "src/*.{js,jsx}", "test/**/fixture-?.json".',
+    },
+    path: {
+      type: ['string', 'null'],
+      description: 'The directory that the pattern starts from. Default: the working directory.',
+    },
+    newest_first: {
+      type: 'boolean',
+      description: 'Sort by the time of the last change, newest first. Default: false.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: `How many paths to give at most. Default: ${DEFAULT_LIMIT}.`,
+    },
+    ...SEARCH_SCOPE_PROPERTIES,
+  },
+} as const;
+
+async function findByPattern(args: GlobArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const request = parseGlobRequest(args);
+  const found = await ctx.search.files({
+    ...searchScope(args),
+    ...request,
+    order: args.newest_first === true ? 'newest' : 'path',
+    maxResults: args.limit ?? DEFAULT_LIMIT,
+  });
+  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const { text, shown } = fitLines(found.paths.map(showPath), maxBytes, (count) => notice(found, count));
+  return {
+    text,
+    truncated: shown < found.total,
+    metadata: {
+      ...request,
+      count: shown,
+      total: found.total,
+      truncated: shown < found.total,
+      ...(found.stopped || found.unreadable ? { incomplete: true } : {}),
+    },
+  };
+}
+
+function notice(found: FilesFound, shown: number): string | undefined {
+  const more = found.total - shown;
+  const said = [
+    ...(found.total === 0 ? ['no matches found'] : []),
+    ...(more > 0
+      ? [`[truncated at ${shown} matches] ${more} more: narrow the pattern, or raise limit.`]
+      : []),
+    ...incompleteness(found),
+  ];
+  return said.length === 0 ? undefined : said.join('\n');
+}

@@ -1,0 +1,190 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { TextFound, TextSearch } from '../../contract/search.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { fitLines } from '../fit-lines.js';
+import {
+  incompleteness,
+  requireNoNul,
+  SEARCH_SCOPE_PROPERTIES,
+  type SearchScopeArgs,
+  searchedPath,
+  searchScope,
+} from '../search-scope.js';
+import { TOOL_NAMES } from '../tool-names.js';
+import { type MatchesShape, writeMatches } from './write-matches.js';
+
+export interface GrepArgs extends SearchScopeArgs {
+  readonly pattern: string;
+  readonly glob?: string;
+  readonly type?: string;
+  readonly output_mode?: OutputMode;
+  readonly '-A'?: number;
+  readonly '-B'?: number;
+  readonly '-C'?: number;
+  readonly '-i'?: boolean;
+  readonly '-n'?: boolean;
+  readonly multiline?: boolean;
+  readonly head_limit?: number;
+}
+
+type OutputMode = 'content' | 'files_with_matches' | 'count';
+
+const WANTED_BY = {
+  content: 'lines',
+  files_with_matches: 'files',
+  count: 'counts',
+} as const satisfies Record<OutputMode, TextSearch['want']>;
+
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 50_000;
+const MAX_CONTEXT = 500;
+
+/** `grep` (C031): what a regular expression matches in files, as ripgrep finds it, by path. */
+export function grepTool(): ToolSpec<GrepArgs> {
+  return {
+    name: 'grep',
+    aliases: TOOL_NAMES.grep,
+    description:
+      'Searches the content of files with a regular expression (ripgrep syntax: no look-around, no ' +
+      'back-references; write \\{ for a brace that is meant). Leaves out what .gitignore files name, names that ' +
+      'begin with a dot, and binary files. Links are not followed.',
+    input: INPUT,
+    category: 'search',
+    idempotent: true,
+    cacheable: true,
+    effects: (args) => {
+      requireNoNul('pattern', args.pattern);
+      requireNoNul('type', args.type);
+      return [{ kind: 'read', path: searchedPath(args) }];
+    },
+    summarize: (args) => `Search ${searchedPath(args)} for ${args.pattern}`,
+    execute: searchText,
+  };
+}
+
+function lines(meaning: string) {
+  return { type: 'integer', minimum: 0, maximum: MAX_CONTEXT, description: meaning } as const;
+}
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['pattern'],
+  properties: {
+    pattern: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'The regular expression, for example "function\\s+\\w+" or "log.*Error".',
+    },
+    path: {
+      type: ['string', 'null'],
+      description: 'The directory or the file to search. Default: the working directory.',
+    },
+    glob: {
+      type: 'string',
+      minLength: 1,
+      description: 'Only files that match: "*.ts", "src/**/*.{js,jsx}". With a leading "!" all but these.',
+    },
+    type: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only files of this type: ts, js, py, rust, go, … (as in ripgrep --type).',
+    },
+    output_mode: {
+      type: 'string',
+      enum: ['content', 'files_with_matches', 'count'],
+      description:
+        'content: the matching lines; files_with_matches: only the paths; count: how many lines match in each ' +
+        'file. Default: files_with_matches.',
+    },
+    '-A': lines('Lines to show after each match. Only for content.'),
+    '-B': lines('Lines to show before each match. Only for content.'),
+    '-C': lines('Lines to show before and after each match. Only for content.'),
+    '-i': { type: 'boolean', description: 'Ignore case. Default: false.' },
+    '-n': { type: 'boolean', description: 'Show line numbers. Only for content. Default: true.' },
+    multiline: {
+      type: 'boolean',
+      description: 'Let a match span lines, and let . match a line break. Default: false.',
+    },
+    head_limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: `How many lines (or files, where these are asked for) to give at most. Default: ${DEFAULT_LIMIT}.`,
+    },
+    ...SEARCH_SCOPE_PROPERTIES,
+  },
+} as const;
+
+async function searchText(args: GrepArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const mode = args.output_mode ?? 'files_with_matches';
+  const before = args['-B'] ?? args['-C'] ?? 0;
+  const after = args['-A'] ?? args['-C'] ?? 0;
+  const found = await ctx.search.text({
+    ...searchScope(args),
+    pattern: args.pattern,
+    ignoreCase: args['-i'] ?? false,
+    multiline: args.multiline ?? false,
+    ...(args.glob === undefined ? {} : { glob: args.glob }),
+    ...(args.type === undefined ? {} : { type: args.type }),
+    want: WANTED_BY[mode],
+    before,
+    after,
+    maxResults: args.head_limit ?? DEFAULT_LIMIT,
+    maxBytes: Math.max(1, maxBytes),
+  });
+  const shape = {
+    want: WANTED_BY[mode],
+    lineNumbers: args['-n'] ?? true,
+    hasContext: before + after > 0,
+  };
+  return writeOutput(found, shape, maxBytes, args);
+}
+
+function writeOutput(found: TextFound, shape: MatchesShape, maxBytes: number, args: GrepArgs): ToolOutput {
+  const written = writeMatches(found.files, shape);
+  const filesIn = (shown: number): number => (shown === 0 ? 0 : (written[shown - 1]?.file ?? 0) + 1);
+  const isCut = (shown: number): boolean => found.more || shown < written.length;
+  const { text, shown } = fitLines(
+    written.map((line) => line.text),
+    maxBytes,
+    (count) => notice(found, count, isCut(count) ? found.totalFiles - filesIn(count) : undefined),
+  );
+  const truncated = isCut(shown);
+  return {
+    text,
+    truncated,
+    metadata: {
+      pattern: args.pattern,
+      path: searchedPath(args),
+      output_mode: args.output_mode ?? 'files_with_matches',
+      files: filesIn(shown),
+      total_files: found.totalFiles,
+      ...(shape.want === 'counts' ? { matches: sum(found.files.map(({ count }) => count)) } : {}),
+      ...(shape.want === 'lines' ? { lines: shown } : {}),
+      truncated,
+      ...(found.stopped || found.unreadable ? { incomplete: true } : {}),
+    },
+  };
+}
+
+function notice(found: TextFound, shown: number, filesLeft: number | undefined): string | undefined {
+  const said = [
+    ...(found.totalFiles === 0 ? ['no matches found'] : []),
+    ...(filesLeft === undefined ? [] : [truncation(shown, filesLeft)]),
+    ...incompleteness(found),
+  ];
+  return said.length === 0 ? undefined : said.join('\n');
+}
+
+function truncation(shown: number, filesLeft: number): string {
+  const left = filesLeft > 0 ? `${filesLeft} more files match` : 'more lines match';
+  return `[truncated at ${shown} lines] ${left}: narrow the search, or raise head_limit.`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
