@@ -28,6 +28,25 @@ export interface WriteOutcome {
   readonly bytesWritten: number;
 }
 
+/** One part of a change to several files. */
+export interface FileChange {
+  readonly path: string;
+  /** The whole new content; null: the file goes. */
+  readonly bytes: Uint8Array | null;
+  /**
+   * SHA-256 (lower-case hex) of the content that the change is based on; null: there must be no file. Left out:
+   * whatever is there is replaced.
+   */
+  readonly expectedSha256?: string | null;
+  /** A new file gets mode and owner of this existing one; left out: the usual ones. */
+  readonly like?: string;
+}
+
+export interface WriteAllOptions {
+  /** Called before every attempt (another process may be changing the files); what it throws ends them. */
+  readonly check?: () => void;
+}
+
 /**
  * Files inside the roots. Every operation is checked and carried out on pinned descriptors, and fails with
  * `ToolError` `sandbox_violation` when the path leaves the roots or a deny pattern matches, and with
@@ -43,6 +62,14 @@ export interface ContainedFiles {
   read(path: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Atomic: a crash leaves the old or the new file. Creates missing parents. Keeps an existing file's mode. */
   write(path: string, bytes: Uint8Array, options: { readonly mode: WriteMode }): Promise<WriteOutcome>;
+  /**
+   * All of the changes, or none: each new content is complete on the disk before the first file is replaced, and what
+   * was replaced is put back when a later one fails. Links in place of a file are followed for writing, and refused
+   * where a file shall go. One outcome a change, in order.
+   * @throws ToolError `stale_file` when a file is not what `expectedSha256` says. Of several processes that change a
+   *   file at once one wins; the others get this.
+   */
+  writeAll(changes: readonly FileChange[], options?: WriteAllOptions): Promise<readonly WriteOutcome[]>;
   /** Names that the deny patterns match are left out; unsorted. */
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Of the entry itself where the last part of the path is a link. */

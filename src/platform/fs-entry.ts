@@ -1,14 +1,17 @@
 import {
   accessSync,
+  closeSync,
   constants,
   type Dirent,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   type Stats,
   unlinkSync,
 } from 'node:fs';
@@ -87,19 +90,47 @@ export function removeEntry(path: string): void {
   unlinkSync(path);
 }
 
+/** Throws `ENOTEMPTY` where anything is in it. */
+export function removeDirectory(path: string): void {
+  rmdirSync(path);
+}
+
+/** Makes an empty file to stand for something; false where the name is taken. */
+export function createMarker(path: string): boolean {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Gives an entry a second name; false where the file system or its rules have none. */
+export function linkEntry(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (!hasNoHardLinks(errnoOf(error))) throw error;
+    return false;
+  }
+}
+
 /** Gives `from` the name `to`, and fails with `EEXIST` where that is taken: the only check that cannot be raced. */
 export function moveToFreeName(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    const errno = errnoOf(error);
-    const hasNoHardLinks =
-      errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'EOPNOTSUPP' || errno === 'ENOSYS';
-    if (!hasNoHardLinks) throw error;
+    if (!hasNoHardLinks(errnoOf(error))) throw error;
     renameSync(from, to);
     return;
   }
   unlinkSync(from);
+}
+
+function hasNoHardLinks(errno: string | undefined): boolean {
+  return errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'EOPNOTSUPP' || errno === 'ENOSYS';
 }
 
 function isExamined(entry: Dirent): boolean {

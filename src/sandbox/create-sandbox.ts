@@ -9,6 +9,8 @@ import { removeContained, renameContained } from './move-contained.js';
 import { listContained, readContained, statContained } from './read-contained.js';
 import type { SandboxOptions } from './sandbox-options.js';
 import { walk } from './walk.js';
+import { whileBusy } from './while-busy.js';
+import { writeAllContained } from './write-all-contained.js';
 import { writeContained } from './write-contained.js';
 
 /**
@@ -66,7 +68,10 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
       return readContained(enclosure, path, options);
     },
     async write(path, bytes, options) {
-      return writeContained(enclosure, path, bytes, options?.mode);
+      return whileBusy((abandoned) => writeContained(enclosure, path, bytes, options?.mode, abandoned));
+    },
+    async writeAll(changes, options) {
+      return whileBusy((abandoned) => writeAllContained(enclosure, changes, abandoned), options?.check);
     },
     async list(path) {
       return listContained(enclosure, path);

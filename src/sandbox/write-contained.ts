@@ -1,16 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import type { WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { closeDescriptor, syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
+import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
 import {
   assertWritable,
   type EntryStat,
+  entryStat,
   moveEntry,
   moveToFreeName,
-  removeEntry,
 } from '../platform/fs-entry.js';
+import { DirectoryBusy, DirectoryLocks, removeIfThere, temporaryName } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
+import { copyHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import type { PathRequest } from './parse-request.js';
 
@@ -20,12 +21,14 @@ const MAX_NAME_BYTES = 255;
 /**
  * Puts bytes into a file so that a crash leaves the old or the new content: a temporary file beside it, synced,
  * then renamed, all in one held directory.
+ * @throws DirectoryBusy when another process is replacing files there, or has changed what is appended to
  */
 export function writeContained(
   enclosure: Enclosure,
   asked: string,
   bytes: Uint8Array,
   mode: WriteMode,
+  abandonedLock?: string,
 ): WriteOutcome {
   if (!(bytes instanceof Uint8Array)) throw badWrite('the content is not bytes (Uint8Array)');
   if (mode !== 'create' && mode !== 'overwrite' && mode !== 'append') {
@@ -37,7 +40,7 @@ export function writeContained(
     const held = holdPlace(enclosure, request, { access: 'write', followLast: true, createParents: true });
     try {
       assertMayWrite(asked, held, mode);
-      replaceContent(enclosure, held, bytes, mode);
+      replaceContent(enclosure, held, { bytes, mode, abandonedLock });
       return { path: held.place.path, created: held.entry === undefined, bytesWritten: bytes.length };
     } finally {
       held.place.parent.close();
@@ -45,14 +48,20 @@ export function writeContained(
   });
 }
 
+interface Replacement {
+  readonly bytes: Uint8Array;
+  readonly mode: WriteMode;
+  readonly abandonedLock: string | undefined;
+}
+
 // Before anything is made: a name that cannot be would leave its new parents behind.
-function assertNamesFit(request: PathRequest): void {
+export function assertNamesFit(request: PathRequest): void {
   const isTooLong = (name: string) =>
     name.length * 3 > MAX_NAME_BYTES && Buffer.byteLength(name) > MAX_NAME_BYTES;
   if (request.components.some(isTooLong)) throw fileSystemError('ENAMETOOLONG');
 }
 
-function assertMayWrite(asked: string, { place, at, entry }: HeldPlace, mode: WriteMode): void {
+export function assertMayWrite(asked: string, { place, at, entry }: HeldPlace, mode: WriteMode): void {
   if (place.isDangling) {
     throw new ToolError(
       'execution_failed',
@@ -72,47 +81,45 @@ function assertMayWrite(asked: string, { place, at, entry }: HeldPlace, mode: Wr
   assertWritable(at);
 }
 
-function replaceContent(enclosure: Enclosure, held: HeldPlace, bytes: Uint8Array, mode: WriteMode): void {
+function replaceContent(
+  enclosure: Enclosure,
+  held: HeldPlace,
+  { bytes, mode, abandonedLock }: Replacement,
+): void {
   const { place, at, entry } = held;
-  const temporary = `${place.parent.at}/.toolexec-${randomBytes(8).toString('hex')}.tmp`;
-  if (entry === undefined) {
-    writeNewFile(temporary, bytes, {});
-  } else if (mode === 'append') {
-    writeExtended(enclosure, at, temporary, bytes, entry);
-  } else {
-    writeNewFile(temporary, bytes, { like: entry });
-  }
+  const temporary = `${place.parent.at}/${temporaryName()}`;
+  const locks = new DirectoryLocks(abandonedLock);
   try {
-    if (entry === undefined && mode !== 'overwrite') moveToFreeName(temporary, at);
-    else moveEntry(temporary, at);
+    if (entry !== undefined && mode === 'append') copyHeld(enclosure, at, temporary, bytes);
+    else writeNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
+    if (entry === undefined && mode !== 'overwrite') {
+      moveToFreeName(temporary, at);
+    } else {
+      locks.take(place.parent);
+      if (entry !== undefined && mode === 'append') assertSame(entry, at);
+      moveEntry(temporary, at);
+    }
   } catch (error) {
-    removeEntry(temporary);
+    removeIfThere(temporary);
     throw error;
+  } finally {
+    locks.release();
   }
   syncDirectory(place.parent.at);
 }
 
-function writeExtended(
-  enclosure: Enclosure,
-  at: string,
-  temporary: string,
-  bytes: Uint8Array,
-  entry: EntryStat,
-): void {
-  const pin = enclosure.pinner.pin(at);
-  try {
-    if (!pin.stat().isFile()) throw fileSystemError('EAGAIN');
-    const prefix = pin.openForReading();
-    try {
-      writeNewFile(temporary, bytes, { like: entry, prefix });
-    } finally {
-      closeDescriptor(prefix);
-    }
-  } finally {
-    pin.close();
-  }
+/** What was put there since it was copied must not be lost: then it is copied again. */
+function assertSame(entry: EntryStat, at: string): void {
+  const now = entryStat(at);
+  const isSame =
+    now?.ino === entry.ino &&
+    now.dev === entry.dev &&
+    now.size === entry.size &&
+    now.mtimeMs === entry.mtimeMs &&
+    now.ctimeMs === entry.ctimeMs;
+  if (!isSame) throw new DirectoryBusy(`${now?.ino}:${now?.ctimeMs}`);
 }
 
-function badWrite(why: string): ToolError {
+export function badWrite(why: string): ToolError {
   return new ToolError('bad_args', `Cannot write: ${why}.`);
 }

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { closeDescriptor, readBytes, writeNewFile } from '../platform/fs-bytes.js';
+import type { EntryStat } from '../platform/fs-entry.js';
+import type { Enclosure } from './enclosure.js';
+import { fileSystemError } from './file-failure.js';
+
+const CHUNK_BYTES = 1 << 20;
+const NOTHING = new Uint8Array(0);
+
+/** SHA-256 of the regular file at `at`, an entry of a held directory; lower-case hex. */
+export function hashHeld(enclosure: Enclosure, at: string): string {
+  return withContent(enclosure, at, (descriptor, { size }) => {
+    const hash = createHash('sha256');
+    for (let offset = 0; ; ) {
+      // One byte more than it had: a file that grew meanwhile is another one.
+      const length = Math.min(CHUNK_BYTES, size + 1 - offset);
+      const bytes = readBytes(descriptor, { offset, length, size: size + 1 });
+      hash.update(bytes);
+      offset += bytes.length;
+      if (bytes.length < length || offset > size) return hash.digest('hex');
+    }
+  });
+}
+
+/** Copies a regular file with its mode and owner, and further bytes behind its own. */
+export function copyHeld(enclosure: Enclosure, at: string, to: string, more: Uint8Array = NOTHING): void {
+  withContent(enclosure, at, (prefix, like) => writeNewFile(to, more, { like, prefix }));
+}
+
+function withContent<Value>(
+  enclosure: Enclosure,
+  at: string,
+  use: (descriptor: number, stat: EntryStat) => Value,
+): Value {
+  const pin = enclosure.pinner.pin(at);
+  try {
+    const stat = pin.stat();
+    // A link or a pipe was put in the file's place after it had been looked at.
+    if (!stat.isFile()) throw fileSystemError('EAGAIN');
+    const descriptor = pin.openForReading();
+    try {
+      return use(descriptor, stat);
+    } finally {
+      closeDescriptor(descriptor);
+    }
+  } finally {
+    pin.close();
+  }
+}
