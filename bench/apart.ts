@@ -1,52 +1,65 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import type { Scale } from './contents.js';
 import type { Contender } from './measure.js';
+import type { PeerName } from './peers/open-peer.js';
 
 /** What runs apart from us, see `apart-main.ts`. */
-export type ApartName = 'floor' | 'mcp';
+export type ApartName = 'floor' | PeerName;
 
 /** Asked of the other process. */
 export interface ApartTask {
   readonly calls: number;
   /** Calls under way at once. */
   readonly together: number;
+  /** Counts what calls allocate, over rounds of so many, instead of making them once. */
+  readonly counting?: Scale;
 }
 
 export type ApartAnswer =
   | { readonly ready: true }
   | { readonly skipped: string }
   /** Processor time of that process since it was started. */
-  | { readonly cpuUs: number };
+  | { readonly cpuUs: number }
+  | { readonly bytes: number };
 
 export interface Apart {
   contender(task: ApartTask): Contender;
+  /** Allocated by each call. */
+  bytes(task: ApartTask & { readonly counting: Scale }): Promise<number>;
   close(): void;
 }
 
 /**
- * A floor or a peer in a process of its own. To tell whose tool a stray error belongs to, the executor follows
- * asynchronous calls, and up to Node 22 this makes every promise of its process slower: nobody else should pay for it.
+ * A floor or a peer in a process of its own, with the options of Node that this one has. To tell whose tool a stray
+ * error belongs to, the executor follows asynchronous calls, and up to Node 22 this makes every promise of its process
+ * slower: nobody else should pay for it.
  */
 export async function runApart(name: ApartName): Promise<Apart | { readonly skipped: string }> {
-  const child = fork(new URL('./apart-main.ts', import.meta.url), [name], {
-    execArgv: process.execArgv.filter((option) => !option.startsWith('--expose-gc')),
-  });
+  const child = fork(new URL('./apart-main.ts', import.meta.url), [name]);
   const first = await answerOf(child);
   if ('skipped' in first) {
     child.disconnect();
     return first;
   }
+  const ask = (task: ApartTask): Promise<ApartAnswer> => {
+    const answer = answerOf(child);
+    child.send(task);
+    return answer;
+  };
   let cpuUs = 0;
   return {
     contender: (task) => ({
       units: task.calls,
       cpuUs: () => cpuUs,
       async run() {
-        const answer = answerOf(child);
-        child.send(task);
-        const told = await answer;
-        if ('cpuUs' in told) cpuUs = told.cpuUs;
+        const answer = await ask(task);
+        if ('cpuUs' in answer) cpuUs = answer.cpuUs;
       },
     }),
+    async bytes(task) {
+      const answer = await ask(task);
+      return 'bytes' in answer ? answer.bytes : Number.NaN;
+    },
     close: () => child.disconnect(),
   };
 }

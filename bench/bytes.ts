@@ -1,61 +1,79 @@
-import { setFlagsFromString } from 'node:v8';
+import { type ApartName, runApart } from './apart.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
-import { floorCall } from './floor-call.js';
-import { median } from './measure.js';
-import { noOpCalls, noOpTool } from './no-op.js';
-import { NO_OP_ARGS } from './no-op-input.js';
-import { openMcp } from './peers/open-mcp.js';
+import { countBytes } from './count-bytes.js';
+import { checkResults, noOpCalls, noOpTool } from './no-op.js';
+import { PEER_NAMES, PEERS } from './peers/open-peer.js';
 import type { Beside, Row } from './row.js';
 
 const CALLS = 4_000;
 
-/** What `executor.run` allocates. The young generation is so large that nothing is collected while it is counted. */
+/** What `executor.run` allocates, beside the floor and beside what others do with a tool call. */
 export async function measureBytes(scale: Scale): Promise<readonly Row[]> {
-  // Code that is still being made faster would be counted as well.
-  setFlagsFromString('--no-concurrent-recompilation');
   const executor = toolexec.createExecutor({ tools: [noOpTool()], limits: { maxToolCallsPerBatch: 1_000 } });
-  const floor = floorCall();
-  const floorBytes = await bytesOf(scale, 1, () => floor(NO_OP_ARGS));
-  const mcp = await openMcp();
-  const mcpBytes = 'skipped' in mcp ? undefined : await bytesOf(scale, 1, () => mcp.call(NO_OP_ARGS));
-  const rows: Row[] = [];
-  for (const size of [1, 8, 1_000]) {
-    const calls = noOpCalls(size);
-    const ours = await bytesOf(scale, size, () => executor.run(calls));
-    rows.push({
-      what: size === 1 ? 'one at a time' : `in batches of ${size.toLocaleString('en')}`,
-      unit: 'bytes',
-      ours,
-      beside: { name: 'floor', value: floorBytes, ratio: ours / floorBytes },
-      goal: { of: 'ours', atMost: 8 * 1024 },
-    });
-    if (size === 1)
-      rows.push({ what: 'one at a time', unit: 'bytes', ours, beside: besideMcp(mcp, mcpBytes, ours) });
-  }
-  if (!('skipped' in mcp)) await mcp.close();
+  const bytesOf = (together: number): Promise<number> => {
+    const calls = noOpCalls(together);
+    return countBytes(
+      { scale, together, calls: CALLS },
+      () => executor.run(calls),
+      (results) => checkResults(results, together),
+    );
+  };
+  const one = await bytesOf(1);
+  const eight = await bytesOf(8);
+  const thousand = await bytesOf(1_000);
   await executor.close();
+  const floor = await bytesBeside('floor', scale);
+  const goal = { of: 'ours', atMost: 8 * 1024 } as const;
+  const rows: Row[] = [
+    { what: 'one at a time', unit: 'bytes', ours: one, beside: beside('floor', floor.one, one), goal },
+    {
+      what: 'in batches of 8',
+      unit: 'bytes',
+      ours: eight,
+      beside: beside('floor', floor.eight, eight),
+      goal,
+    },
+    {
+      what: 'in batches of 1,000',
+      unit: 'bytes',
+      ours: thousand,
+      beside: beside('floor', floor.eight, thousand),
+      goal,
+    },
+  ];
+  for (const name of PEER_NAMES) {
+    const peer = await bytesBeside(name, scale);
+    const { title } = PEERS[name];
+    rows.push({ what: 'one at a time', unit: 'bytes', ours: one, beside: beside(title, peer.one, one) });
+    if (typeof peer.eight === 'string') continue;
+    rows.push({
+      what: 'in batches of 8',
+      unit: 'bytes',
+      ours: eight,
+      beside: beside(title, peer.eight, eight),
+    });
+  }
   return rows;
 }
 
-function besideMcp(mcp: object, bytes: number | undefined, ours: number): Beside {
-  const name = 'MCP in memory';
-  if (bytes !== undefined) return { name, value: bytes, ratio: ours / bytes };
-  return { name, skipped: 'skipped' in mcp ? String(mcp.skipped) : '' };
+/** Bytes a call, or why they are not known. */
+interface BytesBeside {
+  readonly one: number | string;
+  readonly eight: number | string;
 }
 
-async function bytesOf(scale: Scale, size: number, step: () => Promise<unknown>): Promise<number> {
-  if (global.gc === undefined) throw new Error('Bytes can only be counted with --expose-gc.');
-  const rounds = scale === 'quick' ? 2 : 12;
-  const steps = Math.ceil(CALLS / size);
-  const samples: number[] = [];
-  // The first half warms up.
-  for (let round = -rounds; round < rounds; round++) {
-    global.gc();
-    const before = process.memoryUsage().heapUsed;
-    for (let done = 0; done < steps; done++) await step();
-    const bytes = process.memoryUsage().heapUsed - before;
-    if (round >= 0) samples.push(bytes / (steps * size));
-  }
-  return median(samples);
+async function bytesBeside(name: ApartName, scale: Scale): Promise<BytesBeside> {
+  const apart = await runApart(name);
+  if ('skipped' in apart) return { one: apart.skipped, eight: apart.skipped };
+  const calls = name === 'floor' ? CALLS : Math.min(CALLS, PEERS[name].calls * 20);
+  const one = await apart.bytes({ calls, together: 1, counting: scale });
+  const eight = await apart.bytes({ calls, together: 8, counting: scale });
+  apart.close();
+  return { one, eight };
+}
+
+function beside(name: string, bytes: number | string, ours: number): Beside {
+  if (typeof bytes === 'string') return { name, skipped: bytes };
+  return { name, value: bytes, ratio: ours / bytes };
 }

@@ -1,22 +1,21 @@
-import { type Apart, type ApartTask, runApart } from './apart.js';
+import { type Apart, type ApartName, runApart } from './apart.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave, type RoundOptions } from './measure.js';
-import { noOpCalls, noOpTool } from './no-op.js';
+import { checkResults, noOpCalls, noOpTool } from './no-op.js';
+import { PEER_NAMES, PEERS, type PeerName } from './peers/open-peer.js';
 import { type Goal, type Row, toRow } from './row.js';
 
 /** Two milliseconds of work and more, for each of them: less would measure the clock, more meets other programs. */
 const OUR_CALLS = 2_000;
 const FLOOR_CALLS = 40_000;
-const MCP_CALLS = 200;
 
 // The floors are what they take on a quiet machine.
 const ONE: Goal = { of: 'ours', atMost: 10, whereBesideIs: 0.19 };
 const MANY: Goal = { of: 'ours', atMost: 5, whereBesideIs: 0.32 };
 
-/** The whole of `executor.run` beside the floor, and beside an MCP client and server linked in memory. */
+/** The whole of `executor.run` beside the floor, and beside what others do with a tool call. */
 export async function measureCall(scale: Scale): Promise<readonly Row[]> {
-  const rounds = { rounds: scale === 'quick' ? 3 : 60, warmUps: scale === 'quick' ? 1 : 15 };
   const executor = toolexec.createExecutor({
     tools: [noOpTool()],
     limits: { maxToolCallsPerBatch: 1_000 },
@@ -27,49 +26,64 @@ export async function measureCall(scale: Scale): Promise<readonly Row[]> {
     return {
       units: batches * size,
       async run() {
-        for (let done = 0; done < batches; done++) await executor.run(calls);
+        for (let done = 0; done < batches; done++) checkResults(await executor.run(calls), size);
       },
     };
   };
-  const rows = [
-    ...(await beside('floor', FLOOR_CALLS, ours, rounds)),
-    ...(await beside('mcp', MCP_CALLS, ours, rounds)),
-  ];
+  const rounds = scale === 'quick' ? { rounds: 3, warmUps: 1 } : { rounds: 60, warmUps: 15 };
+  const rows = [...(await besideFloor(ours, rounds))];
+  for (const name of PEER_NAMES) rows.push(...(await besidePeer(name, ours, rounds)));
   await executor.close();
   return rows;
 }
 
-const TITLES = { floor: 'floor', mcp: 'MCP in memory' };
+type Ours = (size: number) => Contender;
+
+function besideFloor(ours: Ours, rounds: RoundOptions): Promise<readonly Row[]> {
+  return beside('floor', 'floor', async (floor) => {
+    const { one, eight, thousand, theirOne, theirEight } = await interleave(
+      { one: ours(1), eight: ours(8), thousand: ours(1_000), ...contenders(floor, FLOOR_CALLS) },
+      rounds,
+    );
+    const many = { computing: true, goal: MANY };
+    return [
+      toRow('one at a time', one, ['floor', theirOne], { computing: true, goal: ONE }),
+      toRow('in batches of 8', eight, ['floor, 8 at once', theirEight], many),
+      toRow('in batches of 1,000', thousand, ['floor, 8 at once', theirEight], many),
+    ];
+  });
+}
+
+function besidePeer(name: PeerName, ours: Ours, rounds: RoundOptions): Promise<readonly Row[]> {
+  const { title, calls } = PEERS[name];
+  return beside(name, title, async (peer) => {
+    const { one, eight, theirOne, theirEight } = await interleave(
+      { one: ours(1), eight: ours(8), ...contenders(peer, calls) },
+      rounds,
+    );
+    return [
+      toRow('one at a time', one, [title, theirOne], { computing: true }),
+      toRow('in batches of 8', eight, [`${title}, 8 at once`, theirEight], { computing: true }),
+    ];
+  });
+}
 
 async function beside(
-  name: 'floor' | 'mcp',
-  calls: number,
-  ours: (size: number) => Contender,
-  rounds: RoundOptions,
-): Promise<Row[]> {
+  name: ApartName,
+  title: string,
+  measure: (apart: Apart) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
   const apart = await runApart(name);
   if ('skipped' in apart) {
-    return [{ what: 'one at a time', unit: 'µs', beside: { name: TITLES[name], skipped: apart.skipped } }];
+    return [{ what: 'one at a time', unit: 'µs', beside: { name: title, skipped: apart.skipped } }];
   }
-  const timing = await interleave(
-    { one: ours(1), eight: ours(8), thousand: ours(1_000), ...contenders(apart, calls) },
-    rounds,
-  );
-  apart.close();
-  const goals = name === 'floor' ? { one: ONE, many: MANY } : {};
-  const eightAtOnce = [`${TITLES[name]}, 8 at once`, timing.besideEight] as const;
-  return [
-    toRow('one at a time', timing.one, [TITLES[name], timing.besideOne], computing(goals.one)),
-    toRow('in batches of 8', timing.eight, eightAtOnce, computing(goals.many)),
-    toRow('in batches of 1,000', timing.thousand, eightAtOnce, computing(goals.many)),
-  ];
+  try {
+    return await measure(apart);
+  } finally {
+    apart.close();
+  }
 }
 
-function contenders({ contender }: Apart, calls: number): { besideOne: Contender; besideEight: Contender } {
-  const task = (together: number): ApartTask => ({ calls, together });
-  return { besideOne: contender(task(1)), besideEight: contender(task(8)) };
-}
-
-function computing(goal: Goal | undefined): { readonly computing: true; readonly goal?: Goal } {
-  return goal === undefined ? { computing: true } : { computing: true, goal };
+function contenders({ contender }: Apart, calls: number): { theirOne: Contender; theirEight: Contender } {
+  return { theirOne: contender({ calls, together: 1 }), theirEight: contender({ calls, together: 8 }) };
 }

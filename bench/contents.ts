@@ -1,3 +1,4 @@
+import { COUNTING } from './count-bytes.js';
 import type { Row } from './row.js';
 
 /** One measurement. Each runs in a process of its own: what one does to the engine's heap and code, no other sees. */
@@ -10,8 +11,6 @@ export interface Measurement {
 
 /** How long it may take: `quick` shows that the programs run, and no more. */
 export type Scale = 'full' | 'quick';
-
-const COUNTING = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'];
 
 export const CONTENTS: readonly Measurement[] = [
   {

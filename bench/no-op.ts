@@ -1,3 +1,4 @@
+import type { ToolResult } from '../src/contract/result.js';
 import { toolexec } from './built.js';
 import { NO_OP_ARGS, NO_OP_INPUT } from './no-op-input.js';
 
@@ -28,4 +29,12 @@ export function noOpCalls(count: number) {
     name: 'noop',
     args: NO_OP_ARGS,
   }));
+}
+
+/** @throws unless all of a batch have answered what they should. */
+export function checkResults(results: readonly ToolResult[], size: number): void {
+  if (results.length !== size) throw new Error(`${results.length} results of ${size} calls`);
+  for (const { success, output } of results) {
+    if (!success || output !== NO_OP_ARGS.message) throw new Error(`wrong answer: ${output}`);
+  }
 }

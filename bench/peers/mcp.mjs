@@ -3,8 +3,8 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** An MCP client and server, linked in memory, with the no-op tool. `call` answers the tool's text. */
-export async function linkMcp() {
+/** An MCP client and server, linked in memory. */
+export async function openPeer() {
   const server = new McpServer({ name: 'bench', version: '1.0.0' });
   server.registerTool(
     'noop',
@@ -18,10 +18,6 @@ export async function linkMcp() {
     async call(args) {
       const { content } = await client.callTool({ name: 'noop', arguments: args });
       return content[0].text;
-    },
-    async close() {
-      await client.close();
-      await server.close();
     },
   };
 }
