@@ -1,0 +1,39 @@
+import type { Effect } from '../../contract/effect.js';
+import { type CommandVerdict, Findings } from './findings.js';
+import { Interpreter, TooMuchWork } from './interpreter.js';
+import { Scope } from './scope.js';
+import { INHERITED } from './stream.js';
+
+/** What a shell would do with a text, as far as the text tells. */
+export interface CommandAnalysis {
+  /** `allow`: understood, and nothing destructive found. It approves nothing by itself (decision 27). */
+  readonly verdict: CommandVerdict;
+  /** Why it is not `allow`; the reasons for a `block` come first, and say "blocked" and "dangerous". */
+  readonly reasons: string[];
+  /** Every simple command found anywhere, as words without quotes; words that are not known as they are written. */
+  readonly commands: string[][];
+  /** Files and hosts that are named; relative paths from where the command starts, `~` for the home directory. */
+  readonly effects: Effect[];
+}
+
+/**
+ * Judges a command by the grammar of the shell (decision 10, A007, B012–B016): every spelling of what destroys the
+ * machine is `block`, what cannot be understood for certain is `ask`, the rest `allow`. It never throws, and looks at
+ * no more than 64 KB: longer texts, NUL characters and deep nesting are `ask`.
+ */
+export function analyzeCommand(text: string): CommandAnalysis {
+  const findings = new Findings();
+  const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
+  try {
+    new Interpreter(findings, limits, MAX_STEPS).runText(text, new Scope(), INHERITED);
+  } catch (error) {
+    if (!(error instanceof TooMuchWork) && !(error instanceof RangeError)) {
+      findings.ask('Cannot tell what would run: the analysis failed.');
+    } else findings.ask('Cannot tell what would run: there is too much of it.');
+  }
+  return findings.conclude();
+}
+
+const MAX_NODES = 40_000;
+const MAX_NESTED = 262_144;
+const MAX_STEPS = 30_000;

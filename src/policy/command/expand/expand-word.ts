@@ -1,0 +1,318 @@
+import {
+  exactText,
+  type Field,
+  isAssumed,
+  knownText,
+  type Piece,
+  textPiece,
+  UNKNOWN_TEXT,
+} from '../field.js';
+import {
+  type ArithmeticExpression,
+  forEachChild,
+  type ParseLimits,
+  parseShell,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from '../parse-shell.js';
+import { HOME, type Scope, UNKNOWN_VALUE, type Value } from '../scope.js';
+import type { Shell } from '../shell.js';
+import { INHERITED, type Stream, UNKNOWN } from '../stream.js';
+import { braceAlternatives } from './brace-alternatives.js';
+import { evaluateArithmetic } from './evaluate-arithmetic.js';
+import { expandParameter, readParameter, toValue } from './expand-parameter.js';
+import { toGlobPieces } from './glob-match.js';
+
+/** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
+export class Expander {
+  readonly #shell: Shell;
+  readonly #limits: ParseLimits;
+
+  constructor(shell: Shell, limits: ParseLimits) {
+    this.#shell = shell;
+    this.#limits = limits;
+  }
+
+  /** The words that a word of a command becomes. */
+  words(word: Word, scope: Scope): Field[] {
+    this.#shell.step();
+    if (word.parts === undefined && !word.text.startsWith('~')) {
+      return [{ pieces: [textPiece(word.value)], shown: word.value, literal: true }];
+    }
+    const brace = word.parts?.find((part) => part.type === 'BraceExpansion');
+    if (brace !== undefined) return this.#braces(word, brace, scope);
+    return new Splitter(scope, word).split(this.#pieces(word, scope, true));
+  }
+
+  /** A word where nothing is split: an assignment, the target of a redirection, a here-string. */
+  single(word: Word, scope: Scope): Field {
+    const pieces = this.#pieces(word, scope, false).flat();
+    return toField(pieces, word);
+  }
+
+  value(word: Word, scope: Scope): Value {
+    return toValue(this.single(word, scope).pieces);
+  }
+
+  /** The text of a here-document, of which quotes are part. */
+  parts(parts: readonly WordPart[], scope: Scope): readonly Piece[] {
+    return parts.flatMap((part) => this.#part(part, scope, true));
+  }
+
+  /** Looks at everything in an arithmetic expression; gives the number where it is known. */
+  arithmetic(node: ArithmeticExpression, scope: Scope): number | undefined {
+    return evaluateArithmetic(node, (leaf) => this.#arithmeticLeaf(leaf, scope));
+  }
+
+  #arithmeticLeaf(leaf: ArithmeticExpression, scope: Scope): string | undefined {
+    if (leaf.type === 'ArithmeticCommandExpansion') {
+      const output = leaf.script && this.#shell.runScript(leaf.script, scope.copy(), INHERITED);
+      return output === undefined ? undefined : this.#arithmeticText(fromStream(output));
+    }
+    if (leaf.type !== 'ArithmeticWord') return undefined;
+    if (leaf.parts !== undefined) return this.#arithmeticText(toValue(this.parts(leaf.parts, scope)));
+    if (!/^[A-Za-z_]\w*$/.test(leaf.value)) return leaf.value;
+    return this.#arithmeticText(scope.get(leaf.value) ?? { kind: 'unknown', numeric: true });
+  }
+
+  /** Arithmetic reads a value as an expression, and an index in it (`a[$(…)]`) is run. */
+  #arithmeticText(value: Value): string | undefined {
+    if (value.kind === 'text' && !/[[$`]/.test(value.text)) return value.text;
+    if (value.kind !== 'unknown' || !value.numeric)
+      this.#shell.findings.ask('arithmetic reads a value that is not known');
+    return undefined;
+  }
+
+  #braces(word: Word, brace: WordPart, scope: Scope): Field[] {
+    const at = brace.pos - word.pos;
+    const before = word.text.slice(0, at);
+    const after = word.text.slice(at + brace.text.length);
+    const alternatives = word.text.startsWith(brace.text, at) ? braceAlternatives(brace.text) : undefined;
+    const words = alternatives?.map((text) => this.#reparse(before + text + after));
+    if (words?.every((one) => one !== undefined)) {
+      return words.flatMap((one) => this.words(one, scope)).map((field) => ({ ...field, literal: false }));
+    }
+    this.#shell.findings.ask('braces stand for more words than can be looked at');
+    this.#walkScripts(brace, scope);
+    return [{ pieces: [UNKNOWN_TEXT], shown: word.value, literal: false }];
+  }
+
+  #reparse(text: string): Word | undefined {
+    this.#shell.step();
+    const parsed = parseShell(`: ${text}`, this.#limits);
+    if (!('script' in parsed) || parsed.script.commands.length !== 1) return undefined;
+    const command = parsed.script.commands[0]?.command;
+    if (command?.type !== 'Command' || command.suffix.length > 1) return undefined;
+    const [only] = command.args;
+    if (only === undefined) return EMPTY_WORD;
+    return only.type === 'Word' ? only : undefined;
+  }
+
+  /** For what is not expanded: the commands in it are found all the same. */
+  #walkScripts(node: SyntaxNode, scope: Scope): void {
+    if (node.type === 'Script') this.#shell.runScript(node, scope.copy(), INHERITED);
+    else forEachChild(node, (child) => this.#walkScripts(child, scope));
+  }
+
+  /** One list of pieces a part, so that the splitter knows what came of an expansion. */
+  #pieces(word: Word, scope: Scope, splits: boolean): Piece[][] {
+    const { parts } = word;
+    if (parts === undefined) return [this.#literal(word.text, word.value, true, scope)];
+    return parts.map((part, index) => {
+      if (part.type === 'Literal') {
+        const endsTilde = index === parts.length - 1 || part.text.includes('/');
+        return this.#literal(part.text, part.value, index === 0 && endsTilde, scope);
+      }
+      return this.#part(part, scope, !splits);
+    });
+  }
+
+  #literal(text: string, value: string, isFirst: boolean, scope: Scope): Piece[] {
+    if (isFirst && text.startsWith('~')) return tilde(value, scope);
+    return [textPiece(value)];
+  }
+
+  #part(part: WordPart, scope: Scope, isQuoted: boolean): Piece[] {
+    switch (part.type) {
+      case 'Literal':
+      case 'SingleQuoted':
+      case 'AnsiCQuoted':
+        return [textPiece(part.value)];
+      case 'Glob':
+        return [{ kind: 'glob', text: part.text }];
+      case 'ExtendedGlob':
+        this.#walkScripts(part, scope);
+        return [{ kind: 'glob', text: part.text }];
+      case 'DoubleQuoted':
+      case 'LocaleString':
+        return part.parts.flatMap((child) => this.#part(child, scope, true));
+      default:
+        return this.#expansion(part, scope, isQuoted);
+    }
+  }
+
+  #expansion(part: WordPart, scope: Scope, isQuoted: boolean): Piece[] {
+    switch (part.type) {
+      case 'SimpleExpansion':
+        return toPieces(readParameter(simpleName(part.text), scope), isQuoted);
+      case 'ParameterExpansion': {
+        const value = expandParameter(part, scope, {
+          text: (word) => this.value(word, scope),
+          pieces: (word) => this.single(word, scope).pieces,
+          ask: (reason) => this.#shell.findings.ask(reason),
+        });
+        if (part.index !== undefined) this.checkIndex(part.index, scope);
+        return toPieces(value, isQuoted);
+      }
+      case 'CommandExpansion': {
+        const output = part.script && this.#shell.runScript(part.script, scope.copy(), INHERITED);
+        return toPieces(output === undefined ? UNKNOWN_VALUE : fromStream(output), isQuoted);
+      }
+      case 'ArithmeticExpansion': {
+        const result = part.expression === undefined ? 0 : this.arithmetic(part.expression, scope);
+        return [
+          result === undefined
+            ? { kind: 'unknown', numeric: true, splits: false }
+            : textPiece(String(result)),
+        ];
+      }
+      case 'ProcessSubstitution': {
+        const output = part.script && this.#shell.runScript(part.script, scope.copy(), UNKNOWN);
+        const isRead = part.operator === '<' && output !== undefined;
+        return [isRead ? { kind: 'unknown', numeric: false, splits: false, from: output } : UNKNOWN_TEXT];
+      }
+      default:
+        return [UNKNOWN_TEXT];
+    }
+  }
+
+  /** `${a[i]}` and `a[i]=`: the index is arithmetic. */
+  checkIndex(index: Word, scope: Scope): void {
+    this.#arithmeticText(this.#indexValue(index, scope));
+  }
+
+  #indexValue(index: Word, scope: Scope): Value {
+    const value = this.value(index, scope);
+    if (value.kind !== 'text' || !/^[A-Za-z_]\w*$/.test(value.text)) return value;
+    return scope.get(value.text) ?? { kind: 'unknown', numeric: true };
+  }
+}
+
+const EMPTY_WORD: Word = { type: 'Word', text: "''", value: '', pos: 0, end: 0 };
+
+function tilde(value: string, scope: Scope): Piece[] {
+  const slash = value.indexOf('/');
+  const name = slash === -1 ? value.slice(1) : value.slice(1, slash);
+  const rest = slash === -1 ? '' : value.slice(slash);
+  if (name === '+') return toPieces(scope.get('PWD') ?? UNKNOWN_VALUE, true).concat(textPiece(rest));
+  if (!/^[\w.-]*$/.test(name) || name === '-') return [UNKNOWN_TEXT, textPiece(rest)];
+  const home = name === '' ? scope.get('HOME') : undefined;
+  const known = home?.kind === 'text' ? home.text : HOME;
+  return [textPiece(known, true), textPiece(rest)];
+}
+
+function simpleName(text: string): string {
+  return text.slice(1).replaceAll('\\\n', '');
+}
+
+/** What a substitution gives: the output without the line ends behind it. */
+export function fromStream(output: Stream): Value {
+  if (output.kind === 'text') return { kind: 'text', text: output.text.replace(/\n+$/, ''), assumed: false };
+  return { kind: 'unknown', numeric: output.kind === 'unknown' && output.numeric, from: output };
+}
+
+function from({ from: source }: { readonly from?: Stream }): { readonly from?: Stream } {
+  return source === undefined ? {} : { from: source };
+}
+
+/** Of a list each item is a word; joined by spaces it splits into the same ones, or is split further. */
+function toPieces(value: Value, isQuoted: boolean): Piece[] {
+  if (value.kind === 'unknown')
+    return [{ kind: 'unknown', numeric: value.numeric, splits: !isQuoted, ...from(value) }];
+  if (value.kind === 'text') return [textPiece(value.text, value.assumed)];
+  return value.items.flatMap((item, index) => [...(index === 0 ? [] : [LIST_BREAK]), textPiece(item)]);
+}
+
+/** Between the items of `$@`: a word ends here, in quotes too. */
+const LIST_BREAK: Piece = { kind: 'text', text: ' ', assumed: false };
+
+function toField(pieces: readonly Piece[], word: Word): Field {
+  const field = { pieces, shown: word.value, literal: isWrittenOut(word) };
+  const exact = exactText(field);
+  return exact === undefined || isAssumed(field) ? field : { ...field, shown: exact };
+}
+
+function isWrittenOut(word: Word): boolean {
+  if (word.parts === undefined) return !word.text.startsWith('~');
+  return word.parts.every((part) => isPlainPart(part)) && !word.text.startsWith('~');
+}
+
+function isPlainPart(part: WordPart): boolean {
+  if (part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted') return true;
+  return part.type === 'DoubleQuoted' && part.parts.every((child) => child.type === 'Literal');
+}
+
+/** Splits what came of unquoted expansions at the separators, and makes the fields. */
+class Splitter {
+  readonly #separators: string;
+  readonly #word: Word;
+  readonly #fields: Piece[][] = [];
+  #current: Piece[] | undefined;
+
+  constructor(scope: Scope, word: Word) {
+    const separators = scope.variables.get('IFS');
+    this.#separators = separators?.kind === 'text' ? separators.text : ' \t\n';
+    this.#word = word;
+  }
+
+  split(groups: readonly Piece[][]): Field[] {
+    const { parts } = this.#word;
+    groups.forEach((pieces, index) => {
+      const part = parts?.[index];
+      for (const piece of pieces) {
+        if (piece === LIST_BREAK) this.#end();
+        else if (piece.kind === 'text' && part !== undefined && isUnquotedExpansion(part))
+          this.#add(piece.text, piece.assumed);
+        else this.#push(piece);
+      }
+      if (pieces.length === 0 && part !== undefined && !isUnquotedExpansion(part) && !isList(part))
+        this.#push(textPiece(''));
+    });
+    this.#end();
+    return this.#fields.map((pieces) => {
+      const field = toField(pieces, this.#word);
+      return this.#fields.length > 1 ? { ...field, shown: knownText(field) || field.shown } : field;
+    });
+  }
+
+  #add(text: string, assumed: boolean): void {
+    let start = 0;
+    for (let at = 0; at <= text.length; at++) {
+      const isEnd = at === text.length;
+      if (!isEnd && !this.#separators.includes(text.charAt(at))) continue;
+      for (const piece of toGlobPieces(text.slice(start, at), assumed)) this.#push(piece);
+      start = at + 1;
+      if (!isEnd) this.#end();
+    }
+  }
+
+  #push(piece: Piece): void {
+    if (this.#current === undefined) this.#current = [piece];
+    else this.#current.push(piece);
+  }
+
+  #end(): void {
+    if (this.#current !== undefined) this.#fields.push(this.#current);
+    this.#current = undefined;
+  }
+}
+
+function isUnquotedExpansion({ type }: WordPart): boolean {
+  return type === 'SimpleExpansion' || type === 'ParameterExpansion' || type === 'CommandExpansion';
+}
+
+/** `"$@"` without items is no word at all. */
+function isList(part: WordPart): boolean {
+  return part.type === 'DoubleQuoted' && part.parts.length > 0;
+}

@@ -1,0 +1,10 @@
+import { exactText, type Piece } from './field.js';
+import { type Stream, textStream, UNKNOWN } from './stream.js';
+
+/** What a command reads from a here-document or here-string. */
+export function fromPieces(pieces: readonly Piece[], isLiteral: boolean, end: string): Stream {
+  const text = exactText({ pieces, shown: '', literal: isLiteral });
+  if (text === undefined) return UNKNOWN;
+  const stream = textStream(text + end);
+  return stream.kind === 'text' ? { ...stream, literal: isLiteral } : stream;
+}

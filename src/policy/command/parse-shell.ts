@@ -1,0 +1,168 @@
+import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash';
+
+/** The only file that knows the parser. What it lets through consists of known kinds of nodes and nothing else. */
+export function parseShell(text: string, limits: ParseLimits): ParsedShell {
+  if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
+  if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
+  if (nestsTooDeep(text)) return { flaw: 'substitutions are nested too deep' };
+  try {
+    const script = parse(text);
+    const flaw = new Inspection(limits).inspect(script);
+    return flaw === undefined ? { script } : { flaw };
+  } catch {
+    // The parser is a stranger's: whatever it trips over is something that was not understood.
+    return { flaw: 'the parser gave up' };
+  }
+}
+
+export type {
+  ArithmeticExpression,
+  ArrayValue,
+  Assignment,
+  Command,
+  CommandNode,
+  CompoundCommand,
+  CompoundList,
+  Coproc,
+  Function as FunctionNode,
+  HereDoc,
+  ParameterExpansionPart,
+  ParameterOperation,
+  Pipeline,
+  Redirection,
+  Script,
+  Statement,
+  SyntaxNode,
+  TestExpression,
+  Word,
+  WordPart,
+} from 'unbash';
+export { forEachChild } from 'unbash';
+
+export type ParsedShell = { readonly script: ParsedScript } | { readonly flaw: string };
+
+/** Shared by all the texts of one analysis: a text within a text within a text is paid for once. */
+export interface ParseLimits {
+  nodesLeft: number;
+  nestedCharactersLeft: number;
+}
+
+export const MAX_TEXT = 65_536;
+const MAX_SCRIPT_DEPTH = 24;
+const MAX_NODE_DEPTH = 300;
+
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  ...[
+    'Script',
+    'Statement',
+    'CompoundList',
+    'Command',
+    'Pipeline',
+    'AndOr',
+    'Time',
+    'Negation',
+    'Redirected',
+  ],
+  ...['If', 'Elif', 'For', 'ArithmeticFor', 'Select', 'While', 'Function', 'Subshell', 'BraceGroup', 'Case'],
+  ...['CaseItem', 'Coproc', 'TestCommand', 'ArithmeticCommand'],
+  ...['Word', 'Literal', 'Glob', 'SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString'],
+  ...['SimpleExpansion', 'ParameterExpansion', 'CommandExpansion', 'ArithmeticExpansion'],
+  ...['ProcessSubstitution', 'ExtendedGlob', 'BraceExpansion', 'Assignment', 'ArrayValue'],
+  ...['Redirect', 'HereString', 'HereDoc', 'HereDocDelimiter', 'HereDocBody', 'FileDescriptor'],
+  ...['FileDescriptorVariable'],
+  ...['ArithmeticBinary', 'ArithmeticUnary', 'ArithmeticTernary', 'ArithmeticGroup', 'ArithmeticWord'],
+  ...['ArithmeticCommandExpansion', 'TestUnary', 'TestBinary', 'TestLogical', 'TestNot', 'TestGroup'],
+  ...['Default', 'Remove', 'Replace', 'Slice', 'CaseModification', 'Transform', 'Names'],
+]);
+
+class Inspection {
+  readonly #limits: ParseLimits;
+  #flaw: string | undefined;
+
+  constructor(limits: ParseLimits) {
+    this.#limits = limits;
+  }
+
+  inspect(script: ParsedScript): string | undefined {
+    this.#visit(script, 0, 0);
+    return this.#flaw;
+  }
+
+  #visit(node: SyntaxNode, depth: number, scripts: number): void {
+    this.#limits.nodesLeft--;
+    this.#flaw ??= this.#flawOf(node, depth, scripts);
+    if (this.#flaw !== undefined) return;
+    const below = node.type === 'Script' ? scripts + 1 : scripts;
+    forEachChild(node, (child) => {
+      if (this.#flaw === undefined) this.#visit(child, depth + 1, below);
+    });
+  }
+
+  #flawOf(node: SyntaxNode, depth: number, scripts: number): string | undefined {
+    if (this.#limits.nodesLeft < 0) return 'there is too much of it';
+    if (depth > MAX_NODE_DEPTH || scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
+    if (!UNDERSTOOD.has(node.type)) return `${node.type} is syntax that is not judged`;
+    if (node.type === 'Script') return this.#flawOfScript(node, scripts);
+    return flawOfUnfinished(node);
+  }
+
+  #flawOfScript(script: ParsedScript, scripts: number): string | undefined {
+    const error = script.errors?.[0];
+    if (error !== undefined) return `it is not valid shell (${error.message})`;
+    if (scripts > 0) this.#limits.nestedCharactersLeft -= script.end - script.pos;
+    return this.#limits.nestedCharactersLeft < 0 ? 'it is nested too deep' : undefined;
+  }
+}
+
+function flawOfUnfinished(node: SyntaxNode): string | undefined {
+  switch (node.type) {
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+    case 'ArithmeticCommandExpansion':
+      return node.script === undefined ? 'a substitution is not understood' : undefined;
+    case 'ArithmeticExpansion':
+      return node.expression === undefined && /\w/.test(node.text)
+        ? 'arithmetic is not understood'
+        : undefined;
+    case 'ArithmeticCommand':
+      return node.expression === undefined && node.body.trim() !== ''
+        ? 'arithmetic is not understood'
+        : undefined;
+    case 'HereDoc':
+      return node.closing === undefined || node.delimiter === undefined
+        ? 'a here-document has no end'
+        : undefined;
+    case 'Redirect':
+    case 'HereString':
+      return node.target === undefined ? 'a redirection has no target' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** A cheap look before parsing: each level of substitution would be read once more by the parser. */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = text.indexOf('$'); at !== -1; at = text.indexOf('$', at + 1)) {
+    const next = text.charCodeAt(at + 1);
+    if (next !== 0x28 && next !== 0x7b) continue;
+    // Closing characters since the last opening, quoted or not: too many of them only make the look more lenient.
+    depth++;
+    if (depth <= MAX_OPEN) continue;
+    return openSubstitutions(text) > MAX_OPEN;
+  }
+  return false;
+}
+
+const MAX_OPEN = 64;
+
+function openSubstitutions(text: string): number {
+  let open = 0;
+  let most = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x28 || code === 0x7b) most = Math.max(most, ++open);
+    else if ((code === 0x29 || code === 0x7d) && open > 0) open--;
+  }
+  return most;
+}

@@ -1,0 +1,25 @@
+import type { Field } from './field.js';
+import type { Findings } from './findings.js';
+import { effectPath } from './judge-place.js';
+import type { Scope } from './scope.js';
+
+export function readEffect(findings: Findings, field: Field, scope: Scope): void {
+  report('read', findings, field, scope);
+}
+
+export function writeEffect(findings: Findings, field: Field, scope: Scope): void {
+  report('write', findings, field, scope);
+}
+
+export function deleteEffect(findings: Findings, field: Field, scope: Scope): void {
+  report('delete', findings, field, scope);
+}
+
+/** A path that cannot be told is an effect that cannot be told. */
+function report(kind: 'read' | 'write' | 'delete', findings: Findings, field: Field, scope: Scope): void {
+  const path = effectPath(field, scope.directory);
+  if (path === undefined) findings.effect({ kind: 'unknown' });
+  else if (!/^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|u?random|fd\/\d+|tcp\/.*|udp\/.*)$/.test(path)) {
+    findings.effect({ kind, path });
+  }
+}

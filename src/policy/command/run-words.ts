@@ -1,0 +1,45 @@
+import { couldMatch } from './expand/glob-match.js';
+import { exactText, type Field, knownText } from './field.js';
+import type { Interpreter } from './interpreter.js';
+import { DANGEROUS_NAMES, findJudge } from './judges/find-judge.js';
+import type { Scope } from './scope.js';
+import { type Stream, UNKNOWN } from './stream.js';
+
+/** A command given as words: finds who judges it. A computed name is asked about, and judged by what it likely is. */
+export function runWords(shell: Interpreter, words: readonly Field[], scope: Scope, input: Stream): Stream {
+  const [command, ...args] = words;
+  if (command === undefined) return UNKNOWN;
+  shell.step();
+  const path = nameOf(shell, command);
+  const own = scope.functions.get(path);
+  if (own !== undefined) {
+    if (scope.calls.has(path)) return UNKNOWN;
+    return shell.callFunction(own, args, scope, input);
+  }
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const { findings } = shell;
+  return findJudge(name)({ shell, findings, scope, input, name, words: args });
+}
+
+function nameOf(shell: Interpreter, command: Field): string {
+  if (command.literal) return exactText(command) ?? '';
+  shell.findings.ask(`The command is computed: ${command.shown}`);
+  const text = exactText(command) ?? knownText(command);
+  if (!command.pieces.some(({ kind }) => kind === 'glob')) return text;
+  const slash = text.lastIndexOf('/');
+  const last = lastSegment(command);
+  return DANGEROUS_NAMES.find((name) => couldMatch(last, name)) ?? text.slice(slash + 1);
+}
+
+function lastSegment({ pieces }: Field) {
+  const reversed = [];
+  for (const piece of [...pieces].reverse()) {
+    if (piece.kind !== 'text' || !piece.text.includes('/')) {
+      reversed.push(piece);
+      continue;
+    }
+    reversed.push({ ...piece, text: piece.text.slice(piece.text.lastIndexOf('/') + 1) });
+    break;
+  }
+  return reversed.reverse();
+}

@@ -1,0 +1,95 @@
+import type { FunctionNode } from './parse-shell.js';
+import type { Stream } from './stream.js';
+
+/** What a variable holds, as far as it can be told. */
+export type Value =
+  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean }
+  | { readonly kind: 'list'; readonly items: readonly string[] }
+  | { readonly kind: 'unknown'; readonly numeric: boolean; readonly from?: Stream };
+
+export const UNKNOWN_VALUE: Value = { kind: 'unknown', numeric: false };
+export const UNKNOWN_NUMBER: Value = { kind: 'unknown', numeric: true };
+
+/** Stands for the person's home directory, whatever it is called. */
+export const HOME = '/home/~';
+
+/** What a usual environment holds: enough to see through `${HOME%%/*}`, `${PATH:0:1}` and `$SHELL -c`. */
+const USUAL: Readonly<Record<string, string>> = {
+  HOME,
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  SHELL: '/bin/bash',
+  BASH: '/bin/bash',
+  PWD: '/home/~/work',
+  OLDPWD: '/home/~/work',
+  TMPDIR: '/tmp',
+  ROOT: '/',
+};
+
+/** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
+export class Scope {
+  readonly variables: Map<string, Value>;
+  readonly functions: Map<string, FunctionNode>;
+  /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
+  directory: string | undefined;
+  /** `$1`, `$2`, …; undefined: not known. */
+  positional: readonly string[] | undefined;
+  /** Functions that are being walked through: recursion ends there. */
+  readonly calls: ReadonlySet<string>;
+
+  constructor(from?: Partial<Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls'>>) {
+    this.variables = new Map(from?.variables);
+    this.functions = new Map(from?.functions);
+    this.directory = from !== undefined && 'directory' in from ? from.directory : '.';
+    this.positional = from !== undefined && 'positional' in from ? from.positional : [];
+    this.calls = from?.calls ?? new Set();
+  }
+
+  copy(): Scope {
+    return new Scope(this);
+  }
+
+  /** A copy, while these functions are being walked through. */
+  withCalls(calls: ReadonlySet<string>): Scope {
+    const { variables, functions, directory, positional } = this;
+    return new Scope({ variables, functions, directory, positional, calls });
+  }
+
+  get(name: string): Value | undefined {
+    const assigned = this.variables.get(name);
+    if (assigned !== undefined) return assigned;
+    if (name === 'PWD' && this.directory?.startsWith('/')) {
+      return { kind: 'text', text: this.directory, assumed: false };
+    }
+    const usual = Object.hasOwn(USUAL, name) ? USUAL[name] : undefined;
+    return usual === undefined ? undefined : { kind: 'text', text: usual, assumed: true };
+  }
+
+  set(name: string, value: Value): void {
+    this.variables.set(name, value);
+  }
+
+  /** After branches of which one ran: what they disagree on is not known. */
+  mergeFrom(branches: readonly Scope[]): void {
+    const names = new Set(branches.flatMap((branch) => [...branch.variables.keys()]));
+    for (const name of names) {
+      const values = branches.map((branch) => branch.variables.get(name));
+      const [first] = values;
+      const agree = first !== undefined && values.every((value) => isSame(value, first));
+      this.variables.set(name, agree ? first : UNKNOWN_VALUE);
+    }
+    for (const branch of branches)
+      for (const [name, body] of branch.functions) this.functions.set(name, body);
+    const [first] = branches;
+    if (first === undefined) return;
+    const agree = branches.every(({ directory }) => directory === first.directory);
+    this.directory = agree ? first.directory : undefined;
+    const samePositional = branches.every(({ positional }) => positional === first.positional);
+    this.positional = samePositional ? first.positional : undefined;
+  }
+}
+
+function isSame(value: Value | undefined, other: Value): boolean {
+  if (value === undefined || value.kind !== other.kind) return false;
+  if (value.kind === 'text') return other.kind === 'text' && value.text === other.text;
+  return value === other || value.kind === 'unknown';
+}
