@@ -1,16 +1,35 @@
 import { Command, CommanderError } from 'commander';
-import { addCall, addPlan, addRun } from './define-commands.js';
+import type { DefineCommand, Finish } from './define/command-group.js';
+import { defineCall } from './define/define-call.js';
+import { defineCompletions } from './define/define-completions.js';
+import { defineConfig } from './define/define-config.js';
+import { defineDoctor } from './define/define-doctor.js';
+import { definePlan } from './define/define-plan.js';
+import { defineRun } from './define/define-run.js';
+import { defineTools } from './define/define-tools.js';
+import { separateArguments } from './define/separate-arguments.js';
 import type { ExitCode } from './exit-code.js';
-import { separateArguments } from './separate-arguments.js';
 import type { Surroundings } from './surroundings.js';
 import { UsageError } from './usage-error.js';
 import { VERSION } from './version.js';
+
+const COMMANDS: readonly DefineCommand[] = [
+  defineRun,
+  definePlan,
+  defineCall,
+  defineTools,
+  defineConfig,
+  defineDoctor,
+  defineCompletions,
+];
 
 const EXAMPLES = `Examples:
   toolexec run response.json              run the calls of a model's response, results on standard output
   cat response.json | toolexec run --yes  the same from a pipe, every approval given in advance
   toolexec plan response.json             say what would happen, and touch nothing
   toolexec call read_file '{"path":"README.md"}'
+  toolexec tools schema --for anthropic   the tools of a request
+  toolexec doctor                         what works on this machine
 `;
 
 /**
@@ -22,16 +41,18 @@ export async function runProgram(surroundings: Surroundings): Promise<ExitCode> 
   const program = createProgram(surroundings, (outcome) => {
     code = outcome;
   });
+  const { args } = surroundings.stdio;
   try {
-    await program.parseAsync(withSeparateArguments(program, surroundings.stdio.args), { from: 'user' });
+    await program.parseAsync(inOrder(program, args), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw new UsageError(toOneLine(error), { cause: error });
+    if (error.exitCode !== 0)
+      throw new UsageError(toOneLine(error, namedCommand(program, args)), { cause: error });
   }
   return code;
 }
 
-function createProgram(surroundings: Surroundings, finish: (code: ExitCode) => void): Command {
+function createProgram(surroundings: Surroundings, finish: Finish): Command {
   const { stdout } = surroundings.stdio;
   const program = new Command('toolexec')
     .description('Runs the tool calls a language model asks for, and answers each of them exactly once.')
@@ -42,22 +63,39 @@ function createProgram(surroundings: Surroundings, finish: (code: ExitCode) => v
     .exitOverride()
     // What goes wrong is told once, in one line, by whoever catches it.
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr() {}, outputError() {} });
-  addRun(program, surroundings, finish);
-  addPlan(program, surroundings, finish);
-  addCall(program, surroundings, finish);
+  for (const define of COMMANDS) define(program, surroundings, finish);
   return program;
 }
 
-function withSeparateArguments(program: Command, args: readonly string[]): string[] {
-  const [name, ...rest] = args;
-  const command = program.commands.find((candidate) => candidate.name() === name);
-  return command === undefined ? [...args] : [command.name(), ...separateArguments(rest, command)];
+/** The words with a command's own arguments before its options; what completes is left as it was typed. */
+function inOrder(command: Command, words: readonly string[]): string[] {
+  const [name, ...rest] = words;
+  const inner = command.commands.find((candidate) => candidate.name() === name);
+  if (inner === undefined || inner.name() === 'complete') return [...words];
+  const ordered = inner.commands.length > 0 ? inOrder(inner, rest) : separateArguments(rest, inner);
+  return [inner.name(), ...ordered];
 }
 
-function toOneLine(error: CommanderError): string {
-  if (error.code === 'commander.help') return 'Name a command: run, plan or call. See toolexec --help.';
+/** The innermost command that the words name. */
+function namedCommand(command: Command, words: readonly string[]): Command {
+  const [name, ...rest] = words;
+  const inner = command.commands.find((candidate) => candidate.name() === name);
+  return inner === undefined ? command : namedCommand(inner, rest);
+}
+
+function toOneLine(error: CommanderError, command: Command): string {
+  const see = `See ${fullName(command)} --help.`;
+  if (error.code === 'commander.help') {
+    const names = command.commands.map((inner) => inner.name()).filter((name) => name !== 'complete');
+    const what = command.parent === null ? 'Name a command' : `Name what ${fullName(command)} shall do`;
+    return `${what}: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}. ${see}`;
+  }
   const [problem = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
   const sentence = problem.charAt(0).toUpperCase() + problem.slice(1).replace(/\.?$/, '.');
   // A suggestion comes in brackets: (Did you mean --json?)
-  return [sentence, ...hints.map((hint) => hint.replace(/^\(|\)$/g, '')), 'See toolexec --help.'].join(' ');
+  return [sentence, ...hints.map((hint) => hint.replace(/^\(|\)$/g, '')), see].join(' ');
+}
+
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
 }

@@ -1,27 +1,26 @@
-import type { Configuration, ConfiguredOptions } from '../config/configuration.js';
-import { loadConfig } from '../config/load-config.js';
+import type { ConfiguredOptions } from '../config/configuration.js';
 import { journalPlace } from './journal-place.js';
+import { type ConfigOptions, configNotes, settleConfig } from './settle-config.js';
+import type { Surroundings } from './surroundings.js';
 
 /** The options of the command that say in which world calls run. */
-export interface WorldOptions {
-  readonly root?: readonly string[];
-  readonly config?: string;
+export interface WorldOptions extends ConfigOptions {
   readonly journal?: string;
-  readonly parallel?: boolean;
 }
 
 export interface SettledRun {
   /** For `createExecutor`. */
   readonly executor: ConfiguredOptions & { readonly root: readonly string[]; readonly journal: string };
   readonly parallel: boolean;
+  /** To be told before anything runs. */
+  readonly notes: readonly string[];
 }
 
-const NO_CONFIGURATION: Configuration = { executor: {}, run: {} };
-
-/** Options beat the configuration, which beats the command's own defaults. @throws UsageError, ToolError config_invalid */
-export function settleRun(options: WorldOptions): SettledRun {
-  const { executor, run } = options.config === undefined ? NO_CONFIGURATION : loadConfig(options.config);
-  const root = options.root ?? executor.root ?? ['.'];
+/** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
+export function settleRun(options: WorldOptions, surroundings: Pick<Surroundings, 'env'>): SettledRun {
+  const resolved = settleConfig(options, surroundings);
+  const { executor, run } = resolved.configuration;
+  const root = executor.root ?? ['.'];
   return {
     executor: {
       ...executor,
@@ -30,6 +29,7 @@ export function settleRun(options: WorldOptions): SettledRun {
       sandbox: { allowAbsolute: true, ...executor.sandbox },
       journal: journalPlace(options.journal, root),
     },
-    parallel: options.parallel ?? run.parallel ?? false,
+    parallel: run.parallel ?? false,
+    notes: configNotes(resolved),
   };
 }

@@ -7,7 +7,7 @@ import type { TextOutput } from '../../platform/stdio.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
-import type { BatchOptions } from '../batch-options.js';
+import type { BatchOptions } from '../define/batch-options.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
 import { readSource } from '../input/read-source.js';
 import { runBatch } from '../run-batch.js';
@@ -23,12 +23,14 @@ export async function callTool(
   name: string,
   json: string | undefined,
   options: BatchOptions,
-  { stdio, env, exitNow }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const settled = settleRun(options);
+  const { stdio, env, exitNow } = surroundings;
+  const settled = settleRun(options, surroundings);
   const args = await readArguments(json, { stdio });
   const approver = chooseApprover(options, stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
+  for (const note of settled.notes) display.note(note);
   await using executor = createExecutor({
     ...settled.executor,
     ...(approver === undefined ? {} : { approver }),

@@ -2,11 +2,12 @@ import type { Plan, PlannedCall } from '../../contract/plan.js';
 import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import { answerReadErrors } from '../../protocols/answer-read-errors.js';
-import type { ResponseOptions } from '../batch-options.js';
+import type { ResponseOptions } from '../define/batch-options.js';
 import type { ExitCode } from '../exit-code.js';
 import { type ModelResponse, readResponse } from '../input/read-response.js';
 import { requireKnownIds } from '../require-known-ids.js';
 import { settleRun } from '../settle-run.js';
+import { createDisplay } from '../show/create-display.js';
 import { describePlan } from '../show/describe-plan.js';
 import { createPalette } from '../show/palette.js';
 import { writeJson } from '../show/write-json.js';
@@ -16,9 +17,12 @@ import type { Surroundings } from '../surroundings.js';
 export async function planResponse(
   source: string | undefined,
   options: ResponseOptions,
-  { stdio, env }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const { executor: settings } = settleRun(options);
+  const { stdio, env } = surroundings;
+  const { executor: settings, notes } = settleRun(options, surroundings);
+  const display = createDisplay(stdio.stderr, options.json === true, env);
+  for (const note of notes) display.note(note);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, response);
   await using executor = createExecutor({ ...settings, journal: false });

@@ -3,7 +3,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
-import type { ResponseOptions } from '../batch-options.js';
+import type { ResponseOptions } from '../define/batch-options.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
 import { type ModelResponse, readResponse } from '../input/read-response.js';
 import { requireKnownIds } from '../require-known-ids.js';
@@ -19,13 +19,15 @@ import type { Surroundings } from '../surroundings.js';
 export async function runResponse(
   source: string | undefined,
   options: ResponseOptions,
-  { stdio, env, exitNow }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const settled = settleRun(options);
+  const { stdio, env, exitNow } = surroundings;
+  const settled = settleRun(options, surroundings);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, response);
   const approver = chooseApprover(options, stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
+  for (const note of settled.notes) display.note(note);
   await using executor = createExecutor({
     ...settled.executor,
     ...(approver === undefined ? {} : { approver }),
@@ -41,7 +43,7 @@ export async function runResponse(
     stdio,
     exitNow: () => exitNow(exitCodeOf([], true)),
   });
-  writeJson(stdio.stdout, writeResults(options.format ?? response.format, results));
+  writeJson(stdio.stdout, writeResults(options.format ?? response.format, results, response));
   noteResults(results, display);
   return exitCodeOf(results, interrupted);
 }

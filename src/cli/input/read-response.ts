@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Stdio } from '../../platform/stdio.js';
+import type { CallOrigin } from '../../protocols/call-origin.js';
 import { type ReadCalls, readCalls } from '../../protocols/read-calls.js';
 import type { ReadError } from '../../protocols/read-error.js';
 import type { WireFormat } from '../../protocols/wire-format.js';
@@ -12,6 +13,8 @@ export interface ModelResponse {
   readonly format: WireFormat;
   readonly calls: readonly ToolCall[];
   readonly errors: readonly ReadError[];
+  /** How each call stood in the response, for its answer. */
+  readonly origins?: readonly CallOrigin[];
 }
 
 /** A model's response from a file or standard input. @throws UsageError when it is none. */
@@ -24,18 +27,15 @@ export async function readResponse(source: string | undefined, stdio: Stdio): Pr
   }
   const read = readCalls(text);
   const [problem] = read.errors;
-  if (problem !== undefined && (read.shape === 'unknown' || isOneUnfinishedBlock(text, read))) {
+  if (problem !== undefined && (read.shape === 'unknown' || isOnlyUnfinished(read))) {
     throw new UsageError(`Cannot read ${name}: ${withoutOpening(problem.message)}`);
   }
   return { text, ...read };
 }
 
 /** Nothing to run and nothing to answer: the response was cut off. */
-function isOneUnfinishedBlock(text: string, read: ReadCalls): boolean {
-  if (read.format !== 'fenced' || read.calls.length + read.errors.length !== 1) return false;
-  // One more fence line ends a block that is open, and is prose anywhere else.
-  const closed = readCalls(`${text}\n\`\`\`\n`);
-  return closed.calls.length !== read.calls.length || closed.errors[0]?.message !== read.errors[0]?.message;
+function isOnlyUnfinished({ calls, errors }: ReadCalls): boolean {
+  return calls.length === 0 && errors.length === 1 && errors[0]?.unfinished === true;
 }
 
 // The message was written for a model, which has no file name to be told.

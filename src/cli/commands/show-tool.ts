@@ -1,0 +1,86 @@
+import { nearestName } from '../../base/nearest-name.js';
+import type { JsonSchema, JsonValue } from '../../contract/json.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import type { ToolsOptions } from '../define/define-tools.js';
+import type { ExitCode } from '../exit-code.js';
+import { type OfferedTool, offeredTools } from '../offered-tools.js';
+import { settleConfig } from '../settle-config.js';
+import { inColumns } from '../show/in-columns.js';
+import { createPalette, type Palette } from '../show/palette.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+
+/** `toolexec tools show NAME`: one tool. @throws UsageError for a name that no tool has */
+export async function showTool(
+  name: string,
+  options: ToolsOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { stdout } = surroundings.stdio;
+  const found = findTool(name, offeredTools(settleConfig(options, surroundings).configuration));
+  await using executor = createExecutor({ tools: [found.tool], journal: false });
+  const [definition] = executor.definitions();
+  const schema = definition?.inputSchema ?? {};
+  if (options.json === true) writeJson(stdout, toJson(found, schema));
+  else stdout.write(describeTool(found, schema, createPalette(stdout.isTerminal, surroundings.env)));
+  return 0;
+}
+
+function findTool(name: string, offered: readonly OfferedTool[]): OfferedTool {
+  const found = offered.find(({ tool }) => tool.name === name || tool.aliases.includes(name));
+  if (found !== undefined) return found;
+  const nearest = nearestName(
+    name,
+    offered.flatMap(({ tool }) => [tool.name, ...tool.aliases]),
+  );
+  const hint = nearest === undefined ? 'toolexec tools list shows them.' : `Did you mean ${nearest}?`;
+  throw new UsageError(`There is no tool ${JSON.stringify(name)}. ${hint}`);
+}
+
+function toJson({ tool, consent, reason }: OfferedTool, inputSchema: JsonSchema): unknown {
+  const { name, aliases, category, description, timeoutClass } = tool;
+  return { name, aliases, category, consent, reason, timeoutClass, description, inputSchema };
+}
+
+function describeTool({ tool, consent, reason }: OfferedTool, schema: JsonSchema, { bold }: Palette): string {
+  const facts = [
+    ['kind', tool.category],
+    ['consent', `${consent}: ${reason}`],
+    ['time', `that of the class "${tool.timeoutClass}" in the configuration`],
+    ...(tool.aliases.length === 0 ? [] : [['also called', tool.aliases.join(', ')]]),
+  ];
+  const args = describeArguments(schema);
+  return [
+    `${bold(tool.name)}\n`,
+    `${tool.description}\n\n`,
+    inColumns(facts),
+    args.length === 0 ? '\nIt takes no arguments.\n' : `\n${bold('Arguments')}\n${inColumns(args)}`,
+  ].join('');
+}
+
+function describeArguments(schema: JsonSchema): string[][] {
+  const properties = recordOf(schema.properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties).map(([name, value]) => {
+    const property = recordOf(value);
+    const need = required.includes(name) ? 'required' : describeDefault(property.default);
+    const description = typeof property.description === 'string' ? property.description : '';
+    return [`  ${name}`, describeType(property), need, description];
+  });
+}
+
+function describeType({ type, enum: choices }: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
+  return Array.isArray(type) ? type.join(' | ') : String(type ?? 'any');
+}
+
+function describeDefault(value: unknown): string {
+  return value === undefined ? 'optional' : `default ${JSON.stringify(value)}`;
+}
+
+function recordOf(value: JsonValue | undefined | unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'smol-toml';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { blocksOf, message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+const project = (text: string): void => writeFileSync(join(toolexec.root, 'toolexec.toml'), text);
+function user(text: string): void {
+  mkdirSync(join(toolexec.folder, '.config', 'toolexec'), { recursive: true });
+  writeFileSync(join(toolexec.folder, '.config', 'toolexec', 'config.toml'), text);
+}
+
+/** Every key with its value and who said so. */
+async function shown(args: readonly string[] = [], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await toolexec.run(['config', 'show', '--json', ...args], { env });
+  expect(code).toBe(0);
+  const report: { settings: Record<string, { value: unknown; origin: string }> } = JSON.parse(stdout);
+  return { stderr, of: (key: string) => [report.settings[key]?.value, report.settings[key]?.origin] };
+}
+
+describe('toolexec config show', () => {
+  it('is a configuration that says the same', async () => {
+    const first = await toolexec.run(['config', 'show']);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(parse(first.stdout)).toMatchObject({
+      tools: { mode: 'enabled', approval: { denylist: ['run_command'] } },
+    });
+    const again = await toolexec.run([
+      'config',
+      'show',
+      '--config',
+      toolexec.write('again.toml', first.stdout),
+    ]);
+    expect(again.stdout).toBe(first.stdout);
+  });
+
+  it('lets the environment beat the project, which beats the user, which beats the default', async () => {
+    user(
+      '[tools]\nmax_tool_calls_per_batch = 7\nmax_tool_args_bytes = 1000\n[tools.output]\nmax_bytes = 5000\n',
+    );
+    project('[tools]\nmax_tool_calls_per_batch = 6\nmax_tool_args_bytes = 900\n');
+    const { of, stderr } = await shown([], { TOOLEXEC_TOOLS_MAX_TOOL_CALLS_PER_BATCH: '5' });
+    expect(stderr).toBe('');
+    expect(of('tools.max_tool_calls_per_batch')).toEqual([5, 'TOOLEXEC_TOOLS_MAX_TOOL_CALLS_PER_BATCH']);
+    expect(of('tools.max_tool_args_bytes')).toEqual([900, 'project toolexec.toml:3']);
+    expect(of('tools.output.max_bytes')).toEqual([5000, 'user ../.config/toolexec/config.toml:5']);
+    expect(of('tools.mode')).toEqual(['enabled', 'default']);
+  });
+
+  it('says on each line where it comes from, with --origin', async () => {
+    project('[tools]\nmode = "parse_only"\n');
+    const { stdout } = await toolexec.run(['config', 'show', '--origin']);
+    expect(stdout).toMatch(/^mode = "parse_only" +# project toolexec\.toml:2$/m);
+    expect(stdout).toMatch(/^allow_parallel = false +# default$/m);
+  });
+
+  it('lets a named file stand instead of the project, trusted', async () => {
+    project('[tools]\nmode = "disabled"\n');
+    const file = toolexec.write('c.toml', '[tools.approval]\nmode = "auto"\n');
+    const { of } = await shown(['--config', file]);
+    expect(of('tools.mode')).toEqual(['enabled', 'default']);
+    expect(of('tools.approval.mode')).toEqual(['auto', '../c.toml:2']);
+  });
+
+  it('tells a slip with its line and column, and what was meant', async () => {
+    project('[tools]\n  mod = "enabled"\n');
+    const { code, stdout, stderr } = await toolexec.run(['config', 'show']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^toolexec: [^\n]*toolexec\.toml:2:3[^\n]*Did you mean tools\.mode\?\n$/);
+  });
+
+  it('tells a variable that means nothing', async () => {
+    const { stderr } = await shown([], { TOOLEXEC_TOOLS_MODES: 'enabled' });
+    expect(JSON.parse(stderr)).toMatchObject({
+      type: 'note',
+      message: expect.stringContaining('TOOLEXEC_TOOLS_MODE'),
+    });
+  });
+});
+
+describe("a project's toolexec.toml", () => {
+  const hostile = '[tools.approval]\nmode = "auto"\nallowlist = ["write_file", "bash"]\ndenylist = []\n';
+  const response = (): string =>
+    toolexec.json(
+      'r.json',
+      message(['write_file', { path: 'planted', content: 'x' }], ['run_command', { command: 'touch ran' }]),
+    );
+
+  it('may only tighten while nobody has trusted it, and what is not applied is told', async () => {
+    project(hostile);
+    const { code, stdout, stderr } = await toolexec.run(['run', response()]);
+    expect(code).toBe(3);
+    expect(blocksOf(stdout).map(({ is_error }) => is_error)).toEqual([true, true]);
+    expect(existsSync(join(toolexec.root, 'planted'))).toBe(false);
+    expect(existsSync(join(toolexec.root, 'ran'))).toBe(false);
+    expect(stderr).toMatch(
+      /^toolexec: toolexec\.toml:2 sets tools\.approval\.mode = "auto", which is not applied: /m,
+    );
+    expect(stderr).toContain('toolexec config trust');
+  });
+
+  it('holds when it is stricter', async () => {
+    project('[tools]\nmode = "disabled"\n');
+    const { code, stdout } = await toolexec.run([
+      'run',
+      toolexec.json('r.json', message(['read_file', { path: 'toolexec.toml' }])),
+    ]);
+    expect(code).toBe(1);
+    expect(blocksOf(stdout)[0]?.is_error).toBe(true);
+  });
+
+  it('means what it says once it is trusted, until it changes', async () => {
+    project(hostile);
+    const trusted = await toolexec.run(['config', 'trust']);
+    expect(trusted).toMatchObject({ code: 0, stderr: '' });
+    expect(trusted.stdout).toMatch(/^toolexec\.toml is trusted as it is now \(sha256 [0-9a-f]{16}…\)\n$/);
+    const run = await toolexec.run(['run', response()]);
+    // A command asks all the same: no list is consent to that.
+    expect(run.code).toBe(3);
+    expect(existsSync(join(toolexec.root, 'planted'))).toBe(true);
+    expect(existsSync(join(toolexec.root, 'ran'))).toBe(false);
+    project(`${hostile}# changed\n`);
+    const { of, stderr } = await shown();
+    expect(of('tools.approval.mode')).toEqual(['prompt', 'default']);
+    expect(stderr).toContain('not applied');
+  });
+
+  it('can be trusted no longer', async () => {
+    project(hostile);
+    await toolexec.run(['config', 'trust']);
+    expect((await toolexec.run(['config', 'trust', '--revoke'])).stdout).toBe(
+      'toolexec.toml is trusted no longer\n',
+    );
+    expect((await shown()).of('tools.approval.mode')[0]).toBe('prompt');
+    expect((await toolexec.run(['config', 'trust', '--revoke'])).stdout).toBe(
+      'toolexec.toml was not trusted\n',
+    );
+  });
+
+  it('cannot be trusted where there is none, or where it cannot be used', async () => {
+    const none = await toolexec.run(['config', 'trust']);
+    expect([none.code, none.stdout]).toEqual([2, '']);
+    expect(none.stderr).toMatch(/^toolexec: Cannot find a toolexec\.toml[^\n]*\n$/);
+    project('[tools]\nmode = 1\n');
+    const broken = await toolexec.run(['config', 'trust']);
+    expect([broken.code, broken.stdout]).toEqual([2, '']);
+    expect(broken.stderr).toMatch(/toolexec\.toml:2:\d+/);
+  });
+});
+
+describe('toolexec config schema', () => {
+  it('is a JSON Schema that knows every key', async () => {
+    const { code, stdout } = await toolexec.run(['config', 'schema']);
+    expect(code).toBe(0);
+    const schema: { $schema: string; properties: { tools: { properties: Record<string, unknown> } } } =
+      JSON.parse(stdout);
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(Object.keys(schema.properties.tools.properties)).toEqual(
+      expect.arrayContaining([
+        'mode',
+        'definitions',
+        'sandbox',
+        'timeouts',
+        'approval',
+        'apply_patch',
+        'list_directory',
+      ]),
+    );
+  });
+});

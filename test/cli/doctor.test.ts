@@ -1,0 +1,93 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+interface Report {
+  readonly ok: boolean;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly found: string;
+    readonly costs?: string;
+    readonly remedy?: string;
+  }[];
+}
+
+async function examine(args: readonly string[] = [], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await toolexec.run(['doctor', '--json', ...args], { env });
+  const report: Report = JSON.parse(stdout);
+  return { code, stderr, ...report, check: (name: string) => report.checks.find((one) => one.name === name) };
+}
+
+describe('toolexec doctor', () => {
+  it('looks at everything that toolexec leans on', async () => {
+    const { code, ok, stderr, checks, check } = await examine();
+    expect([code, ok, stderr]).toEqual([0, true, '']);
+    const names =
+      'node sqlite journal configuration file containment bubblewrap ripgrep bash sh git terminal';
+    expect(checks.map(({ name }) => name).join(' ')).toBe(names);
+    expect(check('node')?.found).toBe(process.versions.node);
+    expect(check('sqlite')?.found).toMatch(/^3\.\d+\.\d+$/);
+    expect(check('terminal')).toMatchObject({ state: 'missing', remedy: expect.stringContaining('--yes') });
+  });
+
+  it('says of every missing part what it costs and how to get it', async () => {
+    const empty = join(toolexec.folder, 'empty');
+    mkdirSync(empty);
+    symlinkSync(process.execPath, join(empty, 'node'));
+    const { code, check, checks } = await examine([], { PATH: empty });
+    expect(code).toBe(0);
+    for (const name of ['bubblewrap', 'git'])
+      expect(check(name)).toMatchObject({ state: 'missing', found: 'not found' });
+    for (const { state, costs, remedy } of checks) {
+      expect([costs !== undefined, remedy !== undefined]).toEqual([state !== 'ok', state !== 'ok']);
+    }
+  });
+
+  it('makes no journal, and tells when there can be none', async () => {
+    const fine = await examine();
+    expect(fine.check('journal')).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining('made with the first call'),
+    });
+    const blocked = join(toolexec.folder, 'file');
+    writeFileSync(blocked, '');
+    const inRoot = await examine(['--journal', join(toolexec.root, 'journal.db')]);
+    expect([inRoot.code, inRoot.ok]).toEqual([1, false]);
+    expect(inRoot.check('journal')).toMatchObject({
+      state: 'broken',
+      found: expect.stringContaining('inside the root'),
+    });
+  });
+
+  it('tells a wrong configuration', async () => {
+    writeFileSync(join(toolexec.root, 'toolexec.toml'), '[tools]\nmod = "enabled"\n');
+    const { code, check } = await examine();
+    expect(code).toBe(1);
+    expect(check('configuration')).toMatchObject({
+      state: 'broken',
+      found: expect.stringContaining('tools.mode'),
+    });
+  });
+
+  it('is read by people without --json', async () => {
+    const { code, stdout } = await toolexec.run(['doctor']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^toolexec \d+\.\d+\.\d+ on \w+ /);
+    expect(stdout).toMatch(/^✓ node +\d+\./m);
+    expect(stdout).toMatch(
+      /^! terminal +standard error is no terminal\n +Nobody can be asked[^\n]*\n +→ Say --yes/m,
+    );
+    expect(stdout).toMatch(/\n\nCalls can be run; \d+ of the parts above would make it better\.\n$/);
+    expect(stdout).not.toContain('\u001b');
+  });
+});
