@@ -20,7 +20,7 @@ export function runCommandLine(args: readonly string[]): CommandLineOutput {
     const { stdout, stderr, status, error } = spawnSync(process.execPath, [MAIN, ...args], {
       cwd: ROOT,
       encoding: 'utf8',
-      env: { ...process.env, XDG_STATE_HOME: state, NO_COLOR: '1' },
+      env: { ...process.env, XDG_STATE_HOME: state, XDG_CONFIG_HOME: state, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 60_000,
     });

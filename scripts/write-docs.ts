@@ -14,7 +14,8 @@ const ROOT = join(import.meta.dirname, '..');
 const BLOCKS: Readonly<Record<string, BlockSource>> = {
   snippet,
   picture,
-  help: (command) => ['```text', runCommandLine([command, '--help']).stdout.trimEnd(), '```'].join('\n'),
+  help: (command) =>
+    ['```text', runCommandLine([...command.split(' '), '--help']).stdout.trimEnd(), '```'].join('\n'),
   table,
 };
 

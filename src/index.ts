@@ -1,3 +1,5 @@
+export type { Configuration, ConfiguredOptions } from './config/configuration.js';
+export { loadConfig } from './config/load-config.js';
 export type {
   ApprovalDecision,
   ApprovalRequest,

@@ -32,11 +32,12 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
-        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool isToolError loggingMiddleware openJournal",
+        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool isToolError loadConfig loggingMiddleware openJournal",
+        "lp1: applyPatch parsePatch",
         "output: createSanitizer redact sanitize truncate",
-        "policy: createPolicy",
+        "policy: analyzeCommand createPolicy",
         "process: commandEnvironment removedValues sanitizeEnvironment",
-        "protocols: answerReadErrors createCallStream parseToolBlocks readCalls writeResults",
+        "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls writeResults",
         "sandbox: createSandbox",
         "testing: describeJournal",
       ]

@@ -85,7 +85,7 @@ describe('toolexec run, given what is no response', () => {
 
 describe('toolexec, used wrongly', () => {
   it.each([
-    [[], 'Name a command: run, plan or call.'],
+    [[], 'Name a command: run, plan, call, tools, config, doctor or completions.'],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],
@@ -95,7 +95,7 @@ describe('toolexec, used wrongly', () => {
     [['run', '--approve', 'x', '--yes'], 'cannot be used with'],
     [['run', '--deny', '--approve', 'x'], 'cannot be used with'],
     [['run', '--defer'], "Unknown option '--defer'."],
-    [['call'], "Missing required argument 'name'."],
+    [['call'], "Missing required argument 'tool'."],
   ])('%j: one line', async (args, told) => {
     expectRefused(await toolexec.run(args, { stdin: '[]' }), told);
   });

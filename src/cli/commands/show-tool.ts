@@ -1,5 +1,5 @@
 import { nearestName } from '../../base/nearest-name.js';
-import type { JsonSchema, JsonValue } from '../../contract/json.js';
+import type { JsonSchema } from '../../contract/json.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import type { ToolsOptions } from '../define/define-tools.js';
 import type { ExitCode } from '../exit-code.js';
@@ -79,7 +79,7 @@ function describeDefault(value: unknown): string {
   return value === undefined ? 'optional' : `default ${JSON.stringify(value)}`;
 }
 
-function recordOf(value: JsonValue | undefined | unknown): Readonly<Record<string, unknown>> {
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : {};
