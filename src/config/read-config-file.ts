@@ -2,6 +2,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { decodeText } from '../platform/decode-text.js';
 import { ReadFailure } from '../platform/read-failure.js';
 import { type ReadBytesOptions, readFileBytes } from '../platform/read-file-bytes.js';
+import { showPath } from './show-value.js';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -13,7 +14,7 @@ export interface ConfigText {
 
 /** @throws ToolError `config_invalid` when it cannot be read, is larger than a megabyte, or no text in UTF-8. */
 export function readConfigFile(file: string, options: Omit<ReadBytesOptions, 'maxBytes'>): ConfigText {
-  return orInvalid(`the configuration "${file}"`, () => {
+  return orInvalid(`the configuration "${showPath(file)}"`, () => {
     const bytes = readFileBytes(file, { ...options, maxBytes: MAX_BYTES });
     return { bytes, text: decodeText(bytes) };
   });

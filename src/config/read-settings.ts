@@ -3,7 +3,7 @@ import { nearestName } from '../base/nearest-name.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';
 import { createPlaceFinder, type KeyPath, type TextPlace } from './place-of.js';
-import { showKey } from './show-value.js';
+import { showKey, showPath } from './show-value.js';
 
 /** One key that a file names. */
 export interface FileSetting {
@@ -26,7 +26,7 @@ export function readSettings(text: string, file: string): FileSetting[] {
   const entries = entriesOf(parseToml(document, file), []);
   const placeOf = createPlaceFinder(document);
   const problems = entries.flatMap((entry) => problemsOf(entry));
-  if (problems.length > 0) throw configInvalid(problems.map((problem) => placed(problem, file, placeOf)));
+  if (problems.length > 0) throw configInvalid(inOrder(problems, file, placeOf));
   return entries.map(({ path, value }) => ({
     key: path.join('.'),
     value,
@@ -41,7 +41,9 @@ function parseToml(text: string, file: string): Readonly<Record<string, unknown>
     if (!(error instanceof TomlError)) throw error;
     const [told = 'it is no TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const { line, column } = error;
-    throw configInvalid([{ ...sourceOf(file), place: { line, column }, message: () => `${told}.` }]);
+    throw configInvalid([
+      { ...sourceOf(file), place: { line, column }, message: () => `${told.replace(/\.$/, '')}.` },
+    ]);
   }
 }
 
@@ -95,24 +97,28 @@ function unknownKey(path: readonly string[], value: unknown): string {
   const shown = showKey(path);
   if (isSection(path)) return `${shown} must be a section: write [${shown}].`;
   const asSection = isTable(value);
+  const unquoted = path.join('.');
+  if (Object.hasOwn(CONFIG_KEYS, unquoted))
+    return `${shown} is not known. Write ${unquoted}, without quotes.`;
   const bracketed = (name: string): string => (asSection ? `[${name}]` : name);
   // Longer names are no slips of these.
   const nearest =
-    shown.length > 100
-      ? undefined
-      : nearestName(path.join('.'), asSection ? SECTIONS : Object.keys(CONFIG_KEYS));
+    shown.length > 100 ? undefined : nearestName(unquoted, asSection ? SECTIONS : Object.keys(CONFIG_KEYS));
   const remedy = nearest === undefined ? 'Remove it.' : `Did you mean ${bracketed(nearest)}?`;
   return `${bracketed(shown)} is not known. ${remedy}`;
 }
 
-function placed(
-  { path, message }: Problem,
+/** As they stand in the text, where a table may be in pieces. */
+function inOrder(
+  problems: readonly Problem[],
   file: string,
   placeOf: (path: KeyPath) => TextPlace,
-): ConfigProblem {
-  return { ...sourceOf(file), place: placeOf(path), message };
+): ConfigProblem[] {
+  return problems
+    .map(({ path, message }) => ({ ...sourceOf(file), place: placeOf(path), message }))
+    .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
 }
 
 function sourceOf(file: string): Pick<ConfigProblem, 'noun' | 'source'> {
-  return { noun: 'the configuration', source: file };
+  return { noun: 'the configuration', source: showPath(file) };
 }

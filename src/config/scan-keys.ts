@@ -11,7 +11,7 @@ export interface KeyNode {
 
 /**
  * The places of all keys of a TOML document (the parser tells none).
- * @param text that the parser has accepted; what this makes of another text is not defined, but it ends.
+ * @param text that the parser has accepted; nothing is said of others.
  */
 export function scanKeys(text: string): KeyNode {
   return new KeyScanner(text).scan();

@@ -17,6 +17,11 @@ export function showKey(path: readonly (string | number)[]): string {
   return text.length > 2 * MAX_CHARACTERS ? `${text.slice(0, 2 * MAX_CHARACTERS - 1)}…` : text;
 }
 
+/** A file in a message: as it is, unless a terminal would obey it. */
+export function showPath(path: string): string {
+  return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(path) ? quote(path).slice(1, -1) : path;
+}
+
 function write(value: unknown, depth: number): string {
   if (typeof value === 'string') return quote(value);
   if (value instanceof Date) return value.toISOString();

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { entryStat } from './fs-entry.js';
 import { errnoOf } from './fs-errno.js';
 import { ReadFailure, tooLarge, toReadFailure } from './read-failure.js';
 
@@ -22,6 +23,7 @@ const PAUSE_MS = 10;
  * @throws ReadFailure with the reason in words.
  */
 export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Array {
+  if (path.includes('\0')) throw new ReadFailure('its name holds a NUL character.', 'Check the name.');
   let descriptor: number | undefined;
   try {
     // Opening a pipe would otherwise wait for its other end.
@@ -35,6 +37,9 @@ export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Arr
     if (stat.isFile() && stat.size > options.maxBytes) throw tooLarge(options.maxBytes);
     return readToEnd(descriptor, options.maxBytes, stat.isFIFO());
   } catch (error) {
+    if (errnoOf(error) === 'ENOENT' && entryStat(path) !== undefined) {
+      throw new ReadFailure('it is a symbolic link that leads nowhere.', 'Remove it, or mend it.', error);
+    }
     throw toReadFailure(error);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
