@@ -3,8 +3,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIG_KEYS } from '../src/config/config-keys.js';
+import { configSchema } from '../src/config/config-schema.js';
 import { ERROR_CATALOGUE, EXIT_CODES } from '../src/errors/catalogue.js';
+import { configurationDocument } from './configuration-document.js';
 import { type BlockSource, fillBlocks } from './fill-blocks.js';
+import { formatJson } from './format-json.js';
 import { picture } from './picture.js';
 import { readRegion } from './read-region.js';
 import { runCommandLine } from './run-command-line.js';
@@ -19,8 +22,13 @@ const BLOCKS: Readonly<Record<string, BlockSource>> = {
   table,
 };
 
+/** Written from the first to the last line. */
+const WHOLE: readonly string[] = ['errors.md', 'configuration.md'];
+
 const DOCUMENTS: readonly { readonly path: string; readonly text: () => string }[] = [
   { path: 'docs/errors.md', text: errorsDocument },
+  { path: 'docs/configuration.md', text: configurationDocument },
+  { path: 'docs/toolexec.schema.json', text: () => formatJson(configSchema()) },
   ...['README.md', ...guides()].map((path) => ({
     path,
     text: () => fillBlocks(readOrEmpty(join(ROOT, path)), BLOCKS),
@@ -40,7 +48,7 @@ if (checking && stale.length > 0) process.exitCode = 1;
 
 function guides(): readonly string[] {
   return readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md') && name !== 'errors.md')
+    .filter((name) => name.endsWith('.md') && !WHOLE.includes(name))
     .map((name) => `docs/${name}`);
 }
 

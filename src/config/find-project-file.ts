@@ -23,7 +23,11 @@ function placesToLook(directory: string): string[] {
   }
 }
 
-// A link that leads nowhere is there too: reading it says so.
+// A link that leads nowhere is there too: reading it says so. What cannot be looked at is out of our reach anyway.
 function exists(path: string): boolean {
-  return entryStat(path) !== undefined;
+  try {
+    return entryStat(path) !== undefined;
+  } catch {
+    return false;
+  }
 }

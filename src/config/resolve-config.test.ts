@@ -224,6 +224,14 @@ describe('resolveConfig()', () => {
     expect(refusal({ cwd: project, env, configFile: 'own.toml' }).message).toContain('own.toml:1:');
   });
 
+  it('does not pass over a configuration of the person that cannot be looked at', () => {
+    const { project } = workshop();
+    const { message } = refusal({ cwd: project, env: { HOME: `/${'x'.repeat(5000)}` } });
+    expect(message).toContain('its name is too long.');
+    const { env } = workshop();
+    expect(resolveConfig({ cwd: `/${'x'.repeat(5000)}`, env }).project).toBeUndefined();
+  });
+
   it('refuses what should be a file and is none, and what cannot be read', () => {
     const { home, project, env, write } = workshop();
     const file = join(home, PROJECT);

@@ -98,9 +98,18 @@ interface MiddleLayer extends Pick<ResolvedConfig, 'project' | 'ignored' | 'warn
 
 function userLayer(env: ConfigSources['env']): { readonly layer: ConfigLayer; readonly file?: string } {
   const file = join(configHome(env), 'toolexec', 'config.toml');
-  if (entryStat(file) === undefined) return { layer: EMPTY_LAYER };
+  if (isMissing(file)) return { layer: EMPTY_LAYER };
   const { text } = readConfigFile(file, { acceptPipes: false });
   return { layer: fileLayer({ kind: 'user', file, text, shown: file }), file };
+}
+
+// What cannot even be looked at is not missing: reading it says why. It may be what makes things strict.
+function isMissing(file: string): boolean {
+  try {
+    return entryStat(file) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function middleLayer(sources: ConfigSources, person: PersonLayers): MiddleLayer {

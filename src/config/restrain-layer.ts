@@ -48,7 +48,7 @@ function restrain(key: string, setting: LayerSetting, { base, ...scope }: Restra
   if (isDeepStrictEqual(setting.value, held)) return {};
   const { directory } = setting;
   const isBaseNamed = own !== undefined;
-  const tightened = known.tighten(setting.value, { ...scope, base: held, isBaseNamed, directory });
+  const tightened = known.tighten.apply(setting.value, { ...scope, base: held, isBaseNamed, directory });
   const { value, reason, isJoined } = tightened;
   const told = reason === undefined ? {} : { reason };
   if (value === undefined || isDeepStrictEqual(value, held)) return told;

@@ -3,13 +3,15 @@ import { entryStat, realPath } from '../platform/fs-entry.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
 import { covers } from '../sandbox/covers.js';
 import { showValue } from './show-value.js';
-import type { Tighten } from './tighten.js';
+import type { Tighten, Tightened, TightenScope } from './tighten.js';
 
 /**
  * Roots inside the roots that hold anyway, judged by where they really lead: `link-to-home` is home.
  * The value holds real paths, so that a link which changes later leads nowhere else.
  */
-export const tightenRoots: Tighten = (asked, { directory, baseRoots, ownPatterns }) => {
+export const tightenRoots: Tighten = { may: 'inside the roots that hold without it', apply: narrow };
+
+function narrow(asked: unknown, { directory, baseRoots, ownPatterns }: TightenScope): Tightened {
   // `secrets/**` speaks of a root's own `secrets`: with a root further down it would no longer hold.
   const relative = ownPatterns.find((pattern) => isRelative(pattern));
   if (relative !== undefined) {
@@ -26,7 +28,7 @@ export const tightenRoots: Tighten = (asked, { directory, baseRoots, ownPatterns
     value,
     reason: `${showValue(outside)} is not a directory inside ${baseRoots.map(showValue).join(', ')}`,
   };
-};
+}
 
 function realDirectory(path: string): string | undefined {
   const real = realPath(path);

@@ -4,7 +4,7 @@ import { showValue } from './show-value.js';
 export interface Tightened {
   /** As in a file; undefined: nothing. */
   readonly value: unknown;
-  /** Why it is not all that was asked for; completes `… is not applied: `. */
+  /** Why it is not all that was asked for. */
   readonly reason?: string;
   /** The value holds entries of the person's own too. */
   readonly isJoined?: true;
@@ -12,7 +12,7 @@ export interface Tightened {
 
 /** What an untrusted value is measured against. */
 export interface TightenScope {
-  /** What holds without the file: the user's own configuration, else the default; undefined where neither says. */
+  /** What holds without the file: the person's own configuration, else the default; undefined where neither says. */
   readonly base: unknown;
   /** The person has set it; false: `base` is the default. */
   readonly isBaseNamed: boolean;
@@ -24,58 +24,77 @@ export interface TightenScope {
   readonly ownPatterns: readonly string[];
 }
 
-/**
- * What a file that nobody has vouched for may do with a key: never more than would hold without it.
- * Asked only for values that the key accepts.
- */
-export type Tighten = (asked: unknown, scope: TightenScope) => Tightened;
+/** What a file that nobody has vouched for may do with a key: never more than would hold without it. */
+export interface Tighten {
+  /** For the documentation. */
+  readonly may: string;
+  /** Asked only for values that the key accepts. */
+  apply(asked: unknown, scope: TightenScope): Tightened;
+}
 
 /** A smaller number. @param unnamed what the default is really worth, where that is less than it says. */
 export function smaller(unnamed = Number.POSITIVE_INFINITY): Tighten {
-  return (asked, { base, isBaseNamed }) => {
-    const most = isBaseNamed ? Number(base) : Math.min(Number(base), unnamed);
-    return Number(asked) <= most ? { value: asked } : refused(`it may be at most ${showValue(most)} here`);
+  return {
+    may: unnamed === Number.POSITIVE_INFINITY ? 'smaller' : `smaller, and at most ${unnamed}`,
+    apply: (asked, { base, isBaseNamed }) => {
+      const most = isBaseNamed ? Number(base) : Math.min(Number(base), unnamed);
+      return Number(asked) <= most ? { value: asked } : refused(`it may be at most ${showValue(most)} here`);
+    },
   };
 }
 
 /** A value that is at least as strict. @param order the strictest first. */
 export function stricter(...order: readonly unknown[]): Tighten {
-  return (asked, { base }) => {
-    const isStricter = order.indexOf(asked) <= order.indexOf(base);
-    return isStricter ? { value: asked } : refused(`it may be no looser than ${showValue(base)}`);
+  return {
+    may: 'stricter',
+    apply: (asked, { base }) => {
+      const isStricter = order.indexOf(asked) <= order.indexOf(base);
+      return isStricter ? { value: asked } : refused(`it may be no looser than ${showValue(base)}`);
+    },
   };
 }
 
-/** Only the strict value, unless it is loose already. */
+/** The strict value, and no other. */
 export function only(strict: boolean): Tighten {
-  return (asked, { base }) =>
-    asked === strict || asked === base ? { value: asked } : refused(`it may only say ${showValue(strict)}`);
+  return {
+    may: `only \`${strict}\``,
+    apply: (asked) =>
+      asked === strict ? { value: asked } : refused(`it may only say ${showValue(strict)} here`),
+  };
 }
 
 /** More entries, for lists whose entries forbid and whose value replaces what weaker layers say. */
-export const adding: Tighten = (asked, { base }) => {
-  const [own, more] = [listOf(base), listOf(asked)];
-  const dropped = own.filter((entry) => !more.includes(entry));
-  const value = [...own, ...more.filter((entry) => !own.includes(entry))];
-  if (dropped.length === 0) return { value };
-  return { value, isJoined: true, reason: `it may only add to the list: ${showValue(dropped)} stays` };
+export const adding: Tighten = {
+  may: 'adds',
+  apply: (asked, { base }) => {
+    const [own, more] = [listOf(base), listOf(asked)];
+    const dropped = own.filter((entry) => !more.includes(entry));
+    const value = [...own, ...more.filter((entry) => !own.includes(entry))];
+    if (dropped.length === 0) return { value };
+    return { value, isJoined: true, reason: `it may only add to the list: ${showValue(dropped)} stays` };
+  },
 };
 
 /** Fewer entries, for lists whose entries permit. */
-export const removing: Tighten = (asked, { base }) => {
-  const own = listOf(base);
-  const more = listOf(asked).filter((entry) => !own.includes(entry));
-  const value = own.filter((entry) => listOf(asked).includes(entry));
-  return more.length === 0
-    ? { value }
-    : { value, reason: `it may only take from the list: ${showValue(more)} is not on it` };
+export const removing: Tighten = {
+  may: 'takes away',
+  apply: (asked, { base }) => {
+    const own = listOf(base);
+    const more = listOf(asked).filter((entry) => !own.includes(entry));
+    const value = own.filter((entry) => listOf(asked).includes(entry));
+    if (more.length === 0) return { value };
+    return { value, reason: `it may only take from the list: ${showValue(more)} is not on it` };
+  },
 };
 
 /** For lists that are joined over all layers, and whose entries forbid. */
-export const joining: Tighten = (asked) => ({ value: asked });
+export const joining: Tighten = { may: 'adds', apply: (asked) => ({ value: asked }) };
 
 /** Text for a model, for example. */
-export const never: Tighten = () => refused('only a trusted file may set it');
+export const never: Tighten = {
+  may: 'nothing',
+  apply: () => refused('only a trusted file may set it'),
+};
 
 function refused(reason: string): Tightened {
   return { value: undefined, reason };

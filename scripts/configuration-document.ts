@@ -1,0 +1,130 @@
+import { CONFIG_KEYS, type ConfigKey } from '../src/config/config-keys.js';
+import { variableOf } from '../src/config/environment-settings.js';
+
+const EXAMPLE = `#:schema ./toolexec.schema.json
+
+[tools]
+mode = "enabled"
+allow_parallel = true
+max_tool_calls_per_batch = 16
+
+[tools.sandbox]
+allowed_roots = [".", "../notes"]          # the first is the working directory
+denied_patterns = ["**/secrets/**"]        # besides the built-in ones
+denied_write_patterns = ["**/*.lock"]
+
+[tools.timeouts]
+shell_commands_seconds = 600
+
+[tools.environment]
+denylist = ["INTERNAL_*"]                  # besides the built-in ones
+pass = ["NPM_TOKEN"]
+
+[tools.approval]
+mode = "prompt"
+allowlist = ["read_file", "list_directory"]
+denylist = ["run_command"]                 # replaces the default: leave it out, and it may run
+
+[tools.list_directory]
+max_entries = 500
+
+# Shown to a model in mode "parse_only", and answered by somebody else.
+[[tools.definitions]]
+name = "weather"
+description = "Says what the weather is like in a city."
+parameters = { type = "object", properties = { city = { type = "string" } }, required = ["city"] }
+`;
+
+/** docs/configuration.md, from the table of keys. */
+export function configurationDocument(): string {
+  return [
+    '# Configuration',
+    '',
+    'Written by `npm run docs` from `src/config/config-keys.ts`, which the loader, the layers and the',
+    '[JSON Schema](toolexec.schema.json) read as well.',
+    '',
+    'The file is TOML, in UTF-8, of at most a megabyte. What is not understood is refused, never passed over: an unknown',
+    'key or a wrong value ends the command with exit code 2, and all that is wrong is told with line and column.',
+    '',
+    '```toml',
+    EXAMPLE.trimEnd(),
+    '```',
+    '',
+    'The first line is for editors that know JSON Schema for TOML; `toolexec config schema` writes the schema.',
+    '',
+    ...PRECEDENCE,
+    '',
+    ...TRUST,
+    '',
+    '## Keys',
+    '',
+    'The last column says what a project’s file may do before it is trusted.',
+    '',
+    ...sections().flatMap(([section, keys]) => sectionOf(section, keys)),
+  ].join('\n');
+}
+
+const PRECEDENCE = [
+  '## Which value holds',
+  '',
+  'From the strongest to the weakest; `toolexec config show --origin` says where each value comes from.',
+  '',
+  '1. Options of the command.',
+  '2. Environment variables: `tools.approval.mode` is `TOOLEXEC_TOOLS_APPROVAL_MODE`. Truth values are `true`, `false`, `1`',
+  '   and `0`; a list is `a, b`, or TOML’s own `["a", "b"]` where an entry holds a comma. An empty variable sets nothing.',
+  '3. The project’s `toolexec.toml`: in the working directory or the nearest parent up to the one that holds `.git`; where',
+  '   none does, in the working directory only. `--config FILE`, or `TOOLEXEC_CONFIG`, names another file instead.',
+  '4. Your own: `$XDG_CONFIG_HOME/toolexec/config.toml`, else `~/.config/toolexec/config.toml`.',
+  '5. The default.',
+  '',
+  'A value replaces weaker ones. Three lists are joined instead: `tools.environment.denylist`,',
+  '`tools.sandbox.denied_patterns` and `tools.sandbox.denied_write_patterns`. Relative directories start from the directory',
+  'of the file that names them; those of options and variables from the working directory.',
+  '',
+  'In a program, `loadConfig(file)` reads one file, which it trusts: `createExecutor({ ...loadConfig(file).executor })`.',
+];
+
+const TRUST = [
+  '## A project’s file may only tighten',
+  '',
+  'A repository that you have cloned is not trusted, nor is the `toolexec.toml` in it. Until you have said',
+  '`toolexec config trust`, its values hold where they are stricter than what would hold without them: your own file, else',
+  'the default. What would loosen something is not applied, and is told. `toolexec config trust` records the file and the',
+  'hash of its bytes in `$XDG_STATE_HOME/toolexec/trusted.json` (else `~/.local/state`); a changed file has to be trusted',
+  'anew. A file that you name yourself with `--config` is trusted.',
+  'Why: [decision 13](decisions/0013-project-files-only-tighten.md).',
+];
+
+type Keys = readonly (readonly [key: string, known: ConfigKey])[];
+
+function sections(): readonly (readonly [string, Keys])[] {
+  const sectionNames = new Set(Object.keys(CONFIG_KEYS).map((key) => key.slice(0, key.lastIndexOf('.'))));
+  return [...sectionNames].map((section) => [
+    section,
+    Object.entries(CONFIG_KEYS).filter(([key]) => key.slice(0, key.lastIndexOf('.')) === section),
+  ]);
+}
+
+function sectionOf(section: string, keys: Keys): string[] {
+  return [
+    `### \`[${section}]\``,
+    '',
+    '| key | what it takes | default | variable | what it decides | untrusted |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...keys.map(([key, { kind, fallback, meaning, tighten }]) =>
+      row([
+        `\`${key.slice(section.length + 1)}\``,
+        kind.expected.replaceAll(/"([^"]*)"/g, '`$1`'),
+        fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``,
+        `\`${variableOf(key)}\``,
+        meaning,
+        tighten.may,
+      ]),
+    ),
+    '',
+  ];
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
