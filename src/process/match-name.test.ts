@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createNameMatcher } from './match-name.js';
+
+describe('createNameMatcher', () => {
+  it('takes a name for a pattern without stars, and for nothing longer', () => {
+    const matches = createNameMatcher(['PATH'], false);
+    expect([matches('PATH'), matches('path'), matches('PATHS'), matches('MYPATH')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(createNameMatcher(['PATH'], true)('Path')).toBe(true);
+  });
+
+  it('does not let two parts share characters', () => {
+    expect(createNameMatcher(['AB*BA'], false)('ABA')).toBe(false);
+    expect(createNameMatcher(['*_KEY_*'], false)('_KEY')).toBe(false);
+    expect(createNameMatcher(['A*B*B'], false)('AB')).toBe(false);
+  });
+
+  it('answers as a regular expression would', () => {
+    const name = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '_', '\n'), maxLength: 8 });
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '_', '*'), maxLength: 6 });
+    fc.assert(
+      fc.property(name, fc.array(pattern, { maxLength: 3 }), fc.boolean(), (text, patterns, ignoreCase) => {
+        const source = patterns.map((each) => each.replaceAll('*', '[^]*')).join('|');
+        const expected =
+          patterns.length > 0 && new RegExp(`^(?:${source})$`, ignoreCase ? 'i' : '').test(text);
+        expect(createNameMatcher(patterns, ignoreCase)(text)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
