@@ -44,6 +44,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./start.js')).measureStart,
   },
   {
+    name: 'command',
+    title: 'The command, from its start to its end',
+    nodeOptions: [],
+    load: async () => (await import('./command.js')).measureCommand,
+  },
+  {
     name: 'lookup',
     title: 'Look-up among 10,000 tools',
     nodeOptions: [],

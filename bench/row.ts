@@ -49,6 +49,11 @@ export function toRow(
   };
 }
 
+/** A timing in milliseconds, for a row with that unit. */
+export function toMs({ wallUs, cpuUs, rounds }: Timing): Timing {
+  return { wallUs: wallUs / 1_000, cpuUs: cpuUs / 1_000, rounds };
+}
+
 /** Undefined: there is no goal, or nothing to hold against it. */
 export function isMet({ ours, cpu, beside, goal }: Row): boolean | undefined {
   if (goal === undefined || ours === undefined) return undefined;

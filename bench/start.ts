@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { cleanEnvironment } from './clean-environment.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave, type Timing } from './measure.js';
-import { type Goal, type Row, toRow } from './row.js';
+import { type Goal, type Row, toMs, toRow } from './row.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -47,8 +48,7 @@ function nodeWith(program: string): Contender {
 }
 
 function processOf(options: readonly string[], program: string): Contender {
-  // Certificates that are read at every start would count on both sides.
-  const { NODE_EXTRA_CA_CERTS: _certificates, NODE_OPTIONS: _options, ...env } = process.env;
+  const env = cleanEnvironment();
   const args = [...options, `${program};${TELL_CPU}`];
   let cpuUs = 0;
   return {
@@ -75,8 +75,4 @@ function inMs(what: string, ours: Timing, beside: readonly [string, Timing], goa
     computing: true,
     ...(goal === undefined ? {} : { goal }),
   });
-}
-
-function toMs({ wallUs, cpuUs, rounds }: Timing): Timing {
-  return { wallUs: wallUs / 1_000, cpuUs: cpuUs / 1_000, rounds };
 }
