@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 const here = import.meta.dirname;
-const main = join(here, '..', '..', 'dist', 'cli', 'main.js');
+const main = join(here, '..', '..', 'dist', 'command', 'toolexec.cjs');
 const args = [
   'run',
   join(here, 'response.json'),

@@ -13,7 +13,7 @@ onStrayError((error) => {
   void report(error).then(leave);
   return true;
 });
-await main().then(leave);
+void main().then(leave);
 
 async function main(): Promise<ExitCode> {
   try {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
   copyFileSync,
@@ -17,17 +18,20 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 const SOURCES = join(ROOT, 'src');
 const BUILDS = join(ROOT, '.tmp', 'built-command');
 
+const BUNDLERS = ['build-command.ts', 'bundle-command.ts'].map((name) => join(ROOT, 'scripts', name));
+
 /**
- * The command as it would be shipped, built from the sources of now; the path of its `main.js`. Compiled once per
+ * The command as it would be shipped, built from the sources of now; the path of its program. Compiled once per
  * state of the sources, whoever asks: several test files run at the same time.
  */
 export function builtCommand(): string {
   const sources = readSources();
   const place = join(BUILDS, hashOf(sources));
-  const main = join(place, 'dist', 'cli', 'main.js');
-  if (existsSync(main)) return main;
+  const program = join(place, 'dist', 'command', 'toolexec.cjs');
+  if (existsSync(program)) return program;
   const unfinished = join(BUILDS, `unfinished-${randomUUID()}`);
   compile(sources, unfinished);
+  bundle(join(unfinished, 'dist'));
   removeOldBuilds();
   try {
     renameSync(unfinished, place);
@@ -35,7 +39,7 @@ export function builtCommand(): string {
     // Somebody else was faster, with the same result.
     rmSync(unfinished, { recursive: true });
   }
-  return main;
+  return program;
 }
 
 // Not those of another run that may be using them at this moment.
@@ -56,6 +60,7 @@ function readSources(): ReadonlyMap<string, string> {
 
 function hashOf(sources: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256').update(readFileSync(import.meta.filename));
+  for (const path of BUNDLERS) hash.update(readFileSync(path));
   for (const [name, text] of sources) hash.update(`${name}\0${text}\0`);
   return hash.digest('hex').slice(0, 16);
 }
@@ -75,4 +80,12 @@ function compile(sources: ReadonlyMap<string, string>, place: string): void {
     writeFileSync(target, outputText);
   }
   copyFileSync(join(ROOT, 'package.json'), join(place, 'package.json'));
+}
+
+// In a process of its own, because a bundler that takes plugins answers later.
+function bundle(dist: string): void {
+  execFileSync(process.execPath, ['--import', 'tsx', join(ROOT, 'scripts', 'build-command.ts'), dist], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
