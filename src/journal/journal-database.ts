@@ -16,10 +16,10 @@ const REMEMBERED_CALLS = 10_000;
 export class JournalDatabase {
   private readonly statements = new Map<string, SqliteStatement>();
   private readonly numbers = new Map<CallKey, number>();
-  /** Of the open transaction: which rows it added, what they hold, and the numbers of its calls. */
+  /** Of the open transaction: which rows it added, what they hold, and the numbers that hold once it is committed. */
   private added = '';
   private content = '';
-  private fresh: [CallKey, number][] = [];
+  private fresh = new Map<CallKey, number>();
 
   constructor(private readonly sqlite: SqliteDatabase) {}
 
@@ -35,7 +35,7 @@ export class JournalDatabase {
   begin(): void {
     this.added = '';
     this.content = '';
-    this.fresh = [];
+    this.fresh.clear();
     this.prepared('BEGIN IMMEDIATE').run();
   }
 
@@ -49,7 +49,7 @@ export class JournalDatabase {
     if (this.added !== '') this.addLink();
     this.prepared('COMMIT').run();
     for (const [key, number] of this.fresh) this.remember(key, number);
-    this.fresh = [];
+    this.fresh.clear();
   }
 
   private addLink(): void {
@@ -62,12 +62,13 @@ export class JournalDatabase {
   }
 
   rollback(): void {
+    this.fresh.clear();
     if (this.sqlite.inTransaction) this.prepared('ROLLBACK').run();
   }
 
-  /** Remembers a call's number once the open transaction is committed. */
+  /** Knows a call's number within the open transaction, and remembers it once that is committed. */
   willHold(key: CallKey, number: number): void {
-    this.fresh.push([key, number]);
+    this.fresh.set(key, number);
   }
 
   private remember(key: CallKey, number: number): void {
@@ -79,7 +80,7 @@ export class JournalDatabase {
 
   /** The number of a key's call; undefined for a key that this journal never gave out. */
   numberOf(key: CallKey): number | undefined {
-    return this.numbers.get(key) ?? this.lookUp(key);
+    return this.numbers.get(key) ?? this.fresh.get(key) ?? this.lookUp(key);
   }
 
   private lookUp(key: CallKey): number | undefined {
@@ -90,7 +91,8 @@ export class JournalDatabase {
     ).get(parsed.index, toStoredText(parsed.batchId));
     if (row === undefined) return undefined;
     const number = Number(row.number);
-    this.remember(key, number);
+    // Not before the commit: the row that was found may be one of this transaction, and go again with it.
+    this.willHold(key, number);
     return number;
   }
 

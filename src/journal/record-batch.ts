@@ -23,8 +23,10 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
         inBatch: new Map<string, number>(),
       };
       const placed = rows.map((row, index) => {
-        database.willHold(callKey(entry.id, index), number + 1 + index);
-        return placeCall(database, delivery, row, number + 1 + index);
+        const place = placeCall(database, delivery, row, number + 1 + index);
+        // A delivery that attached is no call of its own.
+        if (place.kind !== 'known') database.willHold(callKey(entry.id, index), number + 1 + index);
+        return place;
       });
       return placed.map((place, index) => toAcceptance(database, place, callKey(entry.id, index)));
     },
