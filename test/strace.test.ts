@@ -114,6 +114,16 @@ describe.skipIf(reason !== undefined)(
         { path: 'warm/a.txt', content: 'x', mode: 'overwrite' },
       ],
       [
+        'edit_file',
+        { path: 'dir/a.txt', old_string: 'dir', new_string: 'x' },
+        { path: 'warm/a.txt', old_string: 'warm', new_string: 'x' },
+      ],
+      [
+        'apply_patch',
+        { patch: 'LP1\nF dir/new/n.txt\nT\nx\n.\nF dir/m.txt\nT\nx\n.\nEND\n' },
+        { patch: 'LP1\nF warm/new/n.txt\nT\nx\n.\nF warm/m.txt\nT\nx\n.\nEND\n' },
+      ],
+      [
         'write_file',
         { path: 'dir/a.txt', content: 'x', mode: 'append' },
         { path: 'warm/a.txt', content: 'x', mode: 'append' },

@@ -1,7 +1,9 @@
 import { isObject, type OptionRules, option, settleOptions } from '../base/settle-options.js';
 import type { Tool } from '../contract/tool.js';
 import { defineOwnTool } from '../engine/declare/define-tool.js';
+import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
+import { editFileTool } from '../tools/edit-file/edit-file-tool.js';
 import { globTool } from '../tools/glob/glob-tool.js';
 import { grepTool } from '../tools/grep/grep-tool.js';
 import { listDirectoryTool } from '../tools/list-directory/list-directory-tool.js';
@@ -27,10 +29,12 @@ const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined }> = 
 export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
   const { listDirectory } = settleOptions('builtinTools', options, RULES);
   return [
+    defineOwnTool(applyPatchTool()),
     defineOwnTool(bashTool()),
-    defineOwnTool(listDirectoryTool(listDirectory)),
+    defineOwnTool(editFileTool()),
     defineOwnTool(globTool()),
     defineOwnTool(grepTool()),
+    defineOwnTool(listDirectoryTool(listDirectory)),
     defineOwnTool(readFileTool()),
     defineOwnTool(runCommandTool()),
     defineOwnTool(writeFileTool()),

@@ -5,6 +5,8 @@
 export const TOOL_NAMES = {
   read_file: ['Read', 'file_read'],
   write_file: ['Write', 'file_write'],
+  edit_file: ['Edit', 'edit'],
+  apply_patch: [],
   list_directory: [],
   glob: ['Glob'],
   grep: ['Grep'],

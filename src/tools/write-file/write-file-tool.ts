@@ -1,11 +1,12 @@
 import type { ToolContext } from '../../contract/context.js';
-import type { WriteMode } from '../../contract/files.js';
+import type { WriteMode, WriteOutcome } from '../../contract/files.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { assertNotRedacted } from '../redacted-text.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { probeWrite } from './probe-write.js';
 import { writeErrorFor } from './write-error.js';
-import { knownContent, rememberWrite } from './written-file.js';
+import { type KnownContent, knownContent, rememberWrite } from './written-file.js';
 
 export interface WriteFileArgs {
   readonly path: string;
@@ -61,6 +62,7 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
     maxArgsBytes: MAX_ARGS_BYTES,
     effects: (args) => {
       contentBytes(args.content);
+      assertNotRedacted('content', [args.content]);
       return [{ kind: 'write', path: args.path }];
     },
     summarize: (args) => `${VERBS[args.mode ?? 'create']} ${args.path} (${contentBytes(args.content)} bytes)`,
@@ -90,13 +92,28 @@ async function writeFile(
   const size = contentBytes(args.content);
   const mode = args.mode ?? 'create';
   const bytes = Buffer.from(args.content, 'utf8');
-  const before = await knownContent(args.path, mode, ctx);
-  const written = await ctx.files.write(args.path, bytes, { mode }).catch(async (error: unknown) => {
+  const known = await knownContent(args.path, mode, ctx);
+  const written = await put({ path: args.path, bytes, mode, known }, ctx).catch(async (error: unknown) => {
     throw await writeErrorFor(args.path, error, ctx);
   });
-  rememberWrite({ path: written.path, created: written.created, mode, bytes, before }, ctx.memory, now);
+  const { path, created } = written;
+  rememberWrite({ path, created, mode, bytes, before: known?.bytes }, ctx.memory, now);
   return {
     text: `Successfully wrote ${size} bytes to ${args.path}`,
     metadata: { path: written.path, bytes_written: size, mode, created: written.created },
   };
+}
+
+interface NewContent {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly mode: WriteMode;
+  readonly known: KnownContent | undefined;
+}
+
+/** What was looked at before it is replaced must be what is replaced: another process may be writing as well. */
+async function put({ path, bytes, mode, known }: NewContent, { files }: ToolContext): Promise<WriteOutcome> {
+  if (mode !== 'overwrite' || known === undefined) return files.write(path, bytes, { mode });
+  const [written] = await files.writeAll([{ path, bytes, expectedSha256: known.sha256 }]);
+  return written ?? { path, created: false, bytesWritten: bytes.length };
 }

@@ -1,8 +1,16 @@
 import type { ConversationMemory, ToolContext } from '../../contract/context.js';
 import type { WriteMode } from '../../contract/files.js';
-import { ToolError } from '../../errors/tool-error.js';
-import { errnoOf } from '../errno-of.js';
 import { canonicalPath, fileRecord, filesRead, sha256Of } from '../files-read.js';
+import { readIfThere } from '../read-if-there.js';
+import { assertFresh } from '../stale-file.js';
+
+/** What is there before a write, of a file that this conversation knows. */
+export interface KnownContent {
+  /** Undefined: the file was removed since, and there is nothing that could be lost. */
+  readonly bytes: Uint8Array | undefined;
+  /** Null where there is no file. */
+  readonly sha256: string | null;
+}
 
 /**
  * The present content of a file that this conversation knows; undefined when it knows nothing of it, or when it is
@@ -13,28 +21,17 @@ export async function knownContent(
   path: string,
   mode: WriteMode,
   ctx: ToolContext,
-): Promise<Uint8Array | undefined> {
+): Promise<KnownContent | undefined> {
   if (mode === 'create') return undefined;
-  const record = filesRead(ctx.memory).get(canonicalPath(ctx, path));
+  const canonical = canonicalPath(ctx, path);
+  const record = filesRead(ctx.memory).get(canonical);
   if (record === undefined) return undefined;
-  const bytes = await readIfThere(path, ctx);
-  if (bytes === undefined || sha256Of(bytes) === record.sha256) return bytes;
-  if (mode === 'append') return undefined;
-  throw new ToolError(
-    'stale_file',
-    `Cannot overwrite ${path}: File content changed since last read. Read it again, then repeat the change.`,
-    { details: { path } },
-  );
-}
-
-/** The file was removed since: then there is nothing that could be lost. */
-async function readIfThere(path: string, ctx: ToolContext): Promise<Uint8Array | undefined> {
-  try {
-    return await ctx.files.read(path);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const bytes = await readIfThere(path, ctx.files);
+  if (bytes === undefined) return { bytes, sha256: null };
+  const sha256 = sha256Of(bytes);
+  if (sha256 !== record.sha256 && mode === 'append') return undefined;
+  assertFresh({ path, canonical, sha256 }, ctx.memory, { action: 'overwrite', mustBeRead: false });
+  return { bytes, sha256 };
 }
 
 export interface WrittenFile {

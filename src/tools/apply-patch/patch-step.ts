@@ -1,0 +1,22 @@
+/** One change to one file. The steps of a patch are taken in order, on files in memory. */
+export interface PatchStep {
+  /** In the patch, from 1. */
+  readonly line: number;
+  readonly path: string;
+  readonly effect: 'write' | 'delete' | 'move';
+  /** Where the file goes; present exactly for a move. */
+  readonly to?: string;
+  /** Lines that come into the file. */
+  readonly added: readonly string[];
+  /**
+   * The content afterwards, of a move at its new place; undefined content: there is no file. Yields now and then, so
+   * that who drains it may let others have their turn.
+   * @throws ToolError `patch_failed` when the step does not fit
+   */
+  run(content: Uint8Array | undefined): Generator<void, Uint8Array | undefined>;
+}
+
+export interface ParsedPatch {
+  readonly format: 'lp1' | 'begin_patch' | 'unified';
+  readonly steps: readonly PatchStep[];
+}

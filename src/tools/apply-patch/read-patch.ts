@@ -1,0 +1,31 @@
+import { parseBeginPatch } from './begin-patch/parse-begin-patch.js';
+import { lp1Steps } from './lp1/lp1-steps.js';
+import { unreadablePatch } from './patch-error.js';
+import type { ParsedPatch } from './patch-step.js';
+import { parseUnified } from './unified/parse-unified.js';
+
+/**
+ * Reads a patch of any known format, told apart by the first line that is neither blank nor a comment.
+ * @throws ToolError `patch_failed` with the line
+ */
+export function readPatch(text: string): ParsedPatch {
+  if (/\p{Surrogate}/u.test(text)) throw unreadablePatch(1, 'it is not well-formed Unicode.');
+  const lines = text.split('\n', LOOKED_AT);
+  const at = lines.findIndex((line) => !/^[ \t]*(?:#|\r?$)/.test(line));
+  const first = lines[at]?.trim();
+  if (first === undefined || first === 'LP1') return { format: 'lp1', steps: lp1Steps(text) };
+  if (first === '*** Begin Patch' || HEREDOC.test(first)) {
+    return { format: 'begin_patch', steps: parseBeginPatch(text) };
+  }
+  if (UNIFIED.test(first)) return { format: 'unified', steps: parseUnified(text) };
+  throw unreadablePatch(
+    at + 1,
+    `Invalid LP1 header ${JSON.stringify(first.slice(0, 80))}. A patch begins with "LP1", with "*** Begin Patch", ` +
+      'or with the "diff --git" or "---" line of a unified diff.',
+  );
+}
+
+/** A patch that has no first line among so many has none. */
+const LOOKED_AT = 10_000;
+const HEREDOC = /^<<(?:EOF|'EOF'|"EOF")$/;
+const UNIFIED = /^(?:diff |--- |Index: |From [0-9a-f]{7,} )/;

@@ -1,0 +1,119 @@
+import { fromByteText, toByteText } from '../byte-text.js';
+import { LineBuffer } from '../line-buffer.js';
+import { listLines, missing } from '../misfit.js';
+import { type PatchPlace, unfitPatch } from '../patch-error.js';
+import { withoutCr } from '../patch-lines.js';
+import { readTextFile, type TextFile, writeTextFile } from '../text-file.js';
+
+export interface Hunk {
+  readonly line: number;
+  /** As the header says it, from 1. */
+  readonly oldStart: number;
+  /** Context and removed lines. */
+  readonly old: readonly string[];
+  /** Context and added lines. */
+  readonly fresh: readonly string[];
+  readonly added: readonly string[];
+  /** Whether `\ No newline at end of file` follows the last line of a side. */
+  readonly oldUnended: boolean;
+  readonly freshUnended: boolean;
+}
+
+/**
+ * The content after the hunks. A hunk fits where its header says, or at exactly one other place behind the hunk
+ * before it; its lines are equal to the file's, the newline at the file's end included.
+ * @throws ToolError `patch_failed`
+ */
+export function* applyHunks(
+  place: PatchPlace,
+  hunks: readonly Hunk[],
+  content: Uint8Array,
+): Generator<void, Uint8Array> {
+  if (hunks.length === 0) return content;
+  const file = readTextFile(content);
+  const lines = new LineBuffer(file.lines);
+  let { finalNewline } = file;
+  let [from, shift] = [0, 0];
+  for (const hunk of hunks) {
+    const { old, fresh } = settle(hunk, file);
+    const at = locate(lines, { hunk, old, from, stated: statedIndex(hunk) + shift }, place.path);
+    const reachesEnd = at + old.length === lines.length;
+    assertSameEnd(hunk, reachesEnd, finalNewline, place.path);
+    lines.splice(at, old.length, fresh);
+    if (reachesEnd) finalNewline = lines.length > 0 && !hunk.freshUnended;
+    shift = at - statedIndex(hunk) + fresh.length - old.length;
+    from = at + fresh.length;
+    yield;
+  }
+  return writeTextFile({ ...file, lines: lines.texts(), finalNewline });
+}
+
+/** A hunk that takes no lines stands behind the line that it names. */
+function statedIndex({ oldStart, old }: Hunk): number {
+  return old.length === 0 ? oldStart : oldStart - 1;
+}
+
+function settle({ old, fresh }: Hunk, { boundary }: TextFile): Pick<Hunk, 'old' | 'fresh'> {
+  const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
+  return { old: lines(old), fresh: lines(fresh) };
+}
+
+interface Sought {
+  readonly hunk: Hunk;
+  readonly old: readonly string[];
+  /** Where it may begin at the earliest, and where its header puts it. */
+  readonly from: number;
+  readonly stated: number;
+}
+
+function locate(lines: LineBuffer, { hunk, old, from, stated }: Sought, path: string | undefined): number {
+  const place = { path, line: hunk.line };
+  if (old.length === 0) {
+    if (lines.length === 0) return 0;
+    throw unfitPatch(
+      place,
+      'the hunk only adds lines: give the lines around them, so that their place is known.',
+    );
+  }
+  if (stated >= from && lines.isAt(stated, old)) return stated;
+  const found = lines.find(old, { from, limit: 2 });
+  const [at] = found;
+  if (at !== undefined && found.length === 1) return at;
+  if (at !== undefined) {
+    const all = listLines(lines.find(old, { from }));
+    throw unfitPatch(
+      place,
+      `the hunk is not at line ${stated + 1}, as its header says, and fits at several others (${all}). ` +
+        'Correct the line number, or give more context.',
+    );
+  }
+  const earlier = lines.find(old);
+  if (earlier.length > 0) {
+    throw unfitPatch(
+      place,
+      `the hunk fits only at ${listLines(earlier)}, before the hunk that comes first in the patch.`,
+    );
+  }
+  const why = missing(lines.texts().map(fromByteText), old.map(fromByteText));
+  throw unfitPatch(place, `the lines of the hunk were not found. ${why}`);
+}
+
+function assertSameEnd(
+  hunk: Hunk,
+  reachesEnd: boolean,
+  finalNewline: boolean,
+  path: string | undefined,
+): void {
+  const place = { path, line: hunk.line };
+  const mark = '"\\ No newline at end of file"';
+  if (hunk.oldUnended && !(reachesEnd && !finalNewline) && hunk.old.length > 0) {
+    throw unfitPatch(place, `the hunk says ${mark}, and the file has a newline there. Leave that line out.`);
+  }
+  if (reachesEnd && !finalNewline && !hunk.oldUnended && hunk.old.length > 0) {
+    const where = 'the last line that is context or removed';
+    throw unfitPatch(place, `the file does not end in a newline. Add ${mark} behind ${where}.`);
+  }
+  if (hunk.freshUnended && !reachesEnd) {
+    throw unfitPatch(place, `the hunk says ${mark}, but lines of the file follow it.`);
+  }
+}
