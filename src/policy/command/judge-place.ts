@@ -7,6 +7,7 @@ import {
   DEVICE_NAME,
   DEVICE_SAMPLES,
   HARMLESS_DEVICES,
+  HIDDEN_NAMES,
   ORDINARY_NAMES,
   STARTUP_FILES,
   STARTUP_SAMPLES,
@@ -60,7 +61,9 @@ function matchAny(segment: Segment, names: readonly string[]): [boolean, string]
 /** A pattern for whatever a directory holds. */
 function coversAll(segment: Segment): boolean {
   if (segmentText(segment) !== undefined) return false;
-  return ORDINARY_NAMES.filter((name) => couldMatch(segment, name)).length * 2 > ORDINARY_NAMES.length;
+  return [ORDINARY_NAMES, HIDDEN_NAMES].some(
+    (names) => names.filter((name) => couldMatch(segment, name)).length * 2 > names.length,
+  );
 }
 
 const MANY_UPS = 3;

@@ -53,5 +53,5 @@ export function judgeVariable(shell: Shell, name: string, value: Value, scope: S
   }
   if (PLAIN_VALUE.test(value.text)) return;
   shell.findings.ask(`${name} names what other programs run: ${value.text}`);
-  shell.runText(value.text, scope.copy(), INHERITED);
+  shell.runText(value.text.replace(/^[|!]-?/, ''), scope.copy(), INHERITED);
 }

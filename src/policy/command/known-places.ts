@@ -43,6 +43,8 @@ export const ORDINARY_NAMES: readonly string[] = [
 ];
 
 /** A disk or memory by any of its names; what a pattern is tried on. */
+export const HIDDEN_NAMES: readonly string[] = ['.config', '.ssh', '.git', '.cache'];
+
 export const DEVICE_SAMPLES: readonly string[] = [
   ...[
     'sda',

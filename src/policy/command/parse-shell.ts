@@ -1,4 +1,4 @@
-import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash';
+import { forEachChild, type ParameterExpansionPart, type ParsedScript, parse, type SyntaxNode } from 'unbash';
 
 /** The only file that knows the parser. What it lets through consists of known kinds of nodes and nothing else. */
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
@@ -119,7 +119,11 @@ function flawOfUnfinished(node: SyntaxNode): string | undefined {
     case 'CommandExpansion':
     case 'ProcessSubstitution':
     case 'ArithmeticCommandExpansion':
-      return node.script === undefined ? 'a substitution is not understood' : undefined;
+      return node.script === undefined || !isClosed(node.text)
+        ? 'a substitution is not understood'
+        : undefined;
+    case 'ParameterExpansion':
+      return isSplitWithin(node) ? 'a substitution within a replacement is not judged' : undefined;
     case 'ArithmeticExpansion':
       return node.expression === undefined && /\w/.test(node.text)
         ? 'arithmetic is not understood'
@@ -138,6 +142,16 @@ function flawOfUnfinished(node: SyntaxNode): string | undefined {
     default:
       return undefined;
   }
+}
+
+function isClosed(text: string): boolean {
+  const end = text.startsWith('`') ? '`' : text.startsWith('${') ? '}' : ')';
+  return text.length > 1 && text.endsWith(end);
+}
+
+/** The parser splits `${x/…/…}` at slashes that are part of a substitution: what is behind them would be missed. */
+function isSplitWithin({ operation, text }: ParameterExpansionPart): boolean {
+  return operation?.type === 'Replace' && /`|[$<>]\(|\$\{[\s|]/.test(text);
 }
 
 /** A cheap look before parsing: each level of substitution would be read once more by the parser. */

@@ -85,6 +85,11 @@ export function showPlace({ origin, ups, segments }: Place): string {
   return [...Array<string>(ups).fill('..'), ...names].join('/') || '.';
 }
 
+/** The path of a field, as text. */
+export function rootPath(field: Field, directory: string | undefined): string {
+  return showPlace(toPlace(field, directory));
+}
+
 /** All of it known: the path as text. */
 export function exactPlace(place: Place): string | undefined {
   if (place.origin === 'unknown') return undefined;

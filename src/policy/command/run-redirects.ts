@@ -42,8 +42,11 @@ export function redirectInput(
     if (operator !== '<') writeTo(shell, field, scope);
     if (operator === '<' || operator === '<>') {
       readFrom(shell, field, scope);
-      if ((descriptor ?? 0) === 0) current = readsSecret(field, scope) ?? sourceOf(field) ?? UNKNOWN;
+      if ((descriptor ?? 0) === 0)
+        current = fromNetwork(field) ?? readsSecret(field, scope) ?? sourceOf(field) ?? UNKNOWN;
     }
+    // Both ends at once: `>& /dev/tcp/… 0>&1`.
+    current = operator === '<' ? current : (fromNetwork(field) ?? current);
     isOutputElsewhere ||= operator !== '<' && (descriptor ?? 1) === 1;
   }
   return { input: current, isOutputElsewhere };
@@ -76,6 +79,10 @@ function writeTo(shell: Interpreter, field: Field, scope: Scope): void {
 function readFrom(shell: Interpreter, field: Field, scope: Scope): void {
   networkDevice(shell, field);
   readEffect(shell.findings, field, scope);
+}
+
+function fromNetwork({ shown }: Field): Stream | undefined {
+  return /^\/dev\/(?:tcp|udp)\//.test(shown) ? { kind: 'fetched', from: shown } : undefined;
 }
 
 /** Bash itself connects for `/dev/tcp/host/port`. */

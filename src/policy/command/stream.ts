@@ -7,6 +7,8 @@ export type Stream =
   | { readonly kind: 'listing'; readonly root: string }
   /** The content of a file that holds secrets. */
   | { readonly kind: 'secret'; readonly path: string }
+  /** What a shell answers whose input is not known. */
+  | { readonly kind: 'shell' }
   /** Whatever the shell itself was given. */
   | { readonly kind: 'inherited' }
   | { readonly kind: 'unknown'; readonly numeric: boolean };
@@ -27,7 +29,7 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   if (first.kind === 'text' && first.text === '') return second;
   if (second.kind === 'text' && second.text === '') return first;
   if (first.kind === 'text' && second.kind === 'text') return textStream(first.text + second.text);
-  for (const kind of ['fetched', 'secret', 'listing'] as const) {
+  for (const kind of ['fetched', 'secret', 'shell', 'listing'] as const) {
     if (first.kind === kind) return first;
     if (second.kind === kind) return second;
   }

@@ -22,7 +22,7 @@ export function readParameter(name: string, scope: Scope): Value {
 }
 
 function readPositional(index: number, scope: Scope): Value {
-  if (index === 0) return { kind: 'text', text: 'bash', assumed: true };
+  if (index === 0) return scope.variables.get('0') ?? { kind: 'text', text: 'bash', assumed: true };
   if (scope.positional === undefined) return UNKNOWN_VALUE;
   return { kind: 'text', text: scope.positional[index - 1] ?? '', assumed: false };
 }
@@ -103,6 +103,7 @@ function applyOperation(
         base,
         operands.text(operation.offset),
         operation.length && operands.text(operation.length),
+        /^[@*]$/.test(name),
       );
     case 'CaseModification':
       if (operation.operand !== undefined) operands.text(operation.operand);
@@ -162,7 +163,7 @@ function replaceText(text: string, pattern: string, replacement: string, operato
   return text.replace(pattern, () => replacement);
 }
 
-function slice(base: Value, offset: Value, length: Value | undefined): Value {
+function slice(base: Value, offset: Value, length: Value | undefined, isPositional: boolean): Value {
   const from = toInteger(offset);
   const count = length === undefined ? Number.POSITIVE_INFINITY : toInteger(length);
   if (from === undefined || count === undefined) return UNKNOWN_VALUE;
@@ -171,9 +172,9 @@ function slice(base: Value, offset: Value, length: Value | undefined): Value {
     return [start, count < 0 ? whole.length + count : start + count];
   };
   if (base.kind === 'text') return { ...base, text: base.text.slice(...cut(base.text)) };
-  if (base.kind === 'list')
-    return { kind: 'list', items: ['bash', ...base.items].slice(...cut(['', ...base.items])) };
-  return base;
+  if (base.kind !== 'list') return base;
+  const items = isPositional ? ['bash', ...base.items] : base.items;
+  return { kind: 'list', items: items.slice(...cut(items)) };
 }
 
 function toInteger(value: Value): number | undefined {

@@ -119,7 +119,7 @@ function setName({ findings, name }: Invocation, word: Field): string | undefine
 }
 
 const judgeMapfile: Judge = (call) => {
-  const { operands, has, value } = readOptions(call.words, { short: 'dnOstuCc' });
+  const { operands, has, value } = readOptions(call.words, { short: 'dnOsuCc' });
   const callback = value('C');
   if (callback !== undefined) runCodeWord(call, callback, call.scope.copy());
   if (has('C')) call.findings.ask(`${call.name} runs a command for the lines it reads.`);

@@ -30,8 +30,8 @@ export const judgeFormat: Judge = (call) => {
   const { operands, has } = readOptions(call.words, { short: 'bCdDeEfFgGiIjJlLmMnNoOPrstTuUz' });
   if (has('help', 'version') || call.words.some(({ shown }) => shown === '-V' || shown === '-n'))
     return NOTHING;
-  const onDisk = operands.filter((word) => judgeTarget(word, call.scope.directory).kind !== 'ordinary');
-  const target = onDisk[0] ?? operands.find(({ shown }) => shown.startsWith('/dev/'));
+  const onDisk = call.words.filter((word) => judgeTarget(word, call.scope.directory).kind !== 'ordinary');
+  const target = onDisk[0] ?? call.words.find(({ shown }) => shown.startsWith('/dev/'));
   if (target !== undefined) call.findings.block(`${call.name} would erase ${target.shown}.`);
   else if (operands.length > 0)
     call.findings.ask(`${call.name} makes a file system and erases what was there.`);
@@ -59,9 +59,7 @@ const lists = (words: readonly string[]) =>
     /^-(?:-list|-help|-version|\w*[lhVvsdJ]|-dump|-print|-show.*|-verify|-geometry|-getsz)$/.test(word),
   );
 const printsOnly = (words: readonly string[]) =>
-  lists(words) ||
-  words.includes('print') ||
-  words.every((word) => word.startsWith('-') || word.startsWith('/'));
+  words.some((word) => /^(?:print|-l|--list|-h|--help|-v|--version)$/.test(word));
 
 const erases =
   (when: RegExp): Judge =>
@@ -128,5 +126,5 @@ export const DISK_JUDGES: Judges = {
 
 /** `mkfs.ext4` and all its kin. */
 export function isFormatter(name: string): boolean {
-  return /^(?:mkfs|newfs|mkswap)[._-]?\w*$/.test(name);
+  return /^(?:mkfs[._-]\w+|newfs_\w+)$/.test(name);
 }

@@ -1,9 +1,9 @@
 import { exactText, type Field, literalField, UNKNOWN_TEXT } from '../field.js';
 import { judgeTarget, judgeTree } from '../judge-place.js';
+import { rootPath } from '../place.js';
 import { deleteEffect, readEffect, writeEffect } from '../report-effects.js';
 import type { Invocation, Judge } from '../shell.js';
 import { INHERITED } from '../stream.js';
-import { isVitalText } from './removal.js';
 import { runRest } from './run-payload.js';
 
 /** `find START… TESTS ACTIONS`. */
@@ -21,7 +21,7 @@ export const judgeFind: Judge = (call) => {
     }
   }
   for (const [index, word] of expression.entries()) judgeAction(call, starts, expression, word, index);
-  return { kind: 'listing', root: rootOf(starts, expression) };
+  return { kind: 'listing', root: rootOf(starts, expression, call.scope.directory) };
 };
 
 function startsOf(words: readonly Field[]): readonly Field[] {
@@ -30,9 +30,13 @@ function startsOf(words: readonly Field[]): readonly Field[] {
 }
 
 /** What a `| xargs rm` behind it would hit: nothing vital when only some names are taken. */
-function rootOf(starts: readonly Field[], expression: readonly Field[]): string {
-  const vital = starts.find(({ shown }) => isVitalText(shown));
-  return vital !== undefined && !isNarrow(expression) ? vital.shown : '.';
+function rootOf(
+  starts: readonly Field[],
+  expression: readonly Field[],
+  directory: string | undefined,
+): string {
+  const vital = starts.find((start) => judgeTree(start, directory) === 'vital');
+  return vital !== undefined && !isNarrow(expression) ? rootPath(vital, directory) : '.';
 }
 
 const NARROWING =

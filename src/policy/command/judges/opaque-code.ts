@@ -31,15 +31,12 @@ const INTERPRETERS: Readonly<Record<string, RegExp>> = {
   ghc: /^-e$/,
   jshell: /^-$/,
   emacs: /^--?eval$/,
-  sqlite3: /^-cmd$/,
   gdb: /^(?:-ex|--eval-command|-iex)$/,
   vim: /^(?:-c|--cmd)$/,
   nvim: /^(?:-c|--cmd)$/,
   vi: /^-c$/,
   ex: /^-c$/,
   expect: /^-c$/,
-  psql: /^-c$/,
-  mysql: /^-e$/,
   ed: /^$/,
 };
 
@@ -71,7 +68,9 @@ export const judgeInterpreter: Judge = (call) => {
   if (file !== undefined && call.name !== 'deno' && call.name !== 'bun')
     readEffect(findings, file, call.scope);
   const isProgram = file === undefined || file.shown === '-' || /^\/dev\/(?:stdin|fd\/0)$/.test(file.shown);
-  const asksOnly = words.length > 0 && words.every(({ shown }) => /^--?(?:v|V|version|h|help)$/.test(shown));
+  const asksOnly =
+    words.length > 0 &&
+    words.every(({ shown }) => /^--?(?:v|V|version|h|help|test|check|watch)$/.test(shown));
   if (!isProgram || asksOnly || words.some(({ shown }) => shown === '-m')) return UNKNOWN;
   findings.ask(`${call.name} runs code from its input.`);
   if (input.kind === 'text') judgeCode(call, input.text);

@@ -2,6 +2,7 @@ import { exactText, type Field, knownText, sourceOf } from '../field.js';
 import type { Scope } from '../scope.js';
 import type { Invocation } from '../shell.js';
 import { INHERITED, type Stream, UNKNOWN } from '../stream.js';
+import { unescapeText } from './printf-text.js';
 
 /** A word that is read as shell code (`sh -c`, `eval`, `trap`): only what is written out can be told. */
 export function runCodeWord(call: Invocation, word: Field, scope: Scope, input: Stream = INHERITED): Stream {
@@ -19,13 +20,15 @@ export function runCodeStream(call: Invocation, stream: Stream, scope: Scope): S
   switch (stream.kind) {
     case 'text':
       if (!stream.literal) findings.ask(`The code that ${name} reads is computed.`);
+      if (stream.text.includes('\\') && !stream.literal)
+        shell.runText(unescapeText(stream.text), scope.copy(), INHERITED);
       return shell.runText(stream.text, scope, INHERITED);
     case 'fetched':
       blockFetched(call, stream.from);
       return UNKNOWN;
     default:
       findings.ask(`${name} runs code from its input, and that is not known.`);
-      return UNKNOWN;
+      return { kind: 'shell' };
   }
 }
 

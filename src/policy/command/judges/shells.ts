@@ -41,8 +41,10 @@ const judgeShell: Judge = (call) => {
   return runFile(call, rest, inner);
 };
 
-function runOption(call: Invocation, [code, , ...positional]: readonly Field[], scope: Scope): Stream {
+function runOption(call: Invocation, [code, zero, ...positional]: readonly Field[], scope: Scope): Stream {
   if (code === undefined) return UNKNOWN;
+  const name = zero === undefined ? undefined : exactText(zero);
+  if (name !== undefined) scope.set('0', { kind: 'text', text: name, assumed: true });
   scope.positional = texts(positional);
   return runCodeWord(call, code, scope, call.input);
 }

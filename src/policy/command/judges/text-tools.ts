@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { exactText, sourceOf } from '../field.js';
+import { rootPath } from '../place.js';
 import { readOptions } from '../read-options.js';
 import { readEffect } from '../report-effects.js';
 import { readsSecret } from '../secret-file.js';
@@ -20,7 +21,10 @@ const judgeEcho: Judge = ({ words }) => {
   if (!rest.every((text) => text !== undefined))
     return words.map(sourceOf).find((one) => one !== undefined) ?? UNKNOWN;
   const text = `${rest.join(' ')}\n`;
-  return textStream(escapes ? unescapeText(text) : text);
+  const output = textStream(escapes ? unescapeText(text) : text);
+  // Some shells take backslashes for escapes here, others do not.
+  const literal = words.every((word) => word.literal) && !text.includes('\\');
+  return output.kind === 'text' ? { ...output, literal } : output;
 };
 
 /** Files one after the other, or what stands on the input. */
@@ -233,7 +237,7 @@ const judgeLs: Judge = (call) => {
   const { operands } = readOptions(call.words, { short: 'wIT' });
   const [first] = operands;
   for (const file of operands) readEffect(call.findings, file, call.scope);
-  return first === undefined ? UNKNOWN : { kind: 'listing', root: first.shown };
+  return first === undefined ? UNKNOWN : { kind: 'listing', root: rootPath(first, call.scope.directory) };
 };
 
 export const TEXT_JUDGES: Judges = {

@@ -1,0 +1,32 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { findMisses } from './shell/find-misses.js';
+import { ShellWriter } from './shell/generate-shell.js';
+import { Oracle } from './shell/oracle.js';
+
+const opened = Oracle.open();
+const oracle = typeof opened === 'string' ? undefined : opened;
+const whyNot = typeof opened === 'string' ? ` (skipped: ${opened})` : '';
+afterAll(() => oracle?.close());
+
+const BATCH = 100;
+
+/** For longer runs: `TOOLEXEC_SHELL_FUZZ=20000 npx vitest run test/shell.test.ts`. */
+const COUNT = Number(process.env['TOOLEXEC_SHELL_FUZZ'] ?? '400');
+
+describe(`analyzeCommand() beside real bash${whyNot}`, () => {
+  const random = Date.now() % 1_000_000_000;
+  for (const seed of [20_240_607, Number(process.env['TOOLEXEC_SHELL_SEED'] ?? random)]) {
+    it.skipIf(oracle === undefined)(`allows nothing that runs a command it has not named, seed ${seed}`, { timeout: 3_600_000 }, () => {
+      if (oracle === undefined) return;
+      const writer = new ShellWriter(seed);
+      let compared = 0;
+      for (let done = 0; done < COUNT; done += BATCH) {
+        const tally = findMisses(oracle, Array.from({ length: BATCH }, () => writer.text()));
+        expect(tally.misses).toEqual([]);
+        compared += tally.compared;
+      }
+      // Otherwise nothing was compared, and that proves nothing.
+      expect(compared).toBeGreaterThan(COUNT / 4);
+    });
+  }
+});

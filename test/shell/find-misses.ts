@@ -1,0 +1,46 @@
+import { analyzeCommand } from '../../src/policy/command/analyze-command.js';
+import type { Oracle } from './oracle.js';
+
+/** A command that bash ran, though the analysis said `allow` and did not name it. */
+export interface Miss {
+  readonly text: string;
+  readonly ran: readonly string[];
+  readonly commands: readonly (readonly string[])[];
+}
+
+export interface Tally {
+  readonly misses: readonly Miss[];
+  /** How many texts were allowed, and how many commands bash ran for these: what the comparison rests on. */
+  readonly allowed: number;
+  readonly compared: number;
+}
+
+export function findMisses(oracle: Oracle, texts: readonly string[]): Tally {
+  const allowed = texts
+    .map((text) => ({ text, ...analyzeCommand(text) }))
+    .filter(({ verdict }) => verdict === 'allow');
+  const runs = oracle.run(allowed.map(({ text }) => text));
+  let compared = 0;
+  const misses = allowed.flatMap(({ text, commands }, index) => {
+    const ran = runs[index] ?? [];
+    compared += ran.length;
+    const missed = ran.find((argv) => !isNamed(argv, commands, text));
+    // What an earlier text left running may have shown up here: alone it must show again.
+    const again = missed && oracle.run([text])[0]?.find((argv) => !isNamed(argv, commands, text));
+    return again === undefined ? [] : [{ text, ran: again, commands }];
+  });
+  return { misses, allowed: allowed.length, compared };
+}
+
+/** Words that are not known stand for any others; `xargs` and `find` add words of their own. */
+function isNamed(argv: readonly string[], commands: readonly (readonly string[])[], text: string): boolean {
+  const adds = /xargs|find/.test(text);
+  return commands.some((words) => {
+    const [name = ''] = words;
+    if (name.slice(name.lastIndexOf('/') + 1) !== argv[0]) return false;
+    const open = words.findIndex((word, index) => index > 0 && /[$`*?[{~<>@…]|\{\}/.test(word));
+    const known = open === -1 ? words : words.slice(0, open);
+    if (!known.slice(1).every((word, index) => word === argv[index + 1])) return false;
+    return open !== -1 || adds || words.length === argv.length;
+  });
+}
