@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +24,13 @@ describe('readFileBytes()', () => {
     expect(() => readFileBytes(path, ANY)).toThrow('nobody writes to this pipe.');
   });
 
-  it('waits for a pipe whose writer is slow', () => {
+  it('waits for a pipe whose writer is slow', async () => {
     const path = join(folder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    const writer = spawn('sh', ['-c', 'exec 3>"$1"; printf a >&3; sleep 0.3; printf b >&3', 'sh', path]);
+    const program = 'exec 3<>"$1"; echo open; sleep 0.2; printf a >&3; sleep 0.2; printf b >&3';
+    const writer = spawn('sh', ['-c', program, 'sh', path]);
     onTestFinished(() => void writer.kill());
+    await once(writer.stdout, 'data');
     expect(Buffer.from(readFileBytes(path, ANY)).toString()).toBe('ab');
   });
 

@@ -13,7 +13,7 @@ export interface ReadBytesOptions {
 
 const CHUNK_BYTES = 64 * 1024;
 /** How long a pipe may have nobody who writes to it. */
-const NO_WRITER_MS = 1000;
+const NO_WRITER_MS = 2000;
 /** How long a writer may write nothing. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
