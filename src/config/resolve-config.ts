@@ -17,6 +17,7 @@ import type { Configuration } from './configuration.js';
 import { CONFIG_VARIABLE, unknownVariables } from './environment-settings.js';
 import { findProjectFile } from './find-project-file.js';
 import { readConfigFile } from './read-config-file.js';
+import { requireSteadyRoots } from './require-steady-roots.js';
 import { type IgnoredSetting, restrainLayer } from './restrain-layer.js';
 import { toConfiguration } from './to-configuration.js';
 import { isTrustedText } from './trust-project.js';
@@ -84,6 +85,8 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   };
 }
 
+const ROOTS = 'tools.sandbox.allowed_roots';
+
 /** What a person says, wherever. */
 interface PersonLayers {
   readonly user: ConfigLayer;
@@ -132,7 +135,11 @@ function projectLayer(file: string, { cwd, env }: ConfigSources, person: PersonL
   const layer = fileLayer({ kind: 'project', file, text, shown: file });
   const { trusted, warnings } = judgeTrust(file, bytes, env);
   const project = { file, trusted };
-  if (trusted) return { layer, project, ignored: [], warnings };
+  if (trusted) {
+    const roots = layer.get(ROOTS);
+    if (roots !== undefined) requireSteadyRoots(roots);
+    return { layer, project, ignored: [], warnings };
+  }
   const restrained = restrainLayer(layer, {
     base: person.user,
     baseRoots: rootsOf(person.user, cwd),
@@ -157,7 +164,7 @@ function judgeTrust(
 
 /** What tools may touch without a project's file, by real paths. */
 function rootsOf(user: ConfigLayer, cwd: string): readonly string[] {
-  const own = user.get('tools.sandbox.allowed_roots');
+  const own = user.get(ROOTS);
   if (own === undefined) return [realPlace(cwd)];
   return textsOf(own.value).flatMap((root) => realPath(resolve(own.directory, root)) ?? []);
 }

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -85,6 +86,25 @@ describe('trustProject()', () => {
     expect(isTrusted(target, env)).toBe(false);
     writeFileSync(target, 'tools.mode = "disabled"');
     expect(isTrusted(link, env)).toBe(false);
+  });
+
+  it('does not vouch for where a link of the project will lead', () => {
+    const { home, project, env, write } = workshop();
+    trustProject(
+      write(PROJECT, 'tools.mode = "enabled"\ntools.sandbox.allowed_roots = ["data", "../notes", "own"]'),
+      env,
+    );
+    const root = (): unknown => resolveConfig({ cwd: project, env }).configuration.executor.root;
+    mkdirSync(join(project, 'data'));
+    mkdirSync(join(home, 'work', 'real-notes'));
+    symlinkSync(join(home, 'work', 'real-notes'), join(home, 'work', 'notes'));
+    symlinkSync('data', join(project, 'own'));
+    expect(root()).toEqual([join(project, 'data'), join(home, 'work', 'notes'), join(project, 'own')]);
+    rmSync(join(project, 'data'), { recursive: true });
+    symlinkSync(home, join(project, 'data'));
+    expect(root).toThrow(
+      `toolexec.toml:2: tools.sandbox.allowed_roots: "data" is a link that leads to "${home}". Write that path itself.`,
+    );
   });
 
   it('forgets a project, also one that is gone', () => {
