@@ -50,4 +50,7 @@ export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
   '**/.zshrc',
   '**/.zshenv',
   '**/.zprofile',
+  // What we ourselves go by: the person's configuration, what they trust, what was done.
+  '**/.config/toolexec/**',
+  '**/.local/state/toolexec/**',
 ];
