@@ -71,7 +71,8 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
       return whileBusy((abandoned) => writeContained(enclosure, path, bytes, options?.mode, abandoned));
     },
     async writeAll(changes, options) {
-      return whileBusy((abandoned) => writeAllContained(enclosure, changes, abandoned), options?.check);
+      const check = options?.check ?? ((): void => {});
+      return whileBusy((abandoned) => writeAllContained(enclosure, changes, abandoned, check), check);
     },
     async list(path) {
       return listContained(enclosure, path);

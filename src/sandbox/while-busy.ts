@@ -12,7 +12,7 @@ const GIVE_UP_MS = 15_000;
  * @throws ToolError `execution_failed` after fifteen seconds, and whatever `check` throws before an attempt
  */
 export async function whileBusy<Value>(
-  attempt: (abandoned: string | undefined) => Value,
+  attempt: (abandoned: string | undefined) => Value | Promise<Value>,
   check: () => void = NOTHING,
 ): Promise<Value> {
   let waiting: { readonly since: number; lock: string; lockSince: number } | undefined;
@@ -21,7 +21,7 @@ export async function whileBusy<Value>(
     const now = waiting === undefined ? 0 : systemClock.monotonic();
     const isAbandoned = waiting !== undefined && now - waiting.lockSince > ABANDONED_MS;
     try {
-      return attempt(isAbandoned ? waiting?.lock : undefined);
+      return await attempt(isAbandoned ? waiting?.lock : undefined);
     } catch (error) {
       if (!(error instanceof DirectoryBusy)) throw error;
       const at = systemClock.monotonic();

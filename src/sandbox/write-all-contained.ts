@@ -17,7 +17,7 @@ import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { componentsOf, type PathRequest } from './parse-request.js';
-import { assertMayWrite, assertNamesFit, badWrite } from './write-contained.js';
+import { assertMayWrite, assertNamesFit, assertRegular, badWrite } from './write-contained.js';
 
 interface Item {
   readonly change: FileChange;
@@ -35,25 +35,56 @@ interface Item {
  * back when one fails.
  * @throws DirectoryBusy when another process is at the last step in one of the directories
  */
-export function writeAllContained(
+export async function writeAllContained(
   enclosure: Enclosure,
   changes: readonly FileChange[],
   abandonedLock: string | undefined,
-): readonly WriteOutcome[] {
+  check: () => void,
+): Promise<readonly WriteOutcome[]> {
   const requests = changes.map((change) => admitChange(enclosure, change));
   const missing = judge(enclosure, changes, requests);
-  const attempt = new Attempt(enclosure, new DirectoryLocks(abandonedLock));
   try {
-    attempt.stage(changes, requests);
+    return await runAttempt(
+      new Attempt(enclosure, new DirectoryLocks(abandonedLock)),
+      changes,
+      requests,
+      check,
+    );
+  } catch (error) {
+    removeMade(enclosure, missing);
+    throw error;
+  }
+}
+
+async function runAttempt(
+  attempt: Attempt,
+  changes: readonly FileChange[],
+  requests: readonly PathRequest[],
+  check: () => void,
+): Promise<readonly WriteOutcome[]> {
+  try {
+    for (const [index, change] of changes.entries()) {
+      if (index > 0 && index % STAGED_A_TURN === 0) await otherTurns(check);
+      attempt.stage(change, requests[index]);
+    }
     attempt.commit();
     return attempt.outcomes();
   } catch (error) {
     attempt.discard();
-    removeMade(enclosure, missing);
     throw error;
   } finally {
     attempt.close();
   }
+}
+
+/** Each of them is synced to the disk, which takes milliseconds. */
+const STAGED_A_TURN = 8;
+
+async function otherTurns(check: () => void): Promise<void> {
+  await new Promise<void>((done) => {
+    setImmediate(done);
+  });
+  check();
 }
 
 function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: FileChange): PathRequest {
@@ -78,11 +109,14 @@ function judge(
   for (const [index, change] of changes.entries()) {
     withFailures('write', change.path, () => {
       const held = hold(enclosure, requests[index], change, false);
-      held.place.parent.close();
+      try {
+        assertMayChange(change, held);
+      } finally {
+        held.place.parent.close();
+      }
       const { path } = held.place;
       if (places.has(path)) throw badWrite(`${JSON.stringify(change.path)} is changed twice`);
       places.add(path);
-      assertMayChange(change, held);
       for (let at = dirname(path), left = held.place.missing.length; left > 0; left--, at = dirname(at)) {
         missing.add(at);
       }
@@ -103,7 +137,8 @@ function hold(
 
 function assertMayChange(change: FileChange, held: HeldPlace): void {
   const { path, bytes, expectedSha256 } = change;
-  if (bytes !== null || held.entry !== undefined) assertMayWrite(path, held, 'overwrite');
+  if (bytes !== null) assertMayWrite(path, held, 'overwrite');
+  else if (held.entry !== undefined) assertRegular(path, held.entry);
   if (held.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
     throw stale(path, 'it is gone');
   }
@@ -121,18 +156,16 @@ class Attempt {
     this.#locks = locks;
   }
 
-  stage(changes: readonly FileChange[], requests: readonly PathRequest[]): void {
-    for (const [index, change] of changes.entries()) {
-      withFailures('write', change.path, () => {
-        const held = hold(this.#enclosure, requests[index], change, true);
-        const temporary = change.bytes === null ? undefined : beside(held);
-        this.#items.push({ change, held, temporary, backup: undefined, state: 'staged' });
-        assertMayChange(change, held);
-        if (temporary === undefined || change.bytes === null) return;
-        const like = held.entry ?? this.#modelOf(change);
-        writeNewFile(temporary, change.bytes, like === undefined ? {} : { like });
-      });
-    }
+  stage(change: FileChange, request: PathRequest | undefined): void {
+    withFailures('write', change.path, () => {
+      const held = hold(this.#enclosure, request, change, true);
+      const temporary = change.bytes === null ? undefined : beside(held);
+      this.#items.push({ change, held, temporary, backup: undefined, state: 'staged' });
+      assertMayChange(change, held);
+      if (temporary === undefined || change.bytes === null) return;
+      const like = held.entry ?? this.#modelOf(change);
+      writeNewFile(temporary, change.bytes, like === undefined ? {} : { like });
+    });
   }
 
   commit(): void {

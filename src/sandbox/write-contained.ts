@@ -70,15 +70,18 @@ export function assertMayWrite(asked: string, { place, at, entry }: HeldPlace, m
     );
   }
   if (entry === undefined) return;
-  if (entry.isDirectory()) throw fileSystemError('EISDIR');
-  // A link here was put in place after the path was followed.
-  if (!entry.isFile()) {
-    throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
-      details: { path: asked },
-    });
-  }
+  assertRegular(asked, entry);
   if (mode === 'create') throw fileSystemError('EEXIST');
   assertWritable(at);
+}
+
+export function assertRegular(asked: string, entry: EntryStat): void {
+  if (entry.isDirectory()) throw fileSystemError('EISDIR');
+  // A link here was put in place after the path was followed.
+  if (entry.isFile()) return;
+  throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
+    details: { path: asked },
+  });
 }
 
 function replaceContent(

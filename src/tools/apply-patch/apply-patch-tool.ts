@@ -149,9 +149,9 @@ async function applyPatch(
   };
 }
 
-function toFileChange({ file, status }: ChangedFile): FileChange[] {
+function toFileChange({ file, now, status }: ChangedFile): FileChange[] {
   if (status === 'unchanged') return [];
-  const { path, now: bytes = null, sha256: expectedSha256, movedFrom } = file;
-  const change = { path, bytes, expectedSha256 };
+  const { path, sha256: expectedSha256, movedFrom } = file;
+  const change = { path, bytes: now ?? null, expectedSha256 };
   return status === 'moved' && movedFrom !== undefined ? [{ ...change, like: movedFrom.path }] : [change];
 }

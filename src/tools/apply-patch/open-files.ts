@@ -2,6 +2,7 @@ import type { ContainedFiles } from '../../contract/files.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { sha256Of } from '../files-read.js';
 import { MAX_EDITED_BYTES, readIfThere } from '../read-if-there.js';
+import { Draft } from './draft.js';
 import type { ParsedPatch, PatchStep } from './patch-step.js';
 
 /** A file that a patch names, in memory. */
@@ -12,7 +13,7 @@ export interface OpenFile {
   readonly before: Uint8Array | undefined;
   /** Of the content before; null where there is no file. */
   readonly sha256: string | null;
-  now: Uint8Array | undefined;
+  readonly draft: Draft;
   /** Where its content was moved from. */
   movedFrom: OpenFile | undefined;
 }
@@ -55,7 +56,7 @@ export function namedBy({ path, to }: PatchStep): readonly string[] {
 async function open(path: string, canonical: string, files: ContainedFiles): Promise<OpenFile> {
   const before = await readIfThere(path, files);
   const sha256 = before === undefined ? null : sha256Of(before);
-  return { path, canonical, before, sha256, now: before, movedFrom: undefined };
+  return { path, canonical, before, sha256, draft: new Draft(before), movedFrom: undefined };
 }
 
 // What would go is the link, and what was read is the file behind it.

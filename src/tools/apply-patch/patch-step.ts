@@ -1,3 +1,5 @@
+import type { Draft } from './draft.js';
+
 /** One change to one file. The steps of a patch are taken in order, on files in memory. */
 export interface PatchStep {
   /** In the patch, from 1. */
@@ -9,11 +11,10 @@ export interface PatchStep {
   /** Lines that come into the file. */
   readonly added: readonly string[];
   /**
-   * The content afterwards, of a move at its new place; undefined content: there is no file. Yields now and then, so
-   * that who drains it may let others have their turn.
+   * Changes the file. Yields now and then, so that who drains it may let others have their turn.
    * @throws ToolError `patch_failed` when the step does not fit
    */
-  run(content: Uint8Array | undefined): Generator<void, Uint8Array | undefined>;
+  run(draft: Draft): Generator<void, void>;
 }
 
 export interface ParsedPatch {

@@ -1,5 +1,6 @@
 import type { ProbeContext } from '../../contract/tool.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { Draft } from './draft.js';
 import { type OpenFile, type OpenFiles, openFiles } from './open-files.js';
 import type { ParsedPatch } from './patch-step.js';
 import { compareFiles } from './report-changes.js';
@@ -28,7 +29,7 @@ export async function probePatch(
 
 /** The files after the patch, in memory; undefined where it does not fit. */
 async function take(patch: ParsedPatch, files: OpenFiles): Promise<OpenFiles | undefined> {
-  const copy = mapFiles(files, (file) => ({ ...file, movedFrom: undefined }));
+  const copy = mapFiles(files, (file) => file.draft.bytes());
   try {
     await takeSteps(patch, copy, async () => undefined);
     return copy;
@@ -39,16 +40,23 @@ async function take(patch: ParsedPatch, files: OpenFiles): Promise<OpenFiles | u
 }
 
 async function isCreation(patch: ParsedPatch, found: OpenFiles): Promise<boolean> {
-  const absent = mapFiles(found, (file) => ({ ...file, now: undefined, movedFrom: undefined }));
-  const made = await take(patch, absent);
+  const made = await take(
+    patch,
+    mapFiles(found, () => undefined),
+  );
   if (made === undefined) return false;
-  return [...made].every(([path, { now }]) => {
-    const there = found.get(path)?.before;
+  return [...made].every(([path, { draft }]) => {
+    const [now, there] = [draft.bytes(), found.get(path)?.before];
     return now !== undefined && there !== undefined && Buffer.compare(now, there) === 0;
   });
 }
 
-function mapFiles(files: OpenFiles, change: (file: OpenFile) => OpenFile): OpenFiles {
-  const changed = new Map([...new Set(files.values())].map((file) => [file, change(file)]));
-  return new Map([...files].map(([path, file]) => [path, changed.get(file) ?? change(file)]));
+/** The same files with other content; two spellings stay one file. */
+function mapFiles(files: OpenFiles, content: (file: OpenFile) => Uint8Array | undefined): OpenFiles {
+  const copies = new Map<OpenFile, OpenFile>();
+  for (const file of files.values()) {
+    if (!copies.has(file))
+      copies.set(file, { ...file, draft: new Draft(content(file)), movedFrom: undefined });
+  }
+  return new Map([...files].map(([path, file]) => [path, copies.get(file) ?? file]));
 }

@@ -10,6 +10,12 @@ import { parseUnified } from './unified/parse-unified.js';
  */
 export function readPatch(text: string): ParsedPatch {
   if (/\p{Surrogate}/u.test(text)) throw unreadablePatch(1, 'it is not well-formed Unicode.');
+  if (text.startsWith('\ufeff')) {
+    throw unreadablePatch(
+      1,
+      'Invalid LP1 header: a byte order mark comes before the first line. Leave it out.',
+    );
+  }
   const lines = text.split('\n', LOOKED_AT);
   const at = lines.findIndex((line) => !/^[ \t]*(?:#|\r?$)/.test(line));
   const first = lines[at]?.trim();

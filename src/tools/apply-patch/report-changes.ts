@@ -4,6 +4,8 @@ import type { OpenFile } from './open-files.js';
 
 export interface ChangedFile {
   readonly file: OpenFile;
+  /** Undefined where there is no file. */
+  readonly now: Uint8Array | undefined;
   readonly status: 'created' | 'modified' | 'deleted' | 'moved' | 'unchanged';
   /** Of the content now; null where there is no file. */
   readonly sha256: string | null;
@@ -12,18 +14,17 @@ export interface ChangedFile {
 /** What has become of the files, in the order in which the patch names them; files that never were are left out. */
 export function compareFiles(files: Iterable<OpenFile>): ChangedFile[] {
   return [...new Set(files)].flatMap((file) => {
-    const status = statusOf(file);
-    if (status === undefined) return [];
-    const sha256 =
-      file.now === undefined ? null : file.now === file.before ? file.sha256 : sha256Of(file.now);
-    return [{ file, status: sha256 === file.sha256 ? 'unchanged' : status, sha256 }];
+    const now = file.draft.bytes();
+    if (now === undefined && file.before === undefined) return [];
+    const sha256 = now === undefined ? null : now === file.before ? file.sha256 : sha256Of(now);
+    return [{ file, now, status: sha256 === file.sha256 ? 'unchanged' : statusOf(file), sha256 }];
   });
 }
 
-function statusOf({ before, now, movedFrom }: OpenFile): ChangedFile['status'] | undefined {
-  if (now === undefined) return before === undefined ? undefined : 'deleted';
+function statusOf({ before, draft, movedFrom }: OpenFile): ChangedFile['status'] {
+  if (!draft.exists) return 'deleted';
   if (before !== undefined) return 'modified';
-  return movedFrom?.before !== undefined && movedFrom.now === undefined ? 'moved' : 'created';
+  return movedFrom?.before !== undefined && !movedFrom.draft.exists ? 'moved' : 'created';
 }
 
 /** A line for each file (FR-TOOL-PATCH-01): `modified: path`, `created: path`, `deleted: path`, `moved: from -> to`. */

@@ -18,26 +18,16 @@ export async function takeSteps(
   for (const step of steps) {
     const file = files.get(step.path);
     if (file === undefined) continue;
-    const run = step.run(file.now);
-    let next = run.next();
-    while (next.done !== true) {
-      if (++taken % OPERATIONS_A_TURN === 0) await between();
-      next = run.next();
-    }
-    settle(step, file, files, next.value);
+    for (const _ of step.run(file.draft)) if (++taken % OPERATIONS_A_TURN === 0) await between();
+    if (step.to !== undefined) move(step, file, files.get(step.to));
   }
 }
 
-function settle(step: PatchStep, file: OpenFile, files: OpenFiles, content: Uint8Array | undefined): void {
-  const target = step.to === undefined ? undefined : files.get(step.to);
-  if (target === undefined) {
-    file.now = content;
-    return;
-  }
-  if (target !== file && target.now !== undefined) {
+function move(step: PatchStep, file: OpenFile, target: OpenFile | undefined): void {
+  if (target === undefined || target === file) return;
+  if (target.draft.exists) {
     throw unfitPatch(step, `it cannot be moved to ${step.to}: that file exists already.`);
   }
-  file.now = undefined;
-  target.now = content;
-  if (target !== file) target.movedFrom = file.movedFrom ?? file;
+  file.draft.moveTo(target.draft);
+  target.movedFrom = file.movedFrom ?? file;
 }

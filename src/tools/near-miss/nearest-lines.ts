@@ -61,7 +61,9 @@ function byLikeLine(text: string, sought: readonly string[]): number | undefined
     const end = Math.min(line.length, 2000) - 2;
     let shared = 0;
     for (let at = 0; at < end; at++) shared += known[trigram(line, at)] ?? 0;
-    const score = shared / (Math.max(end, wanted.length - 2) || 1);
+    // A line that has all of it and much more is like it too, but less than one that has only that.
+    const size = Math.max(1, wanted.length - 2);
+    const score = Math.min(shared, size) / size - 0.2 * (Math.abs(end - size) / Math.max(end, size));
     if (score <= bestScore) return;
     bestScore = score;
     best = index - longest;
@@ -79,7 +81,7 @@ function eachLine(text: string, visit: (line: string, index: number) => void): v
   for (let at = 0, index = 0; at <= text.length; index++) {
     const end = text.indexOf('\n', at);
     const stop = end === -1 ? text.length : end;
-    visit(text.slice(at, stop), index);
+    if (stop > at) visit(text.slice(at, stop), index);
     at = stop + 1;
   }
 }

@@ -1,9 +1,9 @@
 import { fromByteText, toByteText } from '../byte-text.js';
-import { LineBuffer } from '../line-buffer.js';
+import type { Draft, DraftText } from '../draft.js';
+import type { LineBuffer } from '../line-buffer.js';
 import { listLines, missing } from '../misfit.js';
 import { type PatchPlace, unfitPatch } from '../patch-error.js';
 import { withoutCr } from '../patch-lines.js';
-import { readTextFile, type TextFile, writeTextFile } from '../text-file.js';
 
 /** One hunk: lines that are replaced, and what leads to them. */
 export interface Chunk {
@@ -23,36 +23,34 @@ export interface Chunk {
 }
 
 /**
- * The content after the hunks, which stand in the file's order. Nothing is matched by likeness: lines are equal or
+ * Takes the hunks, which stand in the file's order. Nothing is matched by likeness: lines are equal or
  * they are not, and where several places fit that `@@` does not tell apart, none is chosen.
  * @throws ToolError `patch_failed`
  */
 export function* applyChunks(
   place: PatchPlace,
   chunks: readonly Chunk[],
-  content: Uint8Array | undefined,
-): Generator<void, Uint8Array> {
-  if (content === undefined)
-    throw unfitPatch(place, 'the file does not exist. Use *** Add File to create it.');
-  if (chunks.length === 0) return content;
-  const file = readTextFile(content);
-  const lines = new LineBuffer(file.lines);
-  let { finalNewline } = file;
+  draft: Draft,
+): Generator<void, void> {
+  if (!draft.exists) throw unfitPatch(place, 'the file does not exist. Use *** Add File to create it.');
+  if (chunks.length === 0) return;
+  const text = draft.text();
+  const { lines } = text;
   let from = 0;
   for (const chunk of chunks) {
-    const { at, count, fresh } = locate(lines, settle(chunk, file), from, place.path);
+    const { at, count, fresh } = locate(lines, settle(chunk, text), from, place.path);
     const reachesEnd = at + count === lines.length;
     lines.splice(at, count, fresh);
     from = at + fresh.length;
     // A line of a patch ends in a newline, also one that becomes the file's last.
-    if (reachesEnd && chunk.lastIsAdded) finalNewline = true;
+    if (lines.length === 0) text.finalNewline = false;
+    else if (reachesEnd && chunk.lastIsAdded) text.finalNewline = true;
     yield;
   }
-  return writeTextFile({ ...file, lines: lines.texts(), finalNewline });
 }
 
 /** As it is compared with this file's lines. */
-function settle(chunk: Chunk, { boundary }: TextFile): Chunk {
+function settle(chunk: Chunk, { boundary }: DraftText): Chunk {
   const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
   const contexts = chunk.contexts.map(({ line, text }) => ({ line, text: toByteText(text) }));
   return { ...chunk, contexts, old: lines(chunk.old), fresh: lines(chunk.fresh) };

@@ -70,12 +70,12 @@ class Parser {
     }
     return {
       ...{ line, path, effect: 'write', added },
-      *run(content) {
-        if (content !== undefined) {
+      *run(draft) {
+        if (draft.exists) {
           throw unfitPatch({ path, line }, 'the file exists already. Use *** Update File to change it.');
         }
         yield;
-        return Buffer.from(added.map((text) => `${text}\n`).join(''), 'utf8');
+        draft.become(Buffer.from(added.map((text) => `${text}\n`).join(''), 'utf8'));
       },
     };
   }
@@ -96,7 +96,7 @@ class Parser {
     return {
       ...{ line, path, added },
       ...(to === undefined ? { effect: 'write' } : { effect: 'move', to }),
-      run: (content) => applyChunks({ path, line }, chunks, content),
+      run: (draft) => applyChunks({ path, line }, chunks, draft),
     };
   }
 
@@ -183,10 +183,10 @@ class Parser {
 function deleteStep(path: string, line: number): PatchStep {
   return {
     ...{ line, path, effect: 'delete', added: [] },
-    *run(content) {
-      if (content === undefined) throw unfitPatch({ path, line }, 'there is no such file to delete.');
+    *run(draft) {
+      if (!draft.exists) throw unfitPatch({ path, line }, 'there is no such file to delete.');
       yield;
-      return undefined;
+      draft.remove();
     },
   };
 }

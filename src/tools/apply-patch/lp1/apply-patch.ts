@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { Draft } from '../draft.js';
 import { applySection } from './apply-section.js';
 import type { Patch } from './patch.js';
 
@@ -11,25 +12,21 @@ export function applyPatch(
   patch: Patch,
   read: (path: string) => Uint8Array | undefined,
 ): Map<string, Uint8Array> {
-  const spellings = new Map<string, string>();
-  const contents = new Map<string, Uint8Array | undefined>();
+  const drafts = new Map<string, { readonly path: string; readonly draft: Draft }>();
   for (const section of patch.files) {
     const name = posix.normalize(section.path);
-    const path = spellings.get(name) ?? section.path;
-    if (!spellings.has(name)) {
-      spellings.set(name, path);
-      contents.set(path, read(path));
-    }
-    contents.set(path, finish(applySection(section, contents.get(path))));
+    const known = drafts.get(name) ?? { path: section.path, draft: new Draft(read(section.path)) };
+    drafts.set(name, known);
+    finish(applySection(section, known.draft));
   }
   const written = new Map<string, Uint8Array>();
-  for (const [path, content] of contents) if (content !== undefined) written.set(path, content);
+  for (const { path, draft } of drafts.values()) {
+    const bytes = draft.bytes();
+    if (bytes !== undefined) written.set(path, bytes);
+  }
   return written;
 }
 
-function finish<Value>(steps: Generator<void, Value>): Value {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+function finish(steps: Generator<void, void>): void {
+  while (steps.next().done !== true);
 }

@@ -1,47 +1,40 @@
 import { toByteText } from '../byte-text.js';
-import { LineBuffer } from '../line-buffer.js';
+import type { Draft, DraftText } from '../draft.js';
+import type { LineBuffer } from '../line-buffer.js';
 import { unfitPatch } from '../patch-error.js';
-import { EMPTY_FILE, readTextFile, type TextFile, writeTextFile } from '../text-file.js';
 import { locate } from './locate.js';
 import { type FileSection, LETTERS, type Operation } from './patch.js';
 
 /**
- * The content after one section's operations, each applied to what the ones before it left. Yields after each, so
- * that who drains it may let others have their turn.
- * @throws ToolError `patch_failed` when one does not fit; undefined content: the file does not exist
+ * Takes one section's operations, each on what the ones before it left. Yields after each, so that who drains it may
+ * let others have their turn.
+ * @throws ToolError `patch_failed` when one does not fit
  */
-export function* applySection(
-  section: FileSection,
-  content: Uint8Array | undefined,
-): Generator<void, Uint8Array | undefined> {
-  if (section.operations.length === 0) return content;
-  const file = content === undefined ? created(section) : readWhole(section, content);
-  const lines = new LineBuffer(file.lines);
-  let { finalNewline } = file;
+export function* applySection(section: FileSection, draft: Draft): Generator<void, void> {
+  if (section.operations.length === 0) return;
+  const creates = !draft.exists;
+  if (creates) assertCreates(section);
+  const text = draft.text();
+  assertWellFormed(section, text);
   for (const operation of section.operations) {
-    if (operation.kind === 'final_newline')
-      finalNewline = setFinalNewline(lines, finalNewline, operation.present);
-    else change(lines, operation, section.path);
-    if (lines.length === 0) finalNewline = false;
+    if (operation.kind === 'final_newline') setFinalNewline(text, operation.present);
+    else change(text.lines, operation, section.path);
+    if (text.lines.length === 0) text.finalNewline = false;
     // A file that the patch creates ends in a newline as soon as it has a line.
-    else if (content === undefined) finalNewline = true;
+    else if (creates) text.finalNewline = true;
     yield;
   }
-  return writeTextFile({ ...file, lines: lines.texts(), finalNewline });
 }
 
-function readWhole({ path, line }: FileSection, content: Uint8Array): TextFile {
-  const { flaw, ...file } = readTextFile(content);
-  if (flaw === undefined) return file;
-  throw unfitPatch(
-    { path, line },
-    `${flaw.what} (its line ${flaw.line}). Rewrite it with one kind of line end first.`,
-  );
+function assertWellFormed({ path, line }: FileSection, { flaw }: DraftText): void {
+  if (flaw === undefined) return;
+  const where = `${flaw.what} (its line ${flaw.line})`;
+  throw unfitPatch({ path, line }, `${where}. Rewrite it with one kind of line end first.`);
 }
 
-function created({ path, operations }: FileSection): TextFile {
+function assertCreates({ path, operations }: FileSection): void {
   const other = operations.find(({ kind }) => kind !== 'append' && kind !== 'prepend');
-  if (other === undefined) return EMPTY_FILE;
+  if (other === undefined) return;
   const letter = LETTERS[other.kind];
   throw unfitPatch(
     { path, line: other.line },
@@ -65,8 +58,9 @@ function change(lines: LineBuffer, operation: Change, path: string): void {
 
 type Change = Exclude<Operation, { kind: 'final_newline' }>;
 
-function setFinalNewline(lines: LineBuffer, now: boolean, wanted: boolean): boolean {
-  if (wanted && lines.length === 0) lines.splice(0, 0, ['']);
-  else if (!wanted && now && lines.length === 1 && lines.at(0) === '') lines.splice(0, 1, []);
-  return wanted;
+function setFinalNewline(text: DraftText, present: boolean): void {
+  const { lines, finalNewline } = text;
+  if (present && lines.length === 0) lines.splice(0, 0, ['']);
+  else if (!present && finalNewline && lines.length === 1 && lines.at(0) === '') lines.splice(0, 1, []);
+  text.finalNewline = present;
 }

@@ -10,7 +10,7 @@ export function lp1Steps(text: string): PatchStep[] {
     path: section.path,
     effect: 'write',
     added: section.operations.flatMap(addedBy),
-    run: (content) => applySection(section, content),
+    run: (draft) => applySection(section, draft),
   }));
 }
 

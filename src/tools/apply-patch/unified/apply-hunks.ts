@@ -1,9 +1,9 @@
 import { fromByteText, toByteText } from '../byte-text.js';
-import { LineBuffer } from '../line-buffer.js';
+import type { Draft, DraftText } from '../draft.js';
+import type { LineBuffer } from '../line-buffer.js';
 import { listLines, missing } from '../misfit.js';
 import { type PatchPlace, unfitPatch } from '../patch-error.js';
 import { withoutCr } from '../patch-lines.js';
-import { readTextFile, type TextFile, writeTextFile } from '../text-file.js';
 
 export interface Hunk {
   readonly line: number;
@@ -20,32 +20,26 @@ export interface Hunk {
 }
 
 /**
- * The content after the hunks. A hunk fits where its header says, or at exactly one other place behind the hunk
+ * Takes the hunks. A hunk fits where its header says, or at exactly one other place behind the hunk
  * before it; its lines are equal to the file's, the newline at the file's end included.
  * @throws ToolError `patch_failed`
  */
-export function* applyHunks(
-  place: PatchPlace,
-  hunks: readonly Hunk[],
-  content: Uint8Array,
-): Generator<void, Uint8Array> {
-  if (hunks.length === 0) return content;
-  const file = readTextFile(content);
-  const lines = new LineBuffer(file.lines);
-  let { finalNewline } = file;
+export function* applyHunks(place: PatchPlace, hunks: readonly Hunk[], draft: Draft): Generator<void, void> {
+  if (hunks.length === 0) return;
+  const text = draft.text();
+  const { lines } = text;
   let [from, shift] = [0, 0];
   for (const hunk of hunks) {
-    const { old, fresh } = settle(hunk, file);
+    const { old, fresh } = settle(hunk, text);
     const at = locate(lines, { hunk, old, from, stated: statedIndex(hunk) + shift }, place.path);
     const reachesEnd = at + old.length === lines.length;
-    assertSameEnd(hunk, reachesEnd, finalNewline, place.path);
+    assertSameEnd(hunk, reachesEnd, text.finalNewline, place.path);
     lines.splice(at, old.length, fresh);
-    if (reachesEnd) finalNewline = lines.length > 0 && !hunk.freshUnended;
+    if (reachesEnd) text.finalNewline = lines.length > 0 && !hunk.freshUnended;
     shift = at - statedIndex(hunk) + fresh.length - old.length;
     from = at + fresh.length;
     yield;
   }
-  return writeTextFile({ ...file, lines: lines.texts(), finalNewline });
 }
 
 /** A hunk that takes no lines stands behind the line that it names. */
@@ -53,7 +47,7 @@ function statedIndex({ oldStart, old }: Hunk): number {
   return old.length === 0 ? oldStart : oldStart - 1;
 }
 
-function settle({ old, fresh }: Hunk, { boundary }: TextFile): Pick<Hunk, 'old' | 'fresh'> {
+function settle({ old, fresh }: Hunk, { boundary }: DraftText): Pick<Hunk, 'old' | 'fresh'> {
   const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
   return { old: lines(old), fresh: lines(fresh) };
 }

@@ -1,3 +1,4 @@
+import type { Draft } from '../draft.js';
 import { unfitPatch, unreadablePatch } from '../patch-error.js';
 import type { PatchStep } from '../patch-step.js';
 import { applyHunks, type Hunk } from './apply-hunks.js';
@@ -13,18 +14,16 @@ interface FileDiff {
   readonly hunks: readonly Hunk[];
 }
 
-const EMPTY = new Uint8Array(0);
-
 /** @throws ToolError `patch_failed` when it cannot be told what shall become of which file */
 export function fileStep(diff: FileDiff): PatchStep {
   const { line, git, hunks } = diff;
   const { old, fresh } = pathsOf(diff);
   const added = hunks.flatMap((hunk) => hunk.added);
   if (old === NO_FILE)
-    return { line, path: fresh, effect: 'write', added, run: (content) => create(diff, fresh, content) };
+    return { line, path: fresh, effect: 'write', added, run: (draft) => create(diff, fresh, draft) };
   if (fresh === NO_FILE)
-    return { line, path: old, effect: 'delete', added, run: (content) => remove(diff, old, content) };
-  const run: PatchStep['run'] = (content) => modify(diff, old, content);
+    return { line, path: old, effect: 'delete', added, run: (draft) => remove(diff, old, draft) };
+  const run: PatchStep['run'] = (draft) => modify(diff, old, draft);
   if (old === fresh) {
     if (hunks.length === 0)
       throw unreadablePatch(line, `nothing is said of what shall become of ${old}: no hunk follows.`);
@@ -37,35 +36,24 @@ export function fileStep(diff: FileDiff): PatchStep {
   );
 }
 
-function* create(
-  { line, hunks }: FileDiff,
-  path: string,
-  content: Uint8Array | undefined,
-): ReturnType<PatchStep['run']> {
-  if (content !== undefined)
-    throw unfitPatch({ path, line }, 'the file exists already, and the patch creates it.');
-  return yield* applyHunks({ path, line }, hunks, EMPTY);
+function* create({ line, hunks }: FileDiff, path: string, draft: Draft): Generator<void, void> {
+  if (draft.exists) throw unfitPatch({ path, line }, 'the file exists already, and the patch creates it.');
+  draft.become(new Uint8Array(0));
+  yield* applyHunks({ path, line }, hunks, draft);
 }
 
-function* remove(
-  { line, hunks }: FileDiff,
-  path: string,
-  content: Uint8Array | undefined,
-): ReturnType<PatchStep['run']> {
-  const left = yield* modify({ line, hunks }, path, content);
-  if (left !== undefined && left.length > 0) {
-    throw unfitPatch({ path, line }, 'the patch deletes the file, and its hunks leave some of its content.');
+function* remove(diff: FileDiff, path: string, draft: Draft): Generator<void, void> {
+  yield* modify(diff, path, draft);
+  if (draft.text().lines.length > 0) {
+    const place = { path, line: diff.line };
+    throw unfitPatch(place, 'the patch deletes the file, and its hunks leave some of its content.');
   }
-  return undefined;
+  draft.remove();
 }
 
-function* modify(
-  { line, hunks }: Pick<FileDiff, 'line' | 'hunks'>,
-  path: string,
-  content: Uint8Array | undefined,
-): ReturnType<PatchStep['run']> {
-  if (content === undefined) throw unfitPatch({ path, line }, 'the file does not exist.');
-  return yield* applyHunks({ path, line }, hunks, content);
+function* modify({ line, hunks }: FileDiff, path: string, draft: Draft): Generator<void, void> {
+  if (!draft.exists) throw unfitPatch({ path, line }, 'the file does not exist.');
+  yield* applyHunks({ path, line }, hunks, draft);
 }
 
 function pathsOf({ line, git, old, fresh }: FileDiff): { readonly old: string; readonly fresh: string } {
