@@ -61,4 +61,10 @@ export const CONTENTS: readonly Measurement[] = [
     nodeOptions: [],
     load: async () => (await import('./sandbox.js')).measureSandbox,
   },
+  {
+    name: 'search',
+    title: 'Searching 50,000 files, 200 MB',
+    nodeOptions: [],
+    load: async () => (await import('./search.js')).measureSearch,
+  },
 ];

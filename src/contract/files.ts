@@ -90,8 +90,8 @@ export interface HeldEntry {
   readonly at: string;
   /** A descriptor to read a held file from. The caller closes it. */
   openForReading(): number;
-  /** Whether a deny pattern hides what lies at `relative`, below a held directory; `/` separates. */
-  isDenied(relative: string): boolean;
+  /** Says what deny patterns hide of a directory, which is named from a held one down (`a/b`, or empty). */
+  deniedEntries(directory: string): (name: string) => boolean;
   /**
    * Looks at a regular file below a held directory, which no link may be on the way to. Undefined where there is
    * none (any more).

@@ -13,6 +13,9 @@ export interface DenyPattern {
   readonly subject: 'name' | 'absolute' | 'relative';
   /** The name in lower case, where only one name can match. */
   readonly literalName: string | undefined;
+  /** How every name that it can match begins and ends, in lower case. */
+  readonly head: string;
+  readonly tail: string;
   /** Quick and never wrongly false; `name` is in lower case. */
   mayMatch(name: string): boolean;
   matches(subject: string): boolean;
@@ -63,11 +66,13 @@ function compile(source: string, alternative: string): DenyPattern {
   const subject = name !== undefined ? 'name' : /^(?:\*\*)?\//.test(text) ? 'absolute' : 'relative';
   const matcher = new Minimatch(name ?? entry, OPTIONS);
   const whole = holdsBelow && subject !== 'relative' ? new Minimatch(text, OPTIONS) : undefined;
-  const { head, tail, isPlain } = fixedEnds(entry);
+  const { head, tail, isPlain } = fixedEnds(name ?? entry);
   return {
     source,
     subject,
     literalName: isPlain && subject === 'name' ? head : undefined,
+    head,
+    tail,
     mayMatch: (candidate) => candidate.endsWith(tail) && candidate.startsWith(head),
     matches: (candidate) => matcher.match(candidate),
     coversBelow: (directory) => whole?.match(`${directory}/x`) ?? false,

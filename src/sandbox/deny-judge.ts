@@ -6,6 +6,8 @@ import { covers } from './covers.js';
 export interface Judge {
   /** `name` is the last part of `path`. */
   entry(path: string, name: string): string | undefined;
+  /** The same, for many entries of one directory. */
+  entriesOf(directory: string): (name: string) => string | undefined;
   /** The pattern that speaks of all below a root, because of where that root lies. */
   below(root: string): string | undefined;
 }
@@ -26,13 +28,40 @@ export function createJudge(roots: readonly string[], patterns: readonly DenyPat
     }
     return undefined;
   };
+  const mayConcern = quickTest(patterns);
+  const entry: Judge['entry'] = (path, name) => {
+    if (!NOT_ASCII.test(path)) return judge(path, name);
+    return judge(path.normalize('NFC'), name.normalize('NFC')) ?? judge(fold(path), fold(name));
+  };
   return {
-    entry(path, name) {
-      if (!/[^\0-\x7f]/.test(path)) return judge(path, name);
-      return judge(path.normalize('NFC'), name.normalize('NFC')) ?? judge(fold(path), fold(name));
+    entry,
+    entriesOf(directory) {
+      const isPlain = !NOT_ASCII.test(directory);
+      const start = directory.endsWith(sep) ? directory : directory + sep;
+      // Most names concern no pattern, and need no path.
+      return (name) =>
+        isPlain && !NOT_ASCII.test(name) && !mayConcern(name) ? undefined : entry(start + name, name);
     },
     below: (root) => patterns.find((pattern) => pattern.coversBelow(toSlashes(root)))?.source,
   };
+}
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** Whether any pattern may match an ASCII name, told by its first and its last character. Never wrongly false. */
+function quickTest(patterns: readonly DenyPattern[]): (name: string) => boolean {
+  const firsts = new Uint8Array(128);
+  const lasts = new Uint8Array(128);
+  const mark = (table: Uint8Array, char: string): void => {
+    table[char.charCodeAt(0)] = 1;
+    table[char.toUpperCase().charCodeAt(0)] = 1;
+  };
+  for (const { head, tail } of patterns) {
+    if (head !== '') mark(firsts, head);
+    else if (tail !== '') mark(lasts, tail.slice(-1));
+    else firsts.fill(1);
+  }
+  return (name) => firsts[name.charCodeAt(0)] === 1 || lasts[name.charCodeAt(name.length - 1)] === 1;
 }
 
 function speaksOf(pattern: DenyPattern, roots: readonly string[], path: string, name: string): boolean {

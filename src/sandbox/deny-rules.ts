@@ -1,4 +1,4 @@
-import { basename, dirname, sep } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { compilePattern } from './compile-pattern.js';
 import { createJudge, type Judge } from './deny-judge.js';
 
@@ -7,8 +7,8 @@ export type Access = 'read' | 'write';
 export interface DenyRules {
   /** The pattern that denies a path inside the roots, or a directory on its way; undefined: none does. */
   deniedBy(path: string, access: Access): string | undefined;
-  /** The same for an entry of a directory that is itself not denied. */
-  isEntryDenied(directory: string, name: string): boolean;
+  /** The same for entries of a directory that is itself not denied. */
+  deniedEntries(directory: string): (name: string) => boolean;
 }
 
 interface DenyRulesOptions {
@@ -34,8 +34,10 @@ export function createDenyRules(options: DenyRulesOptions): DenyRules {
   const write = inheriting(roots, writeJudge);
   return {
     deniedBy: (path, access) => read(path) ?? (access === 'write' ? write(path) : undefined),
-    isEntryDenied: (directory, name) =>
-      judge.entry(`${directory.endsWith(sep) ? directory : directory + sep}${name}`, name) !== undefined,
+    deniedEntries(directory) {
+      const patternOf = judge.entriesOf(directory);
+      return (name) => patternOf(name) !== undefined;
+    },
   };
 }
 

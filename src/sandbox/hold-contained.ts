@@ -24,14 +24,19 @@ export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
     const root = enclosure.territory.rootOf(held.path) ?? request.root;
     // The spelling may be denied where the place that a link leads to is not, and the other way round.
     const spellings = held.path === request.path ? [held.path] : [held.path, request.path];
-    const judges = spellings.map((base) => denialBelow(enclosure.denies, base));
     return {
       type,
       path: held.path,
       root,
       at: held.pin.at,
       openForReading: () => held.pin.openForReading(),
-      isDenied: (relative) => judges.some((isDenied) => isDenied(relative)),
+      deniedEntries(directory) {
+        const [isDenied = EVERYTHING, isDeniedAsAsked] = spellings.map((base) =>
+          denialBelow(enclosure.denies, base, directory),
+        );
+        if (isDeniedAsAsked === undefined) return isDenied;
+        return (name) => isDenied(name) || isDeniedAsAsked(name);
+      },
       fileBelow: (relative, look) =>
         lookAtFile(
           enclosure,
@@ -48,24 +53,11 @@ export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
   });
 }
 
-const CACHED_DIRECTORIES = 4096;
+const EVERYTHING: (name: string) => boolean = () => true;
 
-/** Judges a directory once, however many of its entries are asked for. */
-function denialBelow(denies: DenyRules, base: string): (relative: string) => boolean {
-  const verdicts = new Map<string, boolean>();
-  const isDirectoryDenied = (directory: string): boolean => {
-    const known = verdicts.get(directory);
-    if (known !== undefined) return known;
-    const verdict = denies.deniedBy(directory, 'read') !== undefined;
-    if (verdicts.size >= CACHED_DIRECTORIES) verdicts.clear();
-    verdicts.set(directory, verdict);
-    return verdict;
-  };
-  return (relative) => {
-    const slash = relative.lastIndexOf('/');
-    const directory = slash === -1 ? base : join(base, relative.slice(0, slash));
-    return isDirectoryDenied(directory) || denies.isEntryDenied(directory, relative.slice(slash + 1));
-  };
+function denialBelow(denies: DenyRules, base: string, directory: string): (name: string) => boolean {
+  const path = join(base, directory);
+  return denies.deniedBy(path, 'read') === undefined ? denies.deniedEntries(path) : EVERYTHING;
 }
 
 /** What lies at `at` if that is a regular file, and the system calls it by `name`: then no link was followed. */

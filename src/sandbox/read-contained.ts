@@ -34,9 +34,10 @@ export function listContained(enclosure: Enclosure, asked: string): readonly Dir
     const held = holdTarget(enclosure, request);
     try {
       if (!held.stat.isDirectory()) throw fileSystemError('ENOTDIR');
+      const isDeniedThere = enclosure.denies.deniedEntries(held.path);
+      const isDeniedAsAsked = enclosure.denies.deniedEntries(request.path);
       const isDenied = (name: string) =>
-        enclosure.denies.isEntryDenied(held.path, name) ||
-        (held.path !== request.path && enclosure.denies.isEntryDenied(request.path, name));
+        isDeniedThere(name) || (held.path !== request.path && isDeniedAsAsked(name));
       return directoryEntries(held.pin.at).filter(({ name }) => !isDenied(name));
     } finally {
       held.pin.close();

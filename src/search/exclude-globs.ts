@@ -17,11 +17,13 @@ export function excludeGlobs(
       const parts = text.replace(/^(?:\.\/)+/, '').split('/');
       const isAbsolute = parts[0] === '';
       const names = parts.filter((part) => part !== '');
-      // `x/**` means x as well.
+      // A plain name holds at any depth; `x/**` means x as well, and from the root.
+      const isName = names.length === 1 || (names.length === 2 && names[0] === '**');
       while (names.length > 1 && names.at(-1) === '**') names.pop();
+      const isNameBelow = names.length === 2 && names[0] === '**';
       const segments = parseAll(names);
       if (segments === undefined) return [];
-      if (names.length === 1 && !isAbsolute) return excludeGlob([GLOBSTAR, ...segments]) ?? [];
+      if ((isName || isNameBelow) && !isAbsolute) return excludeGlob([GLOBSTAR, ...segments.slice(-1)]) ?? [];
       const directories = isAbsolute ? place.fromTop : place.fromRoot;
       return endsBelow(
         segments.map(ignoringCase),

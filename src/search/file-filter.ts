@@ -37,7 +37,12 @@ export function filterByRule(rule: string | undefined, includeHidden: boolean, n
   const isExcluded = createPathMatcher(below, true);
   return {
     ...everything,
-    admits: (path) => everything.admits(path) && !isExcluded(path),
+    admits(directory) {
+      const isVisible = everything.admits(directory);
+      const isExcludedHere = isExcluded(directory);
+      if (isVisible === undefined || isExcludedHere === undefined) return isVisible;
+      return (name) => isVisible(name) && !isExcludedHere(name);
+    },
     narrowing: excluded.alternatives.flatMap((segments) => {
       const glob = excludeGlob(segments);
       return glob === undefined ? [] : ['--glob', glob];

@@ -1,8 +1,12 @@
 import type { PathPattern } from './path-pattern.js';
 import type { SegmentPattern } from './segment-pattern.js';
 
-/** Says of paths relative to where is searched whether they are meant. `/` separates. */
-export type PathMatcher = (path: string) => boolean;
+/**
+ * Says which names are meant in a directory, which is named from where is searched down (`a/b`, or empty).
+ * Undefined: none is.
+ */
+export type PathMatcher = (directory: string) => NameTest | undefined;
+export type NameTest = (name: string) => boolean;
 
 /** Where in an alternative a path can stand: indexes of the segments that may come next. */
 interface Standing {
@@ -13,8 +17,8 @@ interface Standing {
 const CACHED_DIRECTORIES = 20_000;
 
 /**
- * Matches in linear time: all ways through the pattern are followed side by side. Where a directory has led is kept,
- * because its files are asked for one after the other.
+ * Matches in linear time: all ways through the pattern are followed side by side. Where a directory has led is kept
+ * for those below it.
  */
 export function createPathMatcher(pattern: PathPattern, includeHidden: boolean): PathMatcher {
   const start = pattern.alternatives.map((segments) => ({ segments, next: settle(segments, [0]) }));
@@ -33,17 +37,21 @@ export function createPathMatcher(pattern: PathPattern, includeHidden: boolean):
     known.set(directory, standing);
     return standing;
   };
-  let lastDirectory: string | undefined;
-  let last: readonly Standing[] = start;
-  return (path) => {
-    const slash = path.lastIndexOf('/');
-    const directory = slash === -1 ? undefined : path.slice(0, slash);
-    if (directory !== lastDirectory) {
-      last = directory === undefined ? start : standingIn(directory);
-      lastDirectory = directory;
-    }
-    return last.length > 0 && endsHere(last, path.slice(slash + 1), includeHidden);
+  return (directory) => {
+    const ends = endsOf(directory === '' ? start : standingIn(directory));
+    const [end] = ends;
+    if (end === undefined) return undefined;
+    if (ends.length === 1) return (name) => admits(end, name, includeHidden);
+    return (name) => ends.some((segment) => admits(segment, name, includeHidden));
   };
+}
+
+/** The last segments that may come next. */
+function endsOf(standings: readonly Standing[]): readonly SegmentPattern[] {
+  return standings.flatMap(({ segments, next }) => {
+    const end = segments.at(-1);
+    return end !== undefined && next.includes(segments.length - 1) ? [end] : [];
+  });
 }
 
 /** Which ends of a pattern are left for what lies below a directory, whose names are given from the top. */
@@ -53,14 +61,6 @@ export function endsBelow(
 ): readonly number[] {
   const start = settle(segments, [0]);
   return directories.reduce((next, name) => advance(segments, next, name, true), start);
-}
-
-function endsHere(standings: readonly Standing[], name: string, includeHidden: boolean): boolean {
-  return standings.some(({ segments, next }) => {
-    const end = segments.length - 1;
-    const segment = segments[end];
-    return segment !== undefined && next.includes(end) && admits(segment, name, includeHidden);
-  });
 }
 
 function advance(
@@ -89,6 +89,6 @@ function settle(segments: readonly SegmentPattern[], next: readonly number[]): r
 }
 
 function admits(segment: SegmentPattern, name: string, includeHidden: boolean): boolean {
-  if (name.startsWith('.') && !includeHidden && !segment.beginsWithDot) return false;
+  if (!includeHidden && !segment.beginsWithDot && name.startsWith('.')) return false;
   return segment.matches(name);
 }

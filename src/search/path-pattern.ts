@@ -45,6 +45,9 @@ const ANYTHING = parseSegment('*');
 function parseAlternative(source: string, text: string): readonly SegmentPattern[] {
   const parts = text.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.length === 0) throw badPattern(source, 'it names no file');
+  if (parts.includes('..')) {
+    throw badPattern(source, 'a ".." component is never followed. Give the directory as path');
+  }
   const segments: SegmentPattern[] = [];
   for (const part of parts) {
     const segment = parseSegment(part);
@@ -62,7 +65,5 @@ function flawOf(source: string): string | undefined {
   if (source.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`;
   if (source.endsWith('/'))
     return `it names directories, and only files are found. Use ${source.slice(0, 80)}**`;
-  if (/(?:^|[/{,])\.\.(?:$|[/},])/.test(source))
-    return 'a ".." component is never followed. Give the directory as path';
   return undefined;
 }

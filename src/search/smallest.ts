@@ -1,4 +1,6 @@
-/** Keeps the `capacity` smallest of however many texts come by, in a bounded amount of memory. */
+import { detach } from './byte-path.js';
+
+/** Keeps the `capacity` smallest of however many byte strings come by, in a bounded amount of memory. */
 export class Smallest {
   readonly #capacity: number;
   #kept: string[] = [];
@@ -18,11 +20,11 @@ export class Smallest {
   add(text: string): void {
     this.#count++;
     if (this.#ceiling !== undefined && text >= this.#ceiling) return;
-    this.#kept.push(text);
+    this.#kept.push(detach(text));
     if (this.#kept.length >= 2 * this.#capacity + SLACK) this.#shrink();
   }
 
-  /** In ascending order of their UTF-16 units. */
+  /** In ascending order. */
   sorted(): readonly string[] {
     this.#shrink();
     return this.#kept;

@@ -1,9 +1,10 @@
 import type { SearchScope } from '../contract/search.js';
 import { openScratchFile, type ScratchFile } from '../platform/scratch-file.js';
-import { createPathSplitter, toText } from './byte-path.js';
+import { createPathSplitter, detach, type TakePath, toText } from './byte-path.js';
 import { excludeGlobs } from './exclude-globs.js';
 import type { FileFilter } from './file-filter.js';
 import { inheritedIgnores } from './inherited-ignores.js';
+import type { NameTest } from './path-matcher.js';
 import { type RipgrepEnd, runRipgrep } from './ripgrep.js';
 import type { SearchPlace } from './search-place.js';
 
@@ -20,19 +21,18 @@ export interface FileWalk {
   readonly take: (path: string) => void;
 }
 
+/** What it is asked to search, and puts before every path. */
+const HERE = './';
+
 /** Lets ripgrep walk a held directory, side by side on all processors; files come in any order. */
 export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
-  const { place, filter, take } = walk;
-  const split = createPathSplitter((named) => {
-    const path = named.startsWith('./') ? named.slice(2) : named;
-    const text = toText(path);
-    if (filter.admits(text) && !place.held.isDenied(text)) take(path);
-  });
+  const { place } = walk;
+  const split = createPathSplitter(judgeEach(walk));
   const ignores = walk.scope.includeIgnored ? '' : inheritedIgnores(place.held, place.components);
   const scratch = ignores === '' ? undefined : openScratchFile(ignores);
   try {
     return await runRipgrep({
-      args: [...walk.task, ...scopeArguments(walk, scratch), '--', './'],
+      args: [...walk.task, ...scopeArguments(walk, scratch), '--', HERE],
       cwd: place.held.at,
       inherit: scratch?.descriptor === undefined ? [] : [scratch.descriptor],
       signal: walk.signal,
@@ -44,6 +44,54 @@ export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
   } finally {
     scratch?.close();
   }
+}
+
+const CACHED_DIRECTORIES = 20_000;
+
+/** A directory that files were met in. */
+interface KnownDirectory {
+  /** Everything before a file's name, as it is written. */
+  readonly start: string;
+  /** Undefined: nothing in it is meant. */
+  readonly test: NameTest | undefined;
+}
+
+/** Lets those through that are meant and not denied. */
+function judgeEach(walk: FileWalk): TakePath {
+  const known = new Map<string, KnownDirectory>();
+  // Each of ripgrep's threads tells of one directory after the other, so the next file is mostly in one of the last.
+  let last: KnownDirectory = { start: '', test: undefined };
+  let lastButOne = last;
+  return (text, from, slash, end) => {
+    const length = slash + 1 - from;
+    const isIn = ({ start }: KnownDirectory) => start.length === length && text.startsWith(start, from);
+    if (!isIn(last)) {
+      const before = last;
+      last = isIn(lastButOne) ? lastButOne : lookUp(walk, known, text.slice(from, slash + 1));
+      lastButOne = before;
+    }
+    if (last.test?.(toText(text.slice(slash + 1, end))) === true) {
+      walk.take(text.slice(from + HERE.length, end));
+    }
+  };
+}
+
+function lookUp(
+  { filter, place }: FileWalk,
+  known: Map<string, KnownDirectory>,
+  start: string,
+): KnownDirectory {
+  const before = known.get(start);
+  if (before !== undefined) return before;
+  const directory = toText(start.slice(HERE.length, -1));
+  const isMeant = filter.admits(directory);
+  const isDenied = isMeant === undefined ? undefined : place.held.deniedEntries(directory);
+  const test: NameTest | undefined =
+    isMeant === undefined ? undefined : (name) => isMeant(name) && isDenied?.(name) !== true;
+  if (known.size >= CACHED_DIRECTORIES) known.clear();
+  const directoryKnown = { start: detach(start), test };
+  known.set(directoryKnown.start, directoryKnown);
+  return directoryKnown;
 }
 
 /** Rules inside the root hold with or without a repository; those outside of it, and a person's own, never do. */
