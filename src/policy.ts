@@ -1,5 +1,22 @@
 /** `toolexec/policy`: what may run, what must be asked, what is refused. */
-export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
-export { analyzeCommand, type CommandAnalysis } from './policy/command/analyze-command.js';
-export { createPolicy } from './policy/create-policy.js';
+export type {
+  DecisionObserver,
+  ObservedQuestion,
+  Policy,
+  PolicyAnswer,
+  PolicyFunction,
+  PolicyQuestion,
+} from './contract/policy.js';
+export type { AnalyzeCommand, CommandAnalysis } from './policy/analyze.js';
+export { analyzeCommand } from './policy/command/analyze-command.js';
+export { createPolicy, type PolicyParts, type RulePolicy } from './policy/create-policy.js';
+export type { Candidate, Explanation, RuleReference } from './policy/explain/explain-decision.js';
+export type { KnownTool } from './policy/explain/find-problems.js';
 export type { PolicyMode, PolicyOptions } from './policy/policy-options.js';
+export type {
+  PolicyRule,
+  RuleDecision,
+  RuleExample,
+  RuleOrigin,
+  RuleTier,
+} from './policy/rules/policy-rule.js';

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.js';
 import type { Effect } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { Disposition } from './plan.js';
+import type { ToolCategory } from './tool.js';
 
 /** What a policy is told of a call. */
 export interface PolicyQuestion {
@@ -11,8 +12,22 @@ export interface PolicyQuestion {
   readonly sideEffecting: boolean;
   readonly requiresApproval: boolean;
   readonly sandboxViolation?: boolean;
+  /** Left out: what `command`, `path`, `file_path` and `url` among the arguments say. */
   readonly effects?: readonly Effect[];
   readonly args?: JsonObject;
+  /** One for each effect, in the same order: its canonical path, where it has one. */
+  readonly places?: readonly { readonly at?: string }[];
+  /** The sandbox's roots, canonical: what relative path patterns start from. */
+  readonly roots?: readonly string[];
+  /**
+   * The canonical path of one that a command names, from where the command starts; undefined: it lies outside the
+   * roots. Left out: paths inside commands are taken as they are written.
+   */
+  readonly locate?: (path: string, from: string | undefined) => string | undefined;
+  readonly category?: ToolCategory;
+  readonly idempotent?: boolean;
+  /** The sub-agent that makes the call; left out: the conversation itself, which rules call `main`. */
+  readonly agent?: string;
 }
 
 export interface PolicyAnswer {
@@ -20,6 +35,10 @@ export interface PolicyAnswer {
   /** Present when `pre_resolved`. */
   readonly code?: ErrorCode;
   readonly reason: string;
+  /** Asked by a rule, or because a command is not understood: no review may lift that, as for a tool's own requirement. */
+  readonly insists?: boolean;
+  /** The rule that decided, where one did, as it is named in messages. */
+  readonly rule?: string;
 }
 
 /** Judges one call. Pure: no I/O, the same answer to the same question. */
@@ -31,3 +50,12 @@ export interface Policy {
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;
 }
+
+/** A policy that is nothing but its judgement. */
+export type PolicyFunction = (question: PolicyQuestion) => PolicyAnswer;
+
+/** What an observer sees: a call that is refused by its name alone has no effects yet. */
+export type ObservedQuestion = Pick<PolicyQuestion, 'name' | 'aliases' | 'args'> & Partial<PolicyQuestion>;
+
+/** Told of every decision of the policy (C035). Changes nothing; a throw is logged and forgotten. */
+export type DecisionObserver = (question: ObservedQuestion, answer: PolicyAnswer) => void;

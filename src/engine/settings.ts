@@ -5,7 +5,7 @@ import type { Sandbox } from '../contract/files.js';
 import type { Journal, Worker } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
-import type { Policy } from '../contract/policy.js';
+import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
 import type { RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
@@ -36,6 +36,10 @@ export interface EngineSettings {
   readonly definitions: readonly ToolDefinition[];
   /** Null: no policy is asked. */
   readonly policy: Policy | null;
+  /** Told of every decision of the policy. */
+  readonly onDecision: DecisionObserver | undefined;
+  /** For the policy: where a path lies that a command names. */
+  readonly locate: NonNullable<PolicyQuestion['locate']>;
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
   readonly approver: Approver | null | undefined;

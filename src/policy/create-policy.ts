@@ -1,104 +1,108 @@
+import { option, settleOptions } from '../base/settle-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
-import { type PolicyOptions, type SettledPolicyOptions, settlePolicyOptions } from './policy-options.js';
+import type { AnalyzeCommand } from './analyze.js';
+import { type Explanation, explainDecision } from './explain/explain-decision.js';
+import { findProblems, type KnownTool } from './explain/find-problems.js';
+import { Judgement, type PolicyBasis } from './judging/judgement.js';
+import { ORDER } from './judging/order.js';
+import { RuleIndex } from './judging/rule-index.js';
+import { type PolicyOptions, settlePolicyOptions } from './policy-options.js';
+import { checkExamples } from './rules/check-examples.js';
+import { type CompiledRule, compileRule } from './rules/compile-rule.js';
 
-/** FR-APR-04a: word for word. */
-const DISABLED: PolicyAnswer = {
-  disposition: 'pre_resolved',
-  code: 'policy_disabled',
-  reason: 'Tool execution disabled by policy',
-};
-
-const OUTSIDE_SANDBOX: PolicyAnswer = {
-  disposition: 'pre_resolved',
-  code: 'sandbox_violation',
-  reason: 'The call reaches outside the sandbox; no list and no approval lifts that.',
-};
-
-/**
- * The policy of FR-APR-04 and FR-APR-05 (D035–D041): disabled, then denylist, then sandbox, then the mode, then the
- * tool's own requirement. A list entry holds for all names of a tool (decision 1). A name on the allowlist spares the
- * mode's question, never the tool's own.
- *
- * @throws ToolError `config_invalid` for an unknown option or a value that is none.
- */
-export function createPolicy(options: PolicyOptions = {}): Policy {
-  return new ListPolicy(settlePolicyOptions(options));
+/** What a policy is given besides its options. */
+export interface PolicyParts {
+  /** Left out: commands are not analysed, and command rules match single plain commands only. */
+  readonly analyzeCommand?: AnalyzeCommand | undefined;
 }
 
-class ListPolicy implements Policy {
-  readonly #enabled: boolean;
-  readonly #mode: SettledPolicyOptions['mode'];
-  readonly #promptSideEffects: boolean;
-  readonly #allowlist: ReadonlySet<string>;
-  readonly #denylist: ReadonlySet<string>;
+/** A policy of rules, which can say why. */
+export interface RulePolicy extends Policy {
+  screen(name: string, aliases?: readonly string[]): PolicyAnswer | undefined;
+  /** The decision, the rule that made it, and what became of every other rule. */
+  explain(question: PolicyQuestion): Explanation;
+  /**
+   * Rules that can never match, or that another always decides over; in words, none when all is well.
+   * @param tools where they are known: a rule that names none of them is found too.
+   */
+  problems(tools?: readonly KnownTool[]): readonly string[];
+}
 
-  constructor(options: SettledPolicyOptions) {
-    this.#enabled = options.enabled;
-    this.#mode = options.mode;
-    this.#promptSideEffects = options.promptSideEffects;
-    this.#allowlist = new Set(options.allowlist);
-    this.#denylist = new Set(options.denylist);
+/**
+ * The policy of FR-APR-04 and FR-APR-05 (D035–D041): lists, modes and rules, in the order of docs/policy.md. Each part
+ * of a call is judged on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
+ * (decision 1). A name on the allowlist spares the mode's question, never the tool's own; a rule that matches the
+ * arguments of every part spares both.
+ *
+ * @throws ToolError `config_invalid` for an unknown option, a value that is none, a rule that cannot be read, and an
+ *   example of a rule that does not hold.
+ */
+export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {}): RulePolicy {
+  const { analyzeCommand } = settleOptions<Required<PolicyParts>>('policy parts', parts, {
+    analyzeCommand: option(undefined, (value) => typeof value === 'function', 'a function'),
+  });
+  const settled = settlePolicyOptions(options);
+  const rules = compileRules(settled.rules);
+  checkExamples(rules, analyzeCommand, settled.mode);
+  const basis: PolicyBasis = {
+    ...settled,
+    allowed: new Set(settled.allowlist),
+    denied: new Set(settled.denylist),
+    index: new RuleIndex(rules),
+    hasRules: rules.length > 0,
+    analyzeCommand,
+  };
+  return new OrderedPolicy(basis, rules);
+}
+
+function compileRules(rules: PolicyBasis['rules']): readonly CompiledRule[] {
+  const counts = new Map<string, number>();
+  return rules.map((rule, order) => {
+    const tier = rule.origin?.tier;
+    const list = tier === undefined ? 'rules' : `${tier} rules`;
+    const index = counts.get(list) ?? 0;
+    counts.set(list, index + 1);
+    return compileRule(rule, `${list}[${index}]`, order);
+  });
+}
+
+class OrderedPolicy implements RulePolicy {
+  readonly #basis: PolicyBasis;
+  readonly #rules: readonly CompiledRule[];
+
+  constructor(basis: PolicyBasis, rules: readonly CompiledRule[]) {
+    this.#basis = basis;
+    this.#rules = rules;
   }
 
   decide(question: PolicyQuestion): PolicyAnswer {
-    const { name, aliases } = question;
-    const screened = this.screen(name, aliases);
-    if (screened !== undefined) return screened;
-    if (question.sandboxViolation === true) return OUTSIDE_SANDBOX;
-    const byMode = this.#judgeByMode(question);
-    if (byMode.disposition === 'pre_resolved' || !question.requiresApproval) return byMode;
-    return {
-      disposition: 'requires_confirmation',
-      reason: `${name} requires approval, whatever the policy allows.`,
-    };
-  }
-
-  screen(name: string, aliases?: readonly string[]): PolicyAnswer | undefined {
-    if (!this.#enabled) return DISABLED;
-    const entry = findEntry(this.#denylist, name, aliases);
-    if (entry === undefined) return undefined;
-    return {
-      disposition: 'pre_resolved',
-      code: 'denylisted',
-      reason: `${nameEntry(name, entry)} on the denylist.`,
-    };
-  }
-
-  #judgeByMode({ name, aliases, sideEffecting }: PolicyQuestion): PolicyAnswer {
-    const mode = this.#mode;
-    if (mode === 'auto') return runs('The policy mode "auto" runs calls unasked.');
-    const entry = findEntry(this.#allowlist, name, aliases);
-    if (entry !== undefined) return runs(`${nameEntry(name, entry)} on the allowlist.`);
-    if (mode === 'deny') {
-      return {
-        disposition: 'pre_resolved',
-        code: 'policy_denied',
-        reason: `The policy mode "deny" runs only tools on the allowlist, and ${name} is not on it.`,
-      };
+    const judgement = new Judgement(this.#basis, question);
+    for (const { answer } of ORDER) {
+      const answered = answer(judgement);
+      if (answered !== undefined) return answered;
     }
-    if (!sideEffecting) return runs('The call has no side effects.');
-    if (!this.#promptSideEffects)
-      return runs('The policy does not ask about side effects (promptSideEffects is off).');
-    return {
-      disposition: 'requires_confirmation',
-      reason: `The policy mode "prompt" asks before a call with side effects, and ${name} is not on the allowlist.`,
-    };
+    throw new Error('the last step of the order answers');
   }
-}
 
-function runs(reason: string): PolicyAnswer {
-  return { disposition: 'execute_now', reason };
-}
+  screen(name: string, aliases: readonly string[] = []): PolicyAnswer | undefined {
+    const judgement = new Judgement(this.#basis, {
+      name,
+      aliases,
+      sideEffecting: true,
+      requiresApproval: true,
+    });
+    for (const { answer, byName } of ORDER) {
+      const answered = byName === true ? answer(judgement) : undefined;
+      if (answered !== undefined) return answered;
+    }
+    return undefined;
+  }
 
-function findEntry(
-  list: ReadonlySet<string>,
-  name: string,
-  aliases: readonly string[] | undefined,
-): string | undefined {
-  if (list.has(name)) return name;
-  return aliases?.find((alias) => list.has(alias));
-}
+  explain(question: PolicyQuestion): Explanation {
+    return explainDecision(this.decide(question), new Judgement(this.#basis, question), this.#rules);
+  }
 
-function nameEntry(name: string, entry: string): string {
-  return name === entry ? `${name} is` : `${name} is (as ${entry})`;
+  problems(tools?: readonly KnownTool[]): readonly string[] {
+    return findProblems(this.#rules, this.#basis, tools);
+  }
 }

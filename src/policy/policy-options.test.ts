@@ -10,6 +10,8 @@ describe('settlePolicyOptions()', () => {
       allowlist: ['read_file'],
       denylist: ['run_command'],
       promptSideEffects: true,
+      rules: [],
+      projectMayAllow: false,
     });
   });
 
@@ -20,7 +22,11 @@ describe('settlePolicyOptions()', () => {
   it.each([
     [{ Mode: 'auto' }, 'Unknown policy option "Mode". Did you mean "mode"?'],
     [{ prompt_side_effects: true }, 'Did you mean "promptSideEffects"?'],
-    [{ rules: [] }, 'Unknown policy option "rules"'],
+    [{ rule: [] }, 'Did you mean "rules"?'],
+    [{ rules: {} }, 'Policy option rules is {}: expected an array of rules.'],
+    [{ tiers: [] }, 'Policy option tiers is []'],
+    [{ tiers: { admin: [] } }, 'Policy option tiers has "admin"'],
+    [{ projectMayAllow: 'yes' }, 'Policy option projectMayAllow is "yes"'],
     [{ constructor: 1 }, 'Unknown policy option "constructor"'],
     [{ mode: 'AUTO' }, 'Policy option mode is "AUTO": expected "auto", "prompt" or "deny".'],
     [{ mode: null }, 'Policy option mode is null'],

@@ -1,5 +1,7 @@
 import { nearestName } from '../base/nearest-name.js';
 import { ToolError } from '../errors/tool-error.js';
+import type { PolicyRule, RuleTier } from './rules/policy-rule.js';
+import { settleRule, show, TIERS } from './rules/settle-rule.js';
 
 /** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
 export type PolicyMode = 'auto' | 'prompt' | 'deny';
@@ -16,16 +18,25 @@ export interface PolicyOptions {
   readonly denylist?: readonly string[];
   /** Default true. In mode `prompt`: whether calls with side effects are asked about. */
   readonly promptSideEffects?: boolean;
+  /** The program's own rules. One with an `origin` belongs to that tier. */
+  readonly rules?: readonly PolicyRule[];
+  /** Rules of files: a lower tier can only tighten what a higher one says (administrator, user, project). */
+  readonly tiers?: Partial<Readonly<Record<RuleTier, readonly PolicyRule[]>>>;
+  /** Default false: rules of the project that allow count for nothing, until the person trusts the project. */
+  readonly projectMayAllow?: boolean;
 }
 
-export type SettledPolicyOptions = Required<PolicyOptions>;
+export type SettledPolicyOptions = Omit<Required<PolicyOptions>, 'tiers'>;
 
-const DEFAULTS: SettledPolicyOptions = {
+const DEFAULTS: Required<PolicyOptions> = {
   enabled: true,
   mode: 'prompt',
   allowlist: ['read_file'],
   denylist: ['run_command'],
   promptSideEffects: true,
+  rules: [],
+  tiers: {},
+  projectMayAllow: false,
 };
 
 const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
@@ -46,6 +57,8 @@ export function settlePolicyOptions(options: unknown): SettledPolicyOptions {
     allowlist: settleNames('allowlist', given.allowlist),
     denylist: settleNames('denylist', given.denylist),
     promptSideEffects: settleBoolean('promptSideEffects', given.promptSideEffects),
+    rules: [...settleRules('rules', given.rules), ...settleTiers(given.tiers)],
+    projectMayAllow: settleBoolean('projectMayAllow', given.projectMayAllow),
   };
 }
 
@@ -84,9 +97,29 @@ function settleNames(option: string, value: unknown): readonly string[] {
   });
 }
 
-function show(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+function settleRules(option: string, value: unknown): readonly PolicyRule[] {
+  if (!Array.isArray(value)) {
+    throw invalid(`Policy option ${option} is ${show(value)}: expected an array of rules.`);
+  }
+  return Array.from(value, (rule: unknown, index) => settleRule(rule, `${option}[${index}]`));
+}
+
+function settleTiers(value: unknown): readonly PolicyRule[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`Policy option tiers is ${show(value)}: expected { ${TIERS.join(', ')} }.`);
+  }
+  const given = new Map<string, unknown>(Object.entries(value));
+  for (const name of given.keys()) {
+    if (!TIERS.some((tier) => tier === name)) {
+      throw invalid(`Policy option tiers has ${show(name)}: expected ${TIERS.join(', ')}.`);
+    }
+  }
+  return TIERS.flatMap((tier) =>
+    settleRules(`tiers.${tier}`, given.get(tier) ?? []).map((rule) => ({
+      ...rule,
+      origin: { ...rule.origin, tier },
+    })),
+  );
 }
 
 function invalid(message: string): ToolError {

@@ -12,6 +12,7 @@ import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
 import { createEngine } from '../engine/create-engine.js';
 import { createRegistry } from '../engine/declare/registry.js';
+import { createLocator } from '../engine/plan/create-locator.js';
 import type { EngineSettings } from '../engine/settings.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
@@ -24,6 +25,7 @@ import { commandEnvironment } from '../process/command-environment.js';
 import { removedValues } from '../process/removed-values.js';
 import { sanitizeEnvironment } from '../process/sanitize-environment.js';
 import { covers } from '../sandbox/covers.js';
+
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import { builtinTools } from './builtin-tools.js';
 import {
@@ -58,6 +60,8 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
     mode: options.mode ?? 'enabled',
     definitions: settleDefinitions(options.definitions),
     policy: settlePolicy(options.policy),
+    onDecision: options.onDecision,
+    locate: createLocator(sandbox),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
     sandbox,
@@ -97,6 +101,7 @@ function settleDefinitions(definitions: ExecutorOptions['definitions'] = []): re
 
 function settlePolicy(policy: ExecutorOptions['policy']): Policy | null {
   if (policy === null) return null;
+  if (typeof policy === 'function') return { decide: policy };
   return policy !== undefined && 'decide' in policy ? policy : createPolicy(policy);
 }
 

@@ -14,7 +14,7 @@ import type { ExecutorMode } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
-import type { Policy } from '../contract/policy.js';
+import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import type { ResultCacheOptions } from '../engine/cache/create-result-cache.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -68,8 +68,10 @@ export interface ExecutorOptions {
   readonly root?: string | readonly string[];
   /** Default `enabled`. */
   readonly mode?: ExecutorMode;
-  /** Options for the policy, a policy of your own, or null for none (the sandbox stays). */
-  readonly policy?: PolicyOptions | Policy | null;
+  /** Options for the policy, a policy of your own (also a function), or null for none (the sandbox stays). */
+  readonly policy?: PolicyOptions | Policy | PolicyFunction | null;
+  /** Told of every decision of the policy, after it is made; what it throws is logged and changes nothing (C035). */
+  readonly onDecision?: DecisionObserver;
   readonly sandbox?: SandboxOptions;
   readonly limits?: LimitOptions;
   readonly timeouts?: TimeoutOptions;
@@ -155,9 +157,14 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   mode: option(undefined, (value) => MODES.includes(value as string), `one of ${MODES.join(', ')}`),
   policy: option(
     undefined,
-    (value) => value === null || isPolicy(value) || (isObject(value) && !('decide' in Object(value))),
-    'policy options, a policy or null',
+    (value) =>
+      value === null ||
+      typeof value === 'function' ||
+      isPolicy(value) ||
+      (isObject(value) && !('decide' in Object(value))),
+    'policy options, a policy, a function or null',
   ),
+  onDecision: option(undefined, (value) => typeof value === 'function', 'a function'),
   sandbox: option(undefined, isObject, 'an object'),
   limits: option(undefined, isObject, 'an object'),
   timeouts: option(undefined, isObject, 'an object'),

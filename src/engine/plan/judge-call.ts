@@ -68,7 +68,7 @@ function screen(
   const answer = (code: ErrorCode, message: string, details?: unknown): ResolvedCall =>
     refuse(call, { code, message, details }, settings);
   const tool = settings.registry.find(call.name);
-  const screened = screenByPolicy(settings.policy, call.name, tool);
+  const screened = screenByPolicy(settings, call, tool);
   if (screened?.code === 'policy_disabled') return answer(screened.code, screened.reason);
   if (at.duplicate) {
     return answer(
@@ -113,13 +113,18 @@ function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: En
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
   const { declared, requires } = said;
   const { effects, violation } = placeEffects(declared, settings);
-  const answer = askPolicy(settings.policy, {
+  const answer = askPolicy(settings, {
     name: tool.name,
     aliases: tool.aliases,
+    category: tool.category,
+    idempotent: tool.idempotent === true,
     sideEffecting: isSideEffecting(declared),
     requiresApproval: requires,
     sandboxViolation: violation !== undefined,
     effects: declared,
+    places: effects,
+    roots: settings.sandbox.roots,
+    locate: settings.locate,
     args: call.args,
   });
   const { code = 'policy_denied', reason } = answer;
@@ -132,7 +137,7 @@ function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: En
   const needsApproval = answer.disposition === 'requires_confirmation';
   try {
     const risk = riskOf(tool, parsed, declared);
-    const toolRequiresApproval = requires;
+    const toolRequiresApproval = requires || answer.insists === true;
     // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     return new ReadyCall(

@@ -31,7 +31,7 @@ export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSetting
 }
 
 /** What is recorded must be plain data: arguments or details that are none are left out. */
-function recordable(value: unknown): JsonObject {
+export function recordable(value: unknown): JsonObject {
   const settled = settleArguments(value, { maxBytes: MAX_RECORDED_BYTES });
   return settled.ok ? settled.value : NO_ARGS;
 }

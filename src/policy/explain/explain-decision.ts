@@ -1,0 +1,111 @@
+import type { PolicyAnswer } from '../../contract/policy.js';
+import type { JudgedPart, Judgement } from '../judging/judgement.js';
+import { comparePrecision, isStricter } from '../judging/precedence.js';
+import { entriesOf } from '../judging/rule-index.js';
+import { decisionOf, mismatch } from '../judging/ruling.js';
+import type { CompiledRule } from '../rules/compile-rule.js';
+import type { RuleDecision, RuleOrigin } from '../rules/policy-rule.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+
+/** A rule as an explanation names it. */
+export interface RuleReference {
+  /** `rules[3]`, `user rules[0] (policy.toml:12)`. */
+  readonly place: string;
+  readonly decision: RuleDecision;
+  /** What it says, in words. */
+  readonly label: string;
+  readonly origin?: RuleOrigin;
+}
+
+/** What became of one rule. */
+export interface Candidate {
+  readonly rule: RuleReference;
+  /**
+   * `decided`: the answer rests on it. `spoke`: it speaks for a part, and another part or an earlier step decided.
+   * `outweighed`: it matches, and another rule speaks for the part. `no match`: it matches no part.
+   */
+  readonly status: 'decided' | 'spoke' | 'outweighed' | 'no match';
+  /** In words: which part it matched, what outweighs it, what does not match. */
+  readonly outcome: string;
+}
+
+/** A decision with all that led to it. */
+export interface Explanation extends Omit<PolicyAnswer, 'rule'> {
+  /** The rule that decided, where one did. */
+  readonly rule?: RuleReference;
+  /** Every rule, in the order they were given. */
+  readonly candidates: readonly Candidate[];
+}
+
+/** Says of each rule why the answer is, or is not, its own. */
+export function explainDecision(
+  answer: PolicyAnswer,
+  judgement: Judgement,
+  rules: readonly CompiledRule[],
+): Explanation {
+  const { rule: place, ...rest } = answer;
+  const deciding = rules.find((rule) => rule.place === place);
+  return {
+    ...rest,
+    ...(deciding === undefined ? {} : { rule: toReference(deciding) }),
+    candidates: rules.map((rule) => ({ rule: toReference(rule), ...outcomeOf(rule, judgement, deciding) })),
+  };
+}
+
+function toReference({ rule, place, label }: CompiledRule): RuleReference {
+  const reference = { place, decision: rule.decision, label };
+  return rule.origin === undefined ? reference : { ...reference, origin: rule.origin };
+}
+
+function outcomeOf(
+  rule: CompiledRule,
+  judgement: Judgement,
+  deciding: CompiledRule | undefined,
+): Omit<Candidate, 'rule'> {
+  const won = judgement.parts.find(({ ruling }) => ruling?.rule === rule);
+  if (won !== undefined) {
+    const shown = `it speaks for ${won.part.shown}`;
+    if (rule === deciding) return { status: 'decided', outcome: `${shown}, and decides` };
+    const why = deciding === undefined ? 'something else decides' : `${deciding.place} decides`;
+    return { status: 'spoke', outcome: `${shown}; ${why}` };
+  }
+  return outweighed(rule, judgement) ?? { status: 'no match', outcome: whyNot(rule, judgement) };
+}
+
+function outweighed(rule: CompiledRule, judgement: Judgement): Omit<Candidate, 'rule'> | undefined {
+  for (const judged of judgement.parts) {
+    const { ruling } = judged;
+    const entry = ruling === undefined ? undefined : bestMatch(rule, judged, judgement);
+    if (ruling === undefined || entry === undefined) continue;
+    return {
+      status: 'outweighed',
+      outcome: `it matches ${judged.part.shown}, but ${compare(ruling, entry)}`,
+    };
+  }
+  return undefined;
+}
+
+function compare(winner: RuleEntry, loser: RuleEntry): string {
+  const { place, tier } = winner.rule;
+  if (tier === loser.rule.tier) return `${place} is more precise (${comparePrecision(winner, loser).by})`;
+  if (isStricter(decisionOf(winner), decisionOf(loser))) return `${place} is stricter`;
+  return `${place} stands in a higher tier, and a lower one can only tighten`;
+}
+
+function bestMatch(rule: CompiledRule, { part }: JudgedPart, judgement: Judgement): RuleEntry | undefined {
+  return entriesOf(rule)
+    .filter((entry) => mismatch(entry, part, judgement) === undefined)
+    .sort((a, b) => comparePrecision(b, a).difference)[0];
+}
+
+/** What does not match, of the part that comes nearest: the one where only the pattern fails. */
+function whyNot(rule: CompiledRule, judgement: Judgement): string {
+  const entries = entriesOf(rule);
+  if (entries.length === 0) return 'it can match nothing';
+  const reasons = judgement.parts.flatMap(({ part }) =>
+    entries.map((entry) => ({ part, why: mismatch(entry, part, judgement) ?? '' })),
+  );
+  const near = reasons.find(({ why }) => why.startsWith('"')) ?? reasons[0];
+  if (near === undefined) return 'it does not match';
+  return near.why.startsWith('"') ? `${near.why} ${near.part.shown}` : near.why;
+}

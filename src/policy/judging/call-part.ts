@@ -1,0 +1,147 @@
+import type { Effect } from '../../contract/effect.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
+import type { AnalyzeCommand, CommandAnalysis } from '../analyze.js';
+import { type HostSubject, readHost } from '../matching/host-pattern.js';
+import { isCertain, PathSubject } from '../matching/path-subject.js';
+import { plainWords } from '../matching/plain-words.js';
+
+/** One command line of a call. */
+export interface RunText {
+  readonly text: string;
+  readonly analysis: CommandAnalysis | undefined;
+}
+
+/** What a call consists of, as rules see it: each part is judged on its own. */
+export interface CallPart {
+  /** Undefined: the call as a whole, which touches nothing that is known. */
+  readonly kind: Effect['kind'] | undefined;
+  readonly sideEffecting: boolean;
+  /** For people: `write src/a.ts`. */
+  readonly shown: string;
+  readonly path?: PathSubject;
+  readonly url?: HostSubject;
+  /** A simple command; `words` undefined: it could not be told. */
+  readonly words?: readonly string[] | undefined;
+  /** The command line that it belongs to. */
+  readonly run?: RunText;
+  /** Something that the command line touches, as the analysis saw it. */
+  readonly seen?: Effect;
+}
+
+/**
+ * The parts of a call: its effects; of a `run`, each simple command and each effect that the analysis finds in it.
+ */
+export function partsOf(question: PolicyQuestion, analyze: AnalyzeCommand | undefined): readonly CallPart[] {
+  const parts = (question.effects ?? toldByArguments(question)).flatMap((effect, index) =>
+    partsOfEffect(effect, question, index, analyze),
+  );
+  if (parts.length === 0) {
+    return [
+      { kind: undefined, sideEffecting: question.sideEffecting, shown: `the call of ${question.name}` },
+    ];
+  }
+  // What the question says of the whole call counts: an effect that contradicts it changes neither.
+  if (!question.sideEffecting) return parts.map((part) => ({ ...part, sideEffecting: false }));
+  return parts.some((part) => part.sideEffecting)
+    ? parts
+    : parts.map((part) => ({ ...part, sideEffecting: true }));
+}
+
+function partsOfEffect(
+  effect: Effect,
+  question: PolicyQuestion,
+  index: number,
+  analyze: AnalyzeCommand | undefined,
+): readonly CallPart[] {
+  const at = question.places?.[index]?.at;
+  switch (effect.kind) {
+    case 'run':
+      return partsOfRun(effect.command, question, at, analyze);
+    case 'read':
+    case 'write':
+    case 'delete':
+      return [pathPart(effect, { canonical: at, outside: false }, question)];
+    default:
+      return [plainPart(effect)];
+  }
+}
+
+function partsOfRun(
+  text: string,
+  question: PolicyQuestion,
+  from: string | undefined,
+  analyze: AnalyzeCommand | undefined,
+): readonly CallPart[] {
+  const analysis = analyze?.(text);
+  const run: RunText = { text, analysis };
+  const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
+  // A text without any command (an assignment, a redirection) is a part all the same.
+  const commands = (found.length === 0 ? [[]] : found).map(
+    (words): CallPart => ({
+      kind: 'run',
+      sideEffecting: true,
+      shown: `run ${brief(words === undefined || words.length === 0 ? text : words.join(' '))}`,
+      words,
+      run,
+    }),
+  );
+  const effects = (analysis?.effects ?? []).map((seen): CallPart => {
+    const part =
+      'path' in seen ? pathPart(seen, located(seen.path, question, from), question) : plainPart(seen);
+    return { ...part, run, seen };
+  });
+  return [...commands, ...effects];
+}
+
+function located(
+  path: string,
+  { locate }: PolicyQuestion,
+  from: string | undefined,
+): { readonly canonical: string | undefined; readonly outside: boolean } {
+  if (locate === undefined) return { canonical: undefined, outside: false };
+  const canonical = isCertain(path) ? locate(path, from) : undefined;
+  return { canonical, outside: canonical === undefined };
+}
+
+function pathPart(
+  { kind, path }: Effect & { readonly path: string },
+  place: { readonly canonical: string | undefined; readonly outside: boolean },
+  { roots = [] }: PolicyQuestion,
+): CallPart {
+  return {
+    kind,
+    sideEffecting: kind !== 'read',
+    shown: `${kind} ${brief(path)}`,
+    path: new PathSubject({ written: path, roots, ...place }),
+  };
+}
+
+function plainPart(effect: Effect): CallPart {
+  const { kind } = effect;
+  if (kind === 'fetch') {
+    return { kind, sideEffecting: true, shown: `fetch ${brief(effect.url)}`, url: readHost(effect.url) };
+  }
+  return { kind, sideEffecting: kind !== 'ask', shown: kind === 'unknown' ? 'unknown effects' : kind };
+}
+
+/** For those who ask without effects: what the usual names of arguments tell. */
+function toldByArguments({ args, sideEffecting }: PolicyQuestion): readonly Effect[] {
+  if (args === undefined) return [];
+  const text = (name: string): string | undefined => {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  const command = text('command');
+  const path = text('path') ?? text('file_path');
+  const url = text('url');
+  return [
+    ...(command === undefined ? [] : [{ kind: 'run', command } as const]),
+    ...(path === undefined ? [] : [{ kind: sideEffecting ? 'write' : 'read', path } as const]),
+    ...(url === undefined ? [] : [{ kind: 'fetch', url } as const]),
+  ];
+}
+
+function brief(text: string): string {
+  const line = text.replace(/[\s\0]+/g, ' ');
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}

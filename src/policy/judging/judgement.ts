@@ -1,0 +1,122 @@
+import type { Effect } from '../../contract/effect.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
+import type { AnalyzeCommand } from '../analyze.js';
+import type { SettledPolicyOptions } from '../policy-options.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+import { type CallPart, partsOf, type RunText } from './call-part.js';
+import type { RuleIndex } from './rule-index.js';
+import { type Circumstances, decisionOf, ruleOn, unreadable } from './ruling.js';
+
+/** What a policy judges by, settled. */
+export interface PolicyBasis extends SettledPolicyOptions {
+  readonly allowed: ReadonlySet<string>;
+  readonly denied: ReadonlySet<string>;
+  readonly index: RuleIndex;
+  readonly hasRules: boolean;
+  readonly analyzeCommand: AnalyzeCommand | undefined;
+}
+
+/** One part of a call, and the rule that speaks for it. */
+export interface JudgedPart {
+  readonly part: CallPart;
+  readonly ruling: RuleEntry | undefined;
+}
+
+/** One question under judgement: what is found out about it is found out once, when a step first asks. */
+export class Judgement implements Circumstances {
+  readonly basis: PolicyBasis;
+  readonly question: PolicyQuestion;
+  #judged: readonly JudgedPart[] | undefined;
+  readonly #seenBy = new Map<readonly string[], ReadonlySet<string>>();
+
+  constructor(basis: PolicyBasis, question: PolicyQuestion) {
+    this.basis = basis;
+    this.question = question;
+  }
+
+  get mode() {
+    return this.basis.mode;
+  }
+
+  get projectMayAllow(): boolean {
+    return this.basis.projectMayAllow;
+  }
+
+  get parts(): readonly JudgedPart[] {
+    this.#judged ??= partsOf(this.question, this.basis.analyzeCommand).map((part) => ({
+      part,
+      ruling: this.basis.hasRules ? ruleOn(part, this.basis.index, this) : undefined,
+    }));
+    return this.#judged;
+  }
+
+  /** The command lines of the call, each once. */
+  get runs(): readonly RunText[] {
+    const { effects } = this.question;
+    if (this.#judged === undefined && effects !== undefined && !effects.some(isRun)) return NO_RUNS;
+    return [...new Set(this.parts.flatMap(({ part }) => (part.run === undefined ? [] : [part.run])))];
+  }
+
+  /** The first part, and the rule, of which nobody can say whether the rule matches it. */
+  get unread(): { readonly part: CallPart; readonly entry: RuleEntry } | undefined {
+    if (!this.basis.hasRules) return undefined;
+    for (const { part } of this.parts) {
+      const entry = unreadable(part, this.basis.index, this);
+      if (entry !== undefined) return { part, entry };
+    }
+    return undefined;
+  }
+
+  /** The name on the allowlist that the tool answers to. */
+  get allowlisted(): string | undefined {
+    return entryOf(this.basis.allowed, this.question.name, this.question.aliases);
+  }
+
+  /** The rule that allows a part, itself or through the command that it belongs to. */
+  allowOf({ part, ruling }: JudgedPart): RuleEntry | undefined {
+    if (ruling !== undefined) return decisionOf(ruling) === 'allow' ? ruling : undefined;
+    const { run, seen } = part;
+    if (run === undefined || seen === undefined) return undefined;
+    const commands = this.parts.filter((other) => other.part.run === run && other.part.seen === undefined);
+    const isAllowed = ({ ruling: own }: JudgedPart): boolean =>
+      own !== undefined && decisionOf(own) === 'allow';
+    // Looking at something harms nobody where the commands that look are allowed, whatever stands before `<`.
+    if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.ruling : undefined;
+    return commands.find((command) => isAllowed(command) && this.#touches(command.part, seen))?.ruling;
+  }
+
+  /**
+   * Whether a simple command on its own, without the redirections of its line, touches what the line was seen to
+   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not.
+   */
+  #touches({ words }: CallPart, seen: Effect): boolean {
+    if (words === undefined) return false;
+    let known = this.#seenBy.get(words);
+    if (known === undefined) {
+      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' ')).effects ?? [];
+      known = new Set(effects.map((effect) => JSON.stringify(effect)));
+      this.#seenBy.set(words, known);
+    }
+    return known.has(JSON.stringify(seen));
+  }
+}
+
+const NO_RUNS: readonly RunText[] = Object.freeze([]);
+
+function isRun({ kind }: Effect): boolean {
+  return kind === 'run';
+}
+
+function quote(word: string): string {
+  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The name of a list by which a tool is on it. */
+export function entryOf(
+  list: ReadonlySet<string>,
+  name: string,
+  aliases: readonly string[] | undefined,
+): string | undefined {
+  if (list.has(name)) return name;
+  return aliases?.find((alias) => list.has(alias));
+}

@@ -1,0 +1,242 @@
+import type { PolicyAnswer } from '../../contract/policy.js';
+import type { RuleDecision } from '../rules/policy-rule.js';
+import { entryOf, type JudgedPart, type Judgement } from './judgement.js';
+
+interface Step {
+  readonly name: string;
+  /** For the documentation. */
+  readonly meaning: string;
+  /** It needs neither arguments nor effects, and is asked first of all. */
+  readonly byName?: true;
+  /** Undefined: the step says nothing, the next is asked. */
+  readonly answer: (judgement: Judgement) => PolicyAnswer | undefined;
+}
+
+/**
+ * What a policy asks of a call, in this order; the first step that answers decides (FR-APR-05, D041). The code goes by
+ * this table, and docs/policy.md prints it. So nothing lifts what stands above it: no rule a step before `rules: deny`,
+ * no consent a refusal.
+ */
+export const ORDER: readonly Step[] = Object.freeze([
+  {
+    name: 'disabled',
+    meaning: 'The policy is switched off: `policy_disabled`.',
+    byName: true,
+    answer: ({ basis }) => (basis.enabled ? undefined : DISABLED),
+  },
+  {
+    name: 'denylist',
+    meaning: 'One of the names of the tool is on the denylist: `denylisted`.',
+    byName: true,
+    answer: byDenylist,
+  },
+  {
+    name: 'sandbox',
+    meaning: 'The call reaches outside the sandbox: `sandbox_violation`.',
+    answer: ({ question }) => (question.sandboxViolation === true ? OUTSIDE_SANDBOX : undefined),
+  },
+  {
+    name: 'blocked command',
+    meaning: 'The command analysis says `block`: `security_violation`.',
+    answer: byBlock,
+  },
+  {
+    name: 'rules: deny',
+    meaning: 'A rule denies a part of the call: `policy_denied`.',
+    answer: (judgement) => byRule(judgement, 'deny'),
+  },
+  {
+    name: 'mode deny',
+    meaning:
+      'In mode `deny`: a part that no rule allows, of a tool that is not on the allowlist: `policy_denied`.',
+    answer: byModeDeny,
+  },
+  {
+    name: 'unclear command',
+    meaning:
+      'The command analysis says `ask`, or nobody can tell whether a rule matches: approval is needed.',
+    answer: byUnclear,
+  },
+  {
+    name: 'rules: ask',
+    meaning: 'A rule asks about a part of the call: approval is needed.',
+    answer: (judgement) => byRule(judgement, 'ask'),
+  },
+  {
+    name: 'requirement',
+    meaning:
+      'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url`: approval is needed.',
+    answer: byRequirement,
+  },
+  {
+    name: 'mode prompt',
+    meaning:
+      'In mode `prompt` with `promptSideEffects`: a part with side effects that no rule allows, of a tool that is not on the allowlist: approval is needed.',
+    answer: byModePrompt,
+  },
+  { name: 'run', meaning: 'The call runs unasked.', answer: whyItRuns },
+]);
+
+/** FR-APR-04a: word for word. */
+const DISABLED: PolicyAnswer = Object.freeze({
+  disposition: 'pre_resolved',
+  code: 'policy_disabled',
+  reason: 'Tool execution disabled by policy',
+});
+
+const OUTSIDE_SANDBOX: PolicyAnswer = Object.freeze({
+  disposition: 'pre_resolved',
+  code: 'sandbox_violation',
+  reason: 'The call reaches outside the sandbox; no list, no rule and no approval lifts that.',
+});
+
+function byDenylist({ basis, question: { name, aliases } }: Judgement): PolicyAnswer | undefined {
+  const entry = entryOf(basis.denied, name, aliases);
+  if (entry === undefined) return undefined;
+  return {
+    disposition: 'pre_resolved',
+    code: 'denylisted',
+    reason: `${nameEntry(name, entry)} on the denylist.`,
+  };
+}
+
+function byBlock(judgement: Judgement): PolicyAnswer | undefined {
+  if (judgement.basis.analyzeCommand === undefined) return undefined;
+  const blocked = judgement.runs.find(({ analysis }) => analysis?.verdict === 'block')?.analysis;
+  if (blocked === undefined) return undefined;
+  const why = blocked.reasons.join(' ');
+  const isSaid = /blocked/i.test(why) && /dangerous/i.test(why);
+  return {
+    disposition: 'pre_resolved',
+    code: 'security_violation',
+    reason: isSaid ? why : `The command is blocked as dangerous. ${why}`.trim(),
+  };
+}
+
+function byRule({ basis, parts }: Judgement, decision: RuleDecision): PolicyAnswer | undefined {
+  if (!basis.hasRules) return undefined;
+  const found = parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
+  if (found?.ruling === undefined) return undefined;
+  const { rule, argument } = found.ruling;
+  const matched = argument?.pattern.source ?? matchedText(found);
+  const by = matched === undefined ? '' : `: it matches ${JSON.stringify(matched)}`;
+  const said = `${capital(found.part.shown)} is ${decision === 'deny' ? 'denied' : 'asked about'}${by} (${rule.label}).`;
+  const text = rule.rule.reason === undefined ? said : `${said} ${rule.rule.reason}`;
+  const { place } = rule;
+  if (decision === 'deny')
+    return { disposition: 'pre_resolved', code: 'policy_denied', reason: text, rule: place };
+  return { disposition: 'requires_confirmation', reason: text, insists: true, rule: place };
+}
+
+function matchedText({ part, ruling }: JudgedPart): string | undefined {
+  return ruling?.rule.contains?.find((text) => part.run?.text.includes(text));
+}
+
+function byModeDeny(judgement: Judgement): PolicyAnswer | undefined {
+  const { basis, question, allowlisted } = judgement;
+  if (basis.mode !== 'deny' || allowlisted !== undefined) return undefined;
+  const open = basis.hasRules ? firstNotAllowed(judgement, () => true) : ALL;
+  if (open === undefined) return undefined;
+  const about = open === ALL || open.part.kind === undefined ? '' : ` No rule allows ${open.part.shown}.`;
+  return {
+    disposition: 'pre_resolved',
+    code: 'policy_denied',
+    reason: `The policy mode "deny" runs only what a rule allows and tools on the allowlist, and ${question.name} is not on it.${about}`,
+  };
+}
+
+function byUnclear(judgement: Judgement): PolicyAnswer | undefined {
+  const { basis } = judgement;
+  if (basis.analyzeCommand !== undefined) {
+    const unclear = judgement.runs.find(({ analysis }) => analysis?.verdict === 'ask')?.analysis;
+    if (unclear !== undefined) {
+      const why = unclear.reasons.join(' ');
+      return asks(
+        `The command is not understood for certain, so that no rule can allow it. ${why}`.trim(),
+        true,
+      );
+    }
+  }
+  const { unread } = judgement;
+  if (unread === undefined) return undefined;
+  const { part, entry } = unread;
+  return asks(`Nobody can tell whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
+}
+
+function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
+  const { basis, question, parts } = judgement;
+  if (!question.requiresApproval) return undefined;
+  if (basis.hasRules) {
+    const open = parts.find((judged) => judgement.allowOf(judged)?.argument === undefined);
+    if (open === undefined) return undefined;
+    const nearly = judgement.allowOf(open);
+    if (nearly !== undefined) {
+      return asks(
+        `${question.name} requires approval, and a rule without path, command or url does not lift that: ${nearly.rule.label}.`,
+      );
+    }
+    if (parts.some((judged) => judgement.allowOf(judged) !== undefined)) {
+      return asks(`${question.name} requires approval, and no rule allows ${open.part.shown}.`);
+    }
+  }
+  return asks(`${question.name} requires approval, whatever the policy allows.`);
+}
+
+function byModePrompt(judgement: Judgement): PolicyAnswer | undefined {
+  const { basis, question, allowlisted } = judgement;
+  if (basis.mode !== 'prompt' || !basis.promptSideEffects) return undefined;
+  if (!question.sideEffecting || allowlisted !== undefined) return undefined;
+  const open = basis.hasRules ? firstNotAllowed(judgement, ({ part }) => part.sideEffecting) : ALL;
+  if (open === undefined) return undefined;
+  const isPartly = open !== ALL && judgement.parts.some((judged) => judgement.allowOf(judged) !== undefined);
+  return asks(
+    `The policy mode "prompt" asks before a call with side effects, and ${question.name} is not on the allowlist.${
+      isPartly ? ` No rule allows ${open.part.shown}.` : ''
+    }`,
+  );
+}
+
+/** Without rules nothing is allowed by one: then the parts need not be looked at. */
+const ALL = Symbol('all parts');
+
+function firstNotAllowed(
+  judgement: Judgement,
+  counts: (judged: JudgedPart) => boolean,
+): JudgedPart | undefined {
+  return judgement.parts.find((judged) => counts(judged) && judgement.allowOf(judged) === undefined);
+}
+
+function whyItRuns(judgement: Judgement): PolicyAnswer {
+  const { basis, question, allowlisted } = judgement;
+  if (basis.hasRules) {
+    const allowing = judgement.parts
+      .map((judged) => judgement.allowOf(judged))
+      .find((rule) => rule !== undefined);
+    if (allowing !== undefined) {
+      const { label, place } = allowing.rule;
+      return { disposition: 'execute_now', reason: `A rule allows it: ${label}.`, rule: place };
+    }
+  }
+  if (basis.mode === 'auto') return runs('The policy mode "auto" runs calls unasked.');
+  if (allowlisted !== undefined) return runs(`${nameEntry(question.name, allowlisted)} on the allowlist.`);
+  if (!question.sideEffecting) return runs('The call has no side effects.');
+  return runs('The policy does not ask about side effects (promptSideEffects is off).');
+}
+
+function runs(reason: string): PolicyAnswer {
+  return { disposition: 'execute_now', reason };
+}
+
+function asks(reason: string, insists = false): PolicyAnswer {
+  return insists
+    ? { disposition: 'requires_confirmation', reason, insists }
+    : { disposition: 'requires_confirmation', reason };
+}
+
+function nameEntry(name: string, entry: string): string {
+  return name === entry ? `${name} is` : `${name} is (as ${entry})`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

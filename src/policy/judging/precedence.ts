@@ -1,0 +1,78 @@
+import type { CompiledRule } from '../rules/compile-rule.js';
+import type { RuleDecision } from '../rules/policy-rule.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+
+interface Criterion {
+  readonly name: string;
+  /** For the documentation: what is more precise. */
+  readonly meaning: string;
+  readonly of: (entry: RuleEntry) => number;
+}
+
+const STRICTNESS: Readonly<Record<RuleDecision, number>> = Object.freeze({ allow: 0, ask: 1, deny: 2 });
+
+export function isStricter(a: RuleDecision, b: RuleDecision): boolean {
+  return STRICTNESS[a] > STRICTNESS[b];
+}
+
+/**
+ * Which of the rules that match the same part of a call speaks for it: the first line that tells two of them apart
+ * decides. The code compares by this table, and docs/policy.md prints it.
+ */
+export const PRECISION: readonly Criterion[] = Object.freeze([
+  {
+    name: 'kind of pattern',
+    meaning:
+      'A literal text of the command (`contains`), then a `path`, `command` or `url` without wildcards, then one with wildcards, then a rule without any.',
+    of: ({ rule, argument }) =>
+      rule.contains !== undefined ? 3 : argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1,
+  },
+  {
+    name: 'length',
+    meaning: 'The pattern with more characters that are no wildcards.',
+    of: ({ argument }) => argument?.pattern.literalCharacters ?? 0,
+  },
+  {
+    name: 'tool',
+    meaning: 'A rule that names tools, then one with a pattern for their names, then one for all tools.',
+    of: ({ rule }) => (rule.toolNames !== undefined ? 2 : rule.tools !== undefined ? 1 : 0),
+  },
+  {
+    name: 'effect',
+    meaning: 'A rule with `effect`.',
+    of: ({ rule }) => (rule.effects === undefined ? 0 : 1),
+  },
+  {
+    name: 'circumstances',
+    meaning: 'The rule with more of `category`, `side_effecting`, `idempotent`, `agent`, `mode`.',
+    of: ({ rule }) => circumstances(rule),
+  },
+  {
+    name: 'decision',
+    meaning: '`deny`, then `ask`, then `allow`.',
+    of: ({ rule }) => STRICTNESS[rule.rule.decision],
+  },
+  { name: 'place', meaning: 'The rule that stands first.', of: ({ rule }) => -rule.order },
+]);
+
+function circumstances({ categories, agents, modes, rule }: CompiledRule): number {
+  const given = [categories, agents, modes, rule.side_effecting, rule.idempotent];
+  return given.filter((field) => field !== undefined).length;
+}
+
+/** Where an entry stands by each line of the table. */
+export function precisionOf(entry: RuleEntry): readonly number[] {
+  return PRECISION.map(({ of }) => of(entry));
+}
+
+/** The line of the table that tells two entries apart, and which it prefers: above 0 the first. */
+export function comparePrecision(
+  a: RuleEntry,
+  b: RuleEntry,
+): { readonly by: string; readonly difference: number } {
+  for (let line = 0; line < PRECISION.length; line++) {
+    const difference = (a.precision[line] ?? 0) - (b.precision[line] ?? 0);
+    if (difference !== 0) return { by: PRECISION[line]?.name ?? '', difference };
+  }
+  return { by: 'place', difference: 0 };
+}

@@ -1,0 +1,171 @@
+import type { PolicyQuestion } from '../../contract/policy.js';
+import { foldName } from '../matching/path-subject.js';
+import { ARGUMENT_FIELDS, type CompiledRule } from '../rules/compile-rule.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+import type { CallPart } from './call-part.js';
+import { precisionOf } from './precedence.js';
+
+/**
+ * Finds the rules that may match a part of a call, without asking all of them: by tool, then by program, directory,
+ * file name or host. Never leaves one out; what it gives is matched in full.
+ */
+export class RuleIndex {
+  readonly #ofTool = new Map<string, Shelf>();
+  readonly #ofAnyTool = new Shelf();
+  readonly #byField = new Map<string, RuleEntry[]>();
+
+  constructor(rules: readonly CompiledRule[]) {
+    for (const rule of rules) {
+      for (const entry of entriesOf(rule)) {
+        if (entry.argument !== undefined) this.#file(entry.argument.field, entry);
+        if (rule.toolNames === undefined) this.#ofAnyTool.add(entry);
+        else for (const name of rule.toolNames) this.#shelf(name).add(entry);
+      }
+    }
+  }
+
+  /** Calls `take` with each entry that may match; with one that more than one name leads to, more than once. */
+  find({ name, aliases }: PolicyQuestion, part: CallPart, take: (entry: RuleEntry) => void): void {
+    this.#ofTool.get(name)?.find(part, take);
+    if (aliases !== undefined) for (const alias of aliases) this.#ofTool.get(alias)?.find(part, take);
+    this.#ofAnyTool.find(part, take);
+  }
+
+  /** Every entry with a pattern of this field. */
+  withField(field: 'path' | 'command' | 'url'): readonly RuleEntry[] {
+    return this.#byField.get(field) ?? [];
+  }
+
+  #file(field: string, entry: RuleEntry): void {
+    const known = this.#byField.get(field);
+    if (known === undefined) this.#byField.set(field, [entry]);
+    else known.push(entry);
+  }
+
+  #shelf(name: string): Shelf {
+    const known = this.#ofTool.get(name);
+    if (known !== undefined) return known;
+    const shelf = new Shelf();
+    this.#ofTool.set(name, shelf);
+    return shelf;
+  }
+}
+
+/** The rule once for each of its patterns; a rule with two kinds of patterns matches nothing. */
+export function entriesOf(rule: CompiledRule): readonly RuleEntry[] {
+  const kinds = ARGUMENT_FIELDS.filter((field) => rule.rule[field] !== undefined);
+  if (kinds.length > 1) return [];
+  const patterns = kinds.length === 0 ? [undefined] : rule.arguments;
+  return patterns.map((argument) => {
+    const bare: RuleEntry = { rule, argument, precision: [] };
+    return { ...bare, precision: precisionOf(bare) };
+  });
+}
+
+class Shelf {
+  /** Rules without a pattern: they may match any part. */
+  readonly #plain: RuleEntry[] = [];
+  /** Rules about a text in a command. */
+  readonly #texts: RuleEntry[] = [];
+  readonly #commands = new Drawer();
+  readonly #hosts = new Drawer();
+  readonly #paths = new Drawer();
+
+  add(entry: RuleEntry): void {
+    const { rule, argument } = entry;
+    if (argument === undefined) (rule.contains === undefined ? this.#plain : this.#texts).push(entry);
+    else if (argument.field === 'command') this.#commands.add(argument.pattern.program, entry);
+    else if (argument.field === 'url') {
+      this.#hosts.add(argument.pattern.kind === 'any' ? undefined : argument.pattern.host, entry);
+    } else this.#paths.add(pathKey(argument.pattern), entry);
+  }
+
+  find(part: CallPart, take: (entry: RuleEntry) => void): void {
+    for (const entry of this.#plain) take(entry);
+    if (part.path !== undefined) this.#findPath(part.path, take);
+    else if (part.url !== undefined) this.#findHost(part.url.host, take);
+    else if (part.run !== undefined && part.seen === undefined) {
+      for (const entry of this.#texts) take(entry);
+      this.#findCommand(part.words?.[0], take);
+    }
+  }
+
+  #findCommand(program: string | undefined, take: (entry: RuleEntry) => void): void {
+    this.#commands.rest(take);
+    if (program === undefined) return;
+    this.#commands.keyed(program, take);
+    if (program.includes('/')) this.#commands.keyed(program.slice(program.lastIndexOf('/') + 1), take);
+  }
+
+  #findHost(host: string, take: (entry: RuleEntry) => void): void {
+    this.#hosts.rest(take);
+    for (let at = 0; at !== -1 && at < host.length; at = nextName(host, at))
+      this.#hosts.keyed(host.slice(at), take);
+  }
+
+  #findPath(path: NonNullable<CallPart['path']>, take: (entry: RuleEntry) => void): void {
+    this.#paths.rest(take);
+    if (this.#paths.isEmpty) return;
+    const seen = new Set<string>();
+    for (const kind of ['absolute', 'relative', 'anywhere'] as const) {
+      for (const form of path.forms(kind, true)) for (const key of pathKeys(kind, form)) seen.add(key);
+    }
+    for (const key of seen) this.#paths.keyed(key, take);
+  }
+}
+
+/** Entries by a key, and those that have none. */
+class Drawer {
+  readonly #keyed = new Map<string, RuleEntry[]>();
+  readonly #rest: RuleEntry[] = [];
+
+  get isEmpty(): boolean {
+    return this.#keyed.size === 0;
+  }
+
+  add(key: string | undefined, entry: RuleEntry): void {
+    if (key === undefined) this.#rest.push(entry);
+    else {
+      const known = this.#keyed.get(key);
+      if (known === undefined) this.#keyed.set(key, [entry]);
+      else known.push(entry);
+    }
+  }
+
+  keyed(key: string, take: (entry: RuleEntry) => void): void {
+    const found = this.#keyed.get(key);
+    if (found !== undefined) for (const entry of found) take(entry);
+  }
+
+  rest(take: (entry: RuleEntry) => void): void {
+    for (const entry of this.#rest) take(entry);
+  }
+}
+
+const HEAD = 4;
+
+function pathKey({
+  subject,
+  head,
+  name,
+}: {
+  subject: string;
+  head: readonly string[];
+  name: string | undefined;
+}) {
+  if (name !== undefined) return `anywhere:${foldName(name)}`;
+  if (head.length === 0) return undefined;
+  return `${subject}:${head.slice(0, HEAD).map(foldName).join('/')}`;
+}
+
+function pathKeys(kind: 'absolute' | 'relative' | 'anywhere', form: readonly string[]): readonly string[] {
+  if (kind === 'anywhere') return form.map((name) => `anywhere:${name}`);
+  return Array.from({ length: Math.min(HEAD, form.length) }, (_, last) => {
+    return `${kind}:${form.slice(0, last + 1).join('/')}`;
+  });
+}
+
+function nextName(host: string, at: number): number {
+  const dot = host.indexOf('.', at);
+  return dot === -1 ? -1 : dot + 1;
+}

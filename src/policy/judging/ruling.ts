@@ -1,0 +1,69 @@
+import type { PolicyQuestion } from '../../contract/policy.js';
+import type { PolicyMode } from '../policy-options.js';
+import { callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+import type { CallPart } from './call-part.js';
+import { comparePrecision, isStricter } from './precedence.js';
+import type { RuleIndex } from './rule-index.js';
+
+export interface Circumstances {
+  readonly question: PolicyQuestion;
+  readonly mode: PolicyMode;
+  /** Whether a project's rules may allow; else they only ask and deny. */
+  readonly projectMayAllow: boolean;
+}
+
+/** The rule that speaks for a part; undefined: none matches. */
+export function ruleOn(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
+  const best = new Map<string, RuleEntry>();
+  index.find(at.question, part, (entry) => {
+    const { tier } = entry.rule;
+    const known = best.get(tier);
+    if (known === entry || (known !== undefined && comparePrecision(known, entry).difference >= 0)) return;
+    if (mismatch(entry, part, at) === undefined) best.set(tier, entry);
+  });
+  let winner: RuleEntry | undefined;
+  for (const tier of TIER_ORDER) {
+    const entry = best.get(tier);
+    // A lower tier can only tighten what a higher one says.
+    if (entry !== undefined && (winner === undefined || isStricter(decisionOf(entry), decisionOf(winner)))) {
+      winner = entry;
+    }
+  }
+  return winner;
+}
+
+/** From the highest: what the program itself says, then the files of the machine, the person and the project. */
+export const TIER_ORDER = Object.freeze(['program', 'administrator', 'user', 'project'] as const);
+
+/** Why an entry does not match a part; undefined: it matches. */
+export function mismatch(entry: RuleEntry, part: CallPart, at: Circumstances): string | undefined {
+  const { rule, argument } = entry;
+  if (rule.tier === 'project' && rule.rule.decision === 'allow' && !at.projectMayAllow) {
+    return 'a project that is not trusted can only ask and deny';
+  }
+  const why = callMismatch(rule, at.question, at.mode) ?? partMismatch(rule, part);
+  if (why !== undefined || argument === undefined || matchesArgument(argument, part)) return why;
+  return `"${argument.pattern.source}" does not match`;
+}
+
+/**
+ * A rule that could speak of this part if only it could be read: a command without analysis that is no single plain
+ * command, a text that is no URL. Nobody can say that it does not match.
+ */
+export function unreadable(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
+  const field = unreadableField(part);
+  if (field === undefined) return undefined;
+  return index
+    .withField(field)
+    .find((entry) => mismatch({ ...entry, argument: undefined }, part, at) === undefined);
+}
+
+function unreadableField(part: CallPart): 'command' | 'url' | undefined {
+  if (part.kind === 'run' && part.words === undefined && part.seen === undefined) return 'command';
+  return part.url !== undefined && part.url.scheme === undefined ? 'url' : undefined;
+}
+
+export function decisionOf({ rule }: RuleEntry) {
+  return rule.rule.decision;
+}

@@ -1,0 +1,92 @@
+import { domainToASCII } from 'node:url';
+
+/** A host as a URL names it, in its one spelling. */
+export interface HostSubject {
+  readonly shown: string;
+  /** Undefined: the text is no URL, so that nobody can say which host it means. */
+  readonly scheme: string | undefined;
+  readonly host: string;
+  /** The scheme's own where none is written; empty where the scheme has none. */
+  readonly port: string;
+  readonly hasUser: boolean;
+}
+
+export interface HostPattern {
+  readonly source: string;
+  /** What it is looked up by: the host, or what all its hosts end in; empty for every host. */
+  readonly host: string;
+  readonly kind: 'host' | 'below' | 'any';
+  readonly isLiteral: boolean;
+  readonly literalCharacters: number;
+  matches(url: HostSubject): boolean;
+}
+
+const PORTS: Readonly<Record<string, string>> = { http: '80', https: '443', ws: '80', wss: '443', ftp: '21' };
+const PATTERN =
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?(\[[0-9A-Fa-f:.]+\]|[^/:@?#[\]\\\s]+)(?::(\d{1,5}|\*))?(?:\/\*{0,2})?$/;
+
+/**
+ * Reads `*.example.com`, `https://api.example.com`, `localhost:3000`, `[::1]`, `*`. `*.` stands for one or more names
+ * before it, not for none. A scheme or port that is left out may be any; where an allowing rule names no scheme,
+ * only `http` and `https` are meant, and a URL with a user name in it is never allowed.
+ * @throws Error that says what is wrong with it.
+ */
+export function parseHostPattern(source: string, tightens: boolean): HostPattern {
+  const [, scheme, written = '', port] = PATTERN.exec(source.trim()) ?? [];
+  if (written === '')
+    throw new Error('it is no host, such as "example.com", "*.example.com" or "https://localhost:3000"');
+  const kind = written === '*' ? 'any' : written.startsWith('*.') ? 'below' : 'host';
+  const name = kind === 'any' ? '' : kind === 'below' ? written.slice(2) : written;
+  if (name.includes('*'))
+    throw new Error('"*" stands for whole names at the beginning only: "*.example.com"');
+  const host = kind === 'any' ? '' : canonicalHost(name);
+  if (host === undefined) throw new Error(`"${name}" is no host`);
+  if (kind === 'below' && /^\[|^[\d.]+$/.test(host)) throw new Error('an address has no names before it');
+  const schemes = scheme !== undefined ? [scheme.toLowerCase()] : tightens ? undefined : ['http', 'https'];
+  const wanted = port === undefined || port === '*' ? undefined : String(Number(port));
+  return {
+    source,
+    host,
+    kind,
+    isLiteral: kind === 'host',
+    literalCharacters: host.length + (scheme?.length ?? 0) + (wanted?.length ?? 0),
+    matches(url) {
+      if (url.scheme === undefined || (url.hasUser && !tightens)) return false;
+      if (schemes !== undefined && !schemes.includes(url.scheme)) return false;
+      if (wanted !== undefined && wanted !== url.port) return false;
+      return kind === 'any' || (kind === 'host' ? url.host === host : url.host.endsWith(`.${host}`));
+    },
+  };
+}
+
+/** Reads a URL as what fetches it does, so that neither user names nor spellings mislead. */
+export function readHost(text: string): HostSubject {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const host = url === undefined ? undefined : canonicalHost(url.hostname);
+  if (url === undefined || host === undefined) {
+    return { shown: text, scheme: undefined, host: '', port: '', hasUser: false };
+  }
+  const scheme = url.protocol.slice(0, -1);
+  const hasUser = url.username !== '' || url.password !== '';
+  return { shown: text, scheme, host, port: url.port || (PORTS[scheme] ?? ''), hasUser };
+}
+
+/** Lower case, ASCII, no dot at the end, addresses in their one spelling. Undefined: it is no host. */
+function canonicalHost(name: string): string | undefined {
+  const bare = name.replace(/\.+$/, '');
+  if (bare === '') return undefined;
+  const base = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
+  if (base === '') return undefined;
+  return mappedAddress(base) ?? base;
+}
+
+/** `::ffff:127.0.0.1` is 127.0.0.1 to whoever connects. */
+function mappedAddress(host: string): string | undefined {
+  const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const bytes = [high, low].flatMap((part) => [
+    Number.parseInt(part, 16) >> 8,
+    Number.parseInt(part, 16) & 255,
+  ]);
+  return bytes.join('.');
+}

@@ -1,0 +1,128 @@
+import type { Effect } from '../../contract/effect.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { AnalyzeCommand } from '../analyze.js';
+import { type CallPart, partsOf } from '../judging/call-part.js';
+import { entriesOf } from '../judging/rule-index.js';
+import { mismatch } from '../judging/ruling.js';
+import type { PolicyMode } from '../policy-options.js';
+import { type CompiledRule, listOf } from './compile-rule.js';
+import type { PolicyRule, RuleExample } from './policy-rule.js';
+import { show } from './settle-rule.js';
+
+/**
+ * Holds every rule against its own examples. A rule that asks or denies matches a call when it matches one part; a
+ * rule that allows, when it matches every command, path and URL of it.
+ * @throws ToolError `config_invalid` naming the rule and the example that does not hold.
+ */
+export function checkExamples(
+  rules: readonly CompiledRule[],
+  analyze: AnalyzeCommand | undefined,
+  mode: PolicyMode,
+): void {
+  for (const rule of rules) {
+    for (const example of examplesOf(rule.rule.match)) {
+      if (!matchesExample(rule, example, analyze, mode)) throw wrong(rule, example, 'does not match');
+    }
+    for (const example of examplesOf(rule.rule.not_match)) {
+      if (matchesExample(rule, example, analyze, mode)) throw wrong(rule, example, 'matches');
+    }
+  }
+}
+
+function examplesOf(given: PolicyRule['match']): readonly RuleExample[] {
+  if (given === undefined) return [];
+  return isList(given) ? given : [given];
+}
+
+function isList(given: RuleExample | readonly RuleExample[]): given is readonly RuleExample[] {
+  return Array.isArray(given);
+}
+
+function wrong(rule: CompiledRule, example: RuleExample, does: string): ToolError {
+  const field = does === 'matches' ? 'not_match' : 'match';
+  return new ToolError(
+    'config_invalid',
+    `Policy ${rule.label} ${does} its own example ${show(example)} of ${field}. Correct the rule or the example.`,
+    { details: { place: rule.place, field } },
+  );
+}
+
+function matchesExample(
+  rule: CompiledRule,
+  example: RuleExample,
+  analyze: AnalyzeCommand | undefined,
+  mode: PolicyMode,
+): boolean {
+  const question = toQuestion(rule.rule, example);
+  const entries = entriesOf(rule);
+  // Whatever the mode is now, and whoever may trust it: an example speaks of the rule itself.
+  const at = { question, mode: rule.modes?.[0] ?? mode, projectMayAllow: true };
+  const matches = (part: CallPart): boolean =>
+    entries.some((entry) => mismatch(entry, part, at) === undefined);
+  const parts = partsOf(question, analyze);
+  if (rule.rule.decision !== 'allow') return parts.some(matches);
+  return parts.filter(({ seen }) => seen === undefined).every(matches);
+}
+
+function toQuestion(rule: PolicyRule, example: RuleExample): PolicyQuestion {
+  const given = typeof example === 'string' ? fromText(rule, example) : example;
+  const { side_effecting, category, idempotent } = rule;
+  const agent = given.agent ?? firstPlain(rule.agent);
+  const effects = effectsOf(rule, given);
+  return {
+    name: given.tool ?? firstPlain(rule.tool) ?? 'example',
+    sideEffecting: side_effecting ?? true,
+    requiresApproval: false,
+    ...(effects === undefined ? {} : { effects }),
+    ...(given.args === undefined ? {} : { args: given.args }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(category === undefined ? {} : { category: listOf(category)[0] ?? 'custom' }),
+    ...(idempotent === undefined ? {} : { idempotent }),
+  };
+}
+
+type ExampleFields = Exclude<RuleExample, string>;
+
+/** A text stands for what the rule speaks of. */
+function fromText(rule: PolicyRule, text: string): ExampleFields {
+  if (rule.command !== undefined || rule.contains !== undefined) return { command: text };
+  if (rule.path !== undefined) return { path: text };
+  if (rule.url !== undefined) return { url: text };
+  return { tool: text };
+}
+
+function effectsOf(
+  rule: PolicyRule,
+  { command, path, url, effect, args }: ExampleFields,
+): readonly Effect[] | undefined {
+  const named = rule.effect === undefined ? [] : listOf(rule.effect);
+  const kind = effect ?? named[0];
+  const effects: Effect[] = [];
+  if (command !== undefined) effects.push({ kind: 'run', command });
+  if (path !== undefined) effects.push({ kind: kind === 'write' || kind === 'delete' ? kind : 'read', path });
+  if (url !== undefined) effects.push({ kind: 'fetch', url });
+  if (effects.length > 0) return effects;
+  if (kind !== undefined && args === undefined) return [bareEffect(kind)];
+  return args === undefined ? [] : undefined;
+}
+
+function bareEffect(kind: Effect['kind']): Effect {
+  switch (kind) {
+    case 'read':
+    case 'write':
+    case 'delete':
+      return { kind, path: '.' };
+    case 'run':
+      return { kind, command: 'true' };
+    case 'fetch':
+      return { kind, url: 'https://example.com/' };
+    default:
+      return { kind };
+  }
+}
+
+/** The first name of a list that is no pattern. */
+function firstPlain(value: string | readonly string[] | undefined): string | undefined {
+  return value === undefined ? undefined : listOf(value).find((name) => !/[*?]/.test(name));
+}

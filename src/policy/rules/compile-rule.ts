@@ -1,0 +1,180 @@
+import type { Effect } from '../../contract/effect.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { CallPart } from '../judging/call-part.js';
+import { type CommandPattern, parseCommandPattern } from '../matching/command-pattern.js';
+import { type HostPattern, parseHostPattern } from '../matching/host-pattern.js';
+import { type NamePattern, parseNamePattern } from '../matching/name-pattern.js';
+import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
+import type { PolicyMode } from '../policy-options.js';
+import type { PolicyRule, RuleTier } from './policy-rule.js';
+import { show } from './settle-rule.js';
+
+/** What a rule says of the arguments: one pattern of its list. */
+export type ArgumentPattern =
+  | { readonly field: 'path'; readonly pattern: PathPattern }
+  | { readonly field: 'command'; readonly pattern: CommandPattern }
+  | { readonly field: 'url'; readonly pattern: HostPattern };
+
+/** A rule that has been read. */
+export interface CompiledRule {
+  readonly rule: PolicyRule;
+  /** How messages name it: `rules[3]`, `user rules[3] (policy.toml:12)`. */
+  readonly place: string;
+  /** The same with what it says: `deny command "rm *" (rules[3])`. */
+  readonly label: string;
+  readonly tier: RuleTier | 'program';
+  /** In the order that they were given, over all tiers. */
+  readonly order: number;
+  readonly tools: readonly NamePattern[] | undefined;
+  /** The names that its `tool` lists, where none of them is a pattern. */
+  readonly toolNames: ReadonlySet<string> | undefined;
+  readonly effects: ReadonlySet<Effect['kind']> | undefined;
+  readonly contains: readonly string[] | undefined;
+  readonly categories: readonly string[] | undefined;
+  readonly agents: readonly NamePattern[] | undefined;
+  readonly modes: readonly PolicyMode[] | undefined;
+  readonly arguments: readonly ArgumentPattern[];
+  /** It speaks of arguments: `path`, `command`, `url` or `contains`. */
+  readonly hasArguments: boolean;
+}
+
+export const ARGUMENT_FIELDS = ['path', 'command', 'url'] as const;
+
+/** @throws ToolError `config_invalid` for a pattern that cannot be read. */
+export function compileRule(rule: PolicyRule, place: string, order: number): CompiledRule {
+  const tightens = rule.decision !== 'allow';
+  const tools = names(rule.tool);
+  const { origin } = rule;
+  const at =
+    origin?.file === undefined
+      ? ''
+      : ` (${origin.file}${origin.line === undefined ? '' : `:${origin.line}`})`;
+  const patterns = readArguments(rule, place, tightens);
+  return {
+    rule,
+    place: `${place}${at}`,
+    label: `${describe(rule)}, ${place}${at}`,
+    tier: origin?.tier ?? 'program',
+    order,
+    tools,
+    toolNames: tools?.every(({ literal }) => literal !== undefined)
+      ? new Set(tools.map(({ source }) => source))
+      : undefined,
+    effects: rule.effect === undefined ? undefined : new Set(listOf(rule.effect)),
+    contains: rule.contains === undefined ? undefined : listOf(rule.contains),
+    categories: rule.category === undefined ? undefined : listOf(rule.category),
+    agents: names(rule.agent),
+    modes: rule.mode === undefined ? undefined : listOf(rule.mode),
+    arguments: patterns,
+    hasArguments: rule.contains !== undefined || ARGUMENT_FIELDS.some((field) => rule[field] !== undefined),
+  };
+}
+
+function readArguments(rule: PolicyRule, place: string, tightens: boolean): readonly ArgumentPattern[] {
+  const read = <T>(
+    field: 'path' | 'command' | 'url',
+    parse: (source: string) => readonly T[],
+  ): readonly T[] =>
+    listOf(rule[field] ?? []).flatMap((source) => {
+      try {
+        return parse(source);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : 'it cannot be read';
+        throw new ToolError(
+          'config_invalid',
+          `Policy ${place}.${field}: cannot use ${show(source)}: ${why}.`,
+          {
+            details: { place, field },
+          },
+        );
+      }
+    });
+  return [
+    ...read('path', (source) => parsePathPattern(source, tightens)).map(
+      (pattern) => ({ field: 'path', pattern }) as const,
+    ),
+    ...read('command', (source) => [parseCommandPattern(source, tightens)]).map(
+      (pattern) => ({ field: 'command', pattern }) as const,
+    ),
+    ...read('url', (source) => [parseHostPattern(source, tightens)]).map(
+      (pattern) => ({ field: 'url', pattern }) as const,
+    ),
+  ];
+}
+
+function names(value: string | readonly string[] | undefined): readonly NamePattern[] | undefined {
+  return value === undefined ? undefined : listOf(value).map(parseNamePattern);
+}
+
+export function listOf<T extends string>(value: T | readonly T[]): readonly T[] {
+  return typeof value === 'string' ? [value] : value;
+}
+
+/** The rule in words: its decision and what it asks for. */
+function describe(rule: PolicyRule): string {
+  const { decision, match: _match, not_match: _not, origin: _origin, reason: _reason, ...conditions } = rule;
+  const said = Object.entries(conditions).map(([field, value]) => `${field} ${shorten(value)}`);
+  return `${decision} ${said.length === 0 ? 'everything' : said.join(', ')}`;
+}
+
+function shorten(value: unknown): string {
+  if (!Array.isArray(value)) return show(value);
+  const more = value.length > 3 ? ` and ${value.length - 3} more` : '';
+  return `${value.slice(0, 3).map(show).join(' or ')}${more}`;
+}
+
+/** What of a rule does not hold for the call as a whole; undefined: everything does. */
+export function callMismatch(
+  rule: CompiledRule,
+  question: PolicyQuestion,
+  mode: PolicyMode,
+): string | undefined {
+  const { tools, toolNames, categories, agents, modes } = rule;
+  const { name, aliases = [], category, agent = 'main' } = question;
+  if (modes !== undefined && !modes.includes(mode)) return `the policy is in mode "${mode}"`;
+  if (toolNames !== undefined) {
+    if (!toolNames.has(name) && !aliases.some((alias) => toolNames.has(alias))) return `the tool is ${name}`;
+  } else if (tools !== undefined) {
+    const matches = (candidate: string): boolean => tools.some((tool) => tool.matches(candidate));
+    if (!matches(name) && !aliases.some(matches)) return `the tool is ${name}`;
+  }
+  if (categories !== undefined && (category === undefined || !categories.includes(category))) {
+    return `the tool's category is ${category ?? 'not known'}`;
+  }
+  const { side_effecting, idempotent } = rule.rule;
+  if (side_effecting !== undefined && side_effecting !== question.sideEffecting) {
+    return `the call has ${question.sideEffecting ? '' : 'no '}side effects`;
+  }
+  if (idempotent !== undefined && idempotent !== (question.idempotent ?? false)) {
+    return `the tool is ${question.idempotent === true ? '' : 'not '}idempotent`;
+  }
+  if (agents !== undefined && !agents.some((pattern) => pattern.matches(agent)))
+    return `the agent is ${agent}`;
+  return undefined;
+}
+
+/** What of a rule's fields about parts, but its patterns, does not hold for this part. */
+export function partMismatch(rule: CompiledRule, part: CallPart): string | undefined {
+  const { effects, contains } = rule;
+  if (effects !== undefined && (part.kind === undefined || !effects.has(part.kind))) {
+    return `the effect is ${part.kind ?? 'none'}`;
+  }
+  if (contains === undefined) return undefined;
+  const { run, seen } = part;
+  if (run === undefined || seen !== undefined) return 'it is no command';
+  return contains.some((text) => run.text.includes(text))
+    ? undefined
+    : 'the command does not contain the text';
+}
+
+export function matchesArgument({ field, pattern }: ArgumentPattern, part: CallPart): boolean {
+  switch (field) {
+    case 'path':
+      return part.path !== undefined && pattern.matches(part.path);
+    case 'command':
+      return part.words !== undefined && pattern.matches(part.words);
+    case 'url':
+      return part.url !== undefined && pattern.matches(part.url);
+  }
+}

@@ -1,0 +1,132 @@
+import type { PolicyRule } from './policy-rule.js';
+
+interface RuleField {
+  /** Completes the sentence `… must be …`. */
+  readonly expected: string;
+  /** For the documentation: what has to hold. */
+  readonly meaning: string;
+  /** Whether one value is accepted; where lists are, each of their items. */
+  readonly accepts: (value: unknown) => boolean;
+  readonly takesList?: true;
+}
+
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' && value !== '' && value.length <= 65_536;
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isOneOf =
+  (...choices: readonly string[]) =>
+  (value: unknown): boolean =>
+    choices.some((choice) => choice === value);
+const isName = (value: unknown): boolean =>
+  typeof value === 'string' && /^[A-Za-z0-9_*?-]{1,128}$/.test(value);
+
+export const EFFECT_KINDS = Object.freeze([
+  'read',
+  'write',
+  'delete',
+  'run',
+  'fetch',
+  'ask',
+  'unknown',
+] as const);
+const CATEGORIES = ['file', 'execution', 'search', 'web', 'interaction', 'agent', 'external', 'custom'];
+const MODES = ['auto', 'prompt', 'deny'];
+const isExample = (value: unknown): boolean =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+
+/** Every field of a rule, once: the check, its messages and the documentation read this table. */
+export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object.freeze({
+  decision: {
+    accepts: isOneOf('allow', 'ask', 'deny'),
+    expected: '"allow", "ask" or "deny"',
+    meaning: 'What becomes of a call, or a part of one, that the rule matches. Required.',
+  },
+  tool: {
+    accepts: isName,
+    takesList: true,
+    expected: 'a tool name, or a pattern such as "mcp_*"',
+    meaning:
+      'One of the names of the tool; a rule about one name holds for all of them. `*` and `?` are wildcards.',
+  },
+  effect: {
+    accepts: isOneOf(...EFFECT_KINDS),
+    takesList: true,
+    expected: `one of ${EFFECT_KINDS.join(', ')}`,
+    meaning: `The kind of what is touched: ${EFFECT_KINDS.map((kind) => `\`${kind}\``).join(', ')}.`,
+  },
+  path: {
+    accepts: isText,
+    takesList: true,
+    expected: 'a path pattern',
+    meaning: 'A glob over the path of a `read`, `write` or `delete`.',
+  },
+  command: {
+    accepts: isText,
+    takesList: true,
+    expected: 'a command pattern such as "git status *"',
+    meaning: 'A pattern over the words of each simple command of a `run`.',
+  },
+  contains: {
+    accepts: isText,
+    takesList: true,
+    expected: 'a text',
+    meaning: 'A literal text anywhere in the text of a `run`. Not for rules that allow.',
+  },
+  url: {
+    accepts: isText,
+    takesList: true,
+    expected: 'a host pattern such as "*.example.com"',
+    meaning: 'A host pattern over the URL of a `fetch`.',
+  },
+  category: {
+    accepts: isOneOf(...CATEGORIES),
+    takesList: true,
+    expected: `one of ${CATEGORIES.join(', ')}`,
+    meaning: 'The category that the tool declares.',
+  },
+  side_effecting: {
+    accepts: isFlag,
+    expected: 'true or false',
+    meaning: 'Whether the call does more than read and ask.',
+  },
+  idempotent: {
+    accepts: isFlag,
+    expected: 'true or false',
+    meaning: 'Whether the tool declares that it may run twice.',
+  },
+  agent: {
+    accepts: isText,
+    takesList: true,
+    expected: 'a name of a sub-agent, or a pattern',
+    meaning:
+      'The sub-agent that makes the call; `main` is the conversation itself. `*` and `?` are wildcards.',
+  },
+  mode: {
+    accepts: isOneOf(...MODES),
+    takesList: true,
+    expected: '"auto", "prompt" or "deny"',
+    meaning: 'The rule holds only while the policy is in this mode.',
+  },
+  reason: {
+    accepts: isText,
+    expected: 'a text',
+    meaning: 'Told with a refusal or a question: what to do instead.',
+  },
+  match: {
+    accepts: isExample,
+    takesList: true,
+    expected: 'an example (a text or a table)',
+    meaning: 'What the rule has to match; checked when the policy is made.',
+  },
+  not_match: {
+    accepts: isExample,
+    takesList: true,
+    expected: 'an example (a text or a table)',
+    meaning: 'What the rule must not match; checked when the policy is made.',
+  },
+  origin: {
+    accepts: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    expected: '{ tier, file?, line? }',
+    meaning: 'Who wrote it and where; set by what loads it.',
+  },
+});
