@@ -9,7 +9,8 @@ export type {
 } from './contract/policy.js';
 export type { AnalyzeCommand, CommandAnalysis } from './policy/analyze.js';
 export { analyzeCommand } from './policy/command/analyze-command.js';
-export { createPolicy, type PolicyParts, type RulePolicy } from './policy/create-policy.js';
+export { createAnalyzingPolicy as createPolicy } from './policy/create-analyzing-policy.js';
+export type { PolicyParts, RulePolicy } from './policy/create-policy.js';
 export type { Candidate, Explanation, RuleReference } from './policy/explain/explain-decision.js';
 export type { KnownTool } from './policy/explain/find-problems.js';
 export type { PolicyMode, PolicyOptions } from './policy/policy-options.js';

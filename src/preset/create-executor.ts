@@ -20,7 +20,7 @@ import { systemClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
-import { createPolicy } from '../policy/create-policy.js';
+import { createAnalyzingPolicy } from '../policy/create-analyzing-policy.js';
 import { commandEnvironment } from '../process/command-environment.js';
 import { removedValues } from '../process/removed-values.js';
 import { sanitizeEnvironment } from '../process/sanitize-environment.js';
@@ -102,7 +102,7 @@ function settleDefinitions(definitions: ExecutorOptions['definitions'] = []): re
 function settlePolicy(policy: ExecutorOptions['policy']): Policy | null {
   if (policy === null) return null;
   if (typeof policy === 'function') return { decide: policy };
-  return policy !== undefined && 'decide' in policy ? policy : createPolicy(policy);
+  return policy !== undefined && 'decide' in policy ? policy : createAnalyzingPolicy(policy);
 }
 
 function settleCache({ cache, clock }: ExecutorOptions): EngineSettings['cache'] {

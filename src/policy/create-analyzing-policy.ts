@@ -1,0 +1,14 @@
+import { analyzeCommand } from './command/analyze-command.js';
+import { createPolicy, type PolicyParts, type RulePolicy } from './create-policy.js';
+import type { PolicyOptions } from './policy-options.js';
+
+/**
+ * The policy with commands judged by the grammar of the shell: what programs get as `createPolicy`.
+ * @throws ToolError `config_invalid` as `createPolicy` does.
+ */
+export function createAnalyzingPolicy(
+  options: PolicyOptions = {},
+  parts: PolicyParts = { analyzeCommand },
+): RulePolicy {
+  return createPolicy(options, parts);
+}
