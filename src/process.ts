@@ -1,4 +1,15 @@
-export type { CommandOutcome, CommandRequest, KeptOutput, RunCommand } from './contract/processes.js';
+export type {
+  CommandOutcome,
+  CommandRequest,
+  KeptOutput,
+  RunCommand,
+  ShellReading,
+  ShellSnapshot,
+  ShellStatus,
+} from './contract/processes.js';
 export { commandEnvironment } from './process/command-environment.js';
 export { removedValues } from './process/removed-values.js';
 export { type EnvironmentOptions, sanitizeEnvironment } from './process/sanitize-environment.js';
+export { ShellManager } from './process/shell-manager.js';
+export type { ShellOptions } from './process/shell-pool.js';
+export type { ShellProcess } from './process/shell-process.js';

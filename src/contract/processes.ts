@@ -1,3 +1,5 @@
+import type { OutputSink } from './outputs.js';
+
 /** One command to run to its end. */
 export interface CommandRequest {
   readonly shell: 'sh' | 'bash';
@@ -11,6 +13,8 @@ export interface CommandRequest {
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
   /** Bytes of each stream that are kept: the first and the last half of it. */
   readonly keepBytes: number;
+  /** Takes everything that comes of either stream, in order of arrival, once it is more than a result shows. */
+  readonly whole?: OutputSink;
 }
 
 /** What was kept of one stream. */
@@ -22,6 +26,8 @@ export interface KeptOutput {
   /** Everything that came, kept or not. */
   readonly totalBytes: number;
   readonly omittedBytes: number;
+  /** It is no text: to be told, not to be shown. */
+  readonly binary: boolean;
 }
 
 export interface CommandOutcome {
@@ -35,10 +41,68 @@ export interface CommandOutcome {
   readonly aborted: boolean;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
+  /** Where everything can be read that was printed; left out where it was so little that it is all here. */
+  readonly outputRef?: string;
 }
 
 /** Runs a command and resolves when it has ended, with everything it started. */
 export type RunCommand = (request: CommandRequest) => Promise<CommandOutcome>;
+
+/** The life of a background shell (B043): the last four are ends, and an end is never left again. */
+export type ShellStatus = 'pending' | 'running' | 'completed' | 'failed' | 'timeout' | 'killed';
+
+/** A background shell as it is at one moment. */
+export interface ShellSnapshot {
+  /** `shell_` and a number that cannot be guessed. */
+  readonly id: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly status: ShellStatus;
+  readonly isRunning: boolean;
+  /** Null while it runs, and when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Until now, or until its end. */
+  readonly durationMs: number;
+  /** Process ids that could not be killed; empty as a rule. */
+  readonly survivors: readonly number[];
+}
+
+/** What a shell has printed since it was read last. */
+export interface ShellReading {
+  readonly shell: ShellSnapshot;
+  readonly stdout: ShellText;
+  readonly stderr: ShellText;
+}
+
+export interface ShellText {
+  readonly text: string;
+  /** Bytes that nobody read in time: they made room for newer ones. */
+  readonly droppedBytes: number;
+  readonly binary: boolean;
+}
+
+export interface ShellRequest {
+  readonly shell: 'sh' | 'bash';
+  readonly command: string;
+  /** Absolute and canonical. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** After this it is ended, and its status is `timeout`. Left out: it may run as long as its owner. */
+  readonly timeoutMs?: number;
+}
+
+/** Background shells with one owner, who ends them all with `close`. */
+export interface BackgroundShells {
+  /** Resolves when it runs. @throws ToolError `spawn_failed`, `limit_exceeded`. */
+  start(request: ShellRequest): Promise<ShellSnapshot>;
+  find(id: string): ShellSnapshot | undefined;
+  /** Only whole lines while the shell runs, if `wholeLines`. Undefined: there is no such shell. */
+  read(id: string, options: { readonly wholeLines: boolean }): ShellReading | undefined;
+  /** Ends it with everything it started, and resolves when that is done. A shell that has ended stays as it is. */
+  kill(id: string): Promise<ShellSnapshot | undefined>;
+  close(): Promise<void>;
+}
 
 /** What a tool gets of it: only commands that its effects declare. */
 export interface ToolProcesses {
@@ -50,4 +114,20 @@ export interface ToolProcesses {
     /** Bytes of each stream that are kept; default 1 MiB. */
     readonly keepBytes?: number;
   }): Promise<CommandOutcome>;
+  /** The same in the background: it outlives the call, and ends at the latest with the executor. */
+  startShell(request: {
+    readonly shell: 'sh' | 'bash';
+    readonly command: string;
+    readonly cwd?: string;
+    readonly timeoutMs?: number;
+  }): Promise<ShellSnapshot>;
+  /**
+   * What is new, of the lines that `filter` (a regular expression, matched in linear time) matches, if it is given.
+   * Whoever knows the id may read. Undefined: there is no such shell.
+   * @throws ToolError `bad_args` for a filter that is none; then nothing counts as read.
+   */
+  readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
+  findShell(id: string): ShellSnapshot | undefined;
+  /** Only for a call that declares a command. Undefined: there is no such shell. */
+  killShell(id: string): Promise<ShellSnapshot | undefined>;
 }

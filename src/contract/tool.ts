@@ -27,6 +27,8 @@ export interface ToolOutput {
   readonly truncatable?: boolean;
   /** The tool has left out some of its output itself: `truncated` of the result says so. Default false. */
   readonly truncated?: boolean;
+  /** Where all of the output can be read, as `ctx.processes` has said it. */
+  readonly outputRef?: string;
   /** It ran, and the answer is a failure. Without a code: `execution_failed`. */
   readonly error?: { readonly message: string; readonly code?: ErrorCode; readonly details?: JsonObject };
 }

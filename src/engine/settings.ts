@@ -5,8 +5,9 @@ import type { Sandbox } from '../contract/files.js';
 import type { Journal, Worker } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Middleware } from '../contract/middleware.js';
+import type { OutputStore } from '../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
-import type { RunCommand } from '../contract/processes.js';
+import type { BackgroundShells, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
@@ -47,6 +48,10 @@ export interface EngineSettings {
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
   readonly search: SearchEngine;
+  /** Those of this executor, of all its conversations: who knows an id may use it. */
+  readonly shells: BackgroundShells;
+  /** Untruncated outputs. */
+  readonly outputs: OutputStore;
   /** The environment of commands, already sanitised. */
   readonly commandEnvironment: () => Readonly<Record<string, string>>;
   /** Exact values that never leave: those of removed environment variables. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 export interface ProcessStart {
@@ -24,6 +25,8 @@ export interface StartedProcess {
   readonly stderr: Readable;
   /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
+  /** From now on it does not keep this program alive. */
+  unref(): void;
   /** Closes our side of everything; a process that cannot be killed no longer keeps us alive. */
   release(): void;
 }
@@ -51,6 +54,10 @@ export async function spawnProcess(start: ProcessStart): Promise<StartedProcess>
     stdout,
     stderr,
     ended,
+    unref() {
+      for (const stream of [stdout, stderr]) if (stream instanceof Socket) stream.unref();
+      child.unref();
+    },
     release() {
       stdout.destroy();
       stderr.destroy();

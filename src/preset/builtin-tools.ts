@@ -3,9 +3,11 @@ import type { Tool } from '../contract/tool.js';
 import { defineOwnTool } from '../engine/declare/define-tool.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
+import { bashOutputTool } from '../tools/bash-output/bash-output-tool.js';
 import { editFileTool } from '../tools/edit-file/edit-file-tool.js';
 import { globTool } from '../tools/glob/glob-tool.js';
 import { grepTool } from '../tools/grep/grep-tool.js';
+import { killShellTool } from '../tools/kill-shell/kill-shell-tool.js';
 import { listDirectoryTool } from '../tools/list-directory/list-directory-tool.js';
 import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
 import { readFileTool } from '../tools/read-file/read-file-tool.js';
@@ -35,6 +37,8 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
     defineOwnTool(globTool()),
     defineOwnTool(grepTool()),
     defineOwnTool(listDirectoryTool(listDirectory)),
+    defineOwnTool(bashOutputTool()),
+    defineOwnTool(killShellTool()),
     defineOwnTool(readFileTool()),
     defineOwnTool(runCommandTool()),
     defineOwnTool(writeFileTool()),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import { settleOptions } from '../base/settle-options.js';
 import type { Clock } from '../contract/clock.js';
 import type { Executor } from '../contract/executor.js';
@@ -6,7 +7,7 @@ import type { Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
-import type { RunCommand } from '../contract/processes.js';
+import type { BackgroundShells, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
@@ -22,6 +23,7 @@ import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { createAnalyzingPolicy } from '../policy/create-analyzing-policy.js';
 import { commandEnvironment } from '../process/command-environment.js';
+import { openOutputStore } from '../process/open-output-store.js';
 import { removedValues } from '../process/removed-values.js';
 import { sanitizeEnvironment } from '../process/sanitize-environment.js';
 import { covers } from '../sandbox/covers.js';
@@ -47,10 +49,18 @@ import {
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
   const { journal, close } = settleJournal(options.journal);
-  return createEngine(settle(options, journal), close);
+  const outputs = openOutputStore(outputsBeside(options.journal));
+  const shells = shellsLazily();
+  return createEngine(settle(options, { journal, outputs, shells }), async () => {
+    await shells.close();
+    await outputs.close();
+    await close();
+  });
 }
 
-function settle(options: ExecutorOptions, journal: Journal | null): EngineSettings {
+type Opened = Pick<EngineSettings, 'journal' | 'outputs' | 'shells'>;
+
+function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
   const environment = settleOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
   const roots = typeof options.root === 'string' ? [options.root] : (options.root ?? ['.']);
@@ -75,7 +85,7 @@ function settle(options: ExecutorOptions, journal: Journal | null): EngineSettin
     limits: settleOptions('limits', options.limits, LIMIT_RULES),
     timeouts: settleTimeouts(options),
     maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
-    journal,
+    ...opened,
     worker: workerOfThisProcess(),
     cache: settleCache(options),
     clock: options.clock ?? systemClock,
@@ -149,6 +159,29 @@ function searchLazily(sandbox: Sandbox): SearchEngine {
   return {
     files: async (request, signal) => (await load()).files(request, signal),
     text: async (request, signal) => (await load()).text(request, signal),
+  };
+}
+
+/** Whole outputs stay as long as the journal that names them. */
+function outputsBeside(journal: ExecutorOptions['journal']): { readonly directory?: string } {
+  return typeof journal === 'string' ? { directory: `${resolve(journal)}-outputs` } : {};
+}
+
+/** The same for background shells: there are none before the first is started. */
+function shellsLazily(): BackgroundShells {
+  let opened: BackgroundShells | undefined;
+  return {
+    async start(request) {
+      if (opened === undefined) {
+        const { openBackgroundShells } = await import('../process/open-background-shells.js');
+        opened ??= openBackgroundShells();
+      }
+      return opened.start(request);
+    },
+    find: (id) => opened?.find(id),
+    read: (id, options) => opened?.read(id, options),
+    kill: async (id) => opened?.kill(id),
+    close: async () => opened?.close(),
   };
 }
 

@@ -22,6 +22,7 @@ describe('createKeptBytes()', () => {
       tail: '',
       totalBytes: 6,
       omittedBytes: 0,
+      binary: false,
     });
   });
 
@@ -34,7 +35,7 @@ describe('createKeptBytes()', () => {
     [1, 'a', ''],
     [2, 'a', 'd'],
   ])('can keep %d bytes', (keepBytes, head, tail) => {
-    const expected = { head, tail, totalBytes: 4, omittedBytes: 4 - keepBytes };
+    const expected = { head, tail, totalBytes: 4, omittedBytes: 4 - keepBytes, binary: false };
     expect(keep(keepBytes, [Buffer.from('abcd')])).toEqual(expected);
   });
 
@@ -45,8 +46,15 @@ describe('createKeptBytes()', () => {
       tail: 'ü',
       totalBytes: 10,
       omittedBytes: 6,
+      binary: false,
     });
-    expect(keep(6, [Buffer.from('😀a😀')])).toEqual({ head: '', tail: '', totalBytes: 9, omittedBytes: 9 });
+    expect(keep(6, [Buffer.from('😀a😀')])).toEqual({
+      head: '',
+      tail: '',
+      totalBytes: 9,
+      omittedBytes: 9,
+      binary: false,
+    });
   });
 
   it('leaves bytes that were never a character where they are', () => {

@@ -1,4 +1,6 @@
 import type { KeptOutput } from '../contract/processes.js';
+import { endOfCharacters, startOfCharacters } from './character-bounds.js';
+import { looksBinary } from './looks-binary.js';
 
 /** The first and the last bytes of a stream, in memory that does not grow with it. */
 export interface KeptBytes {
@@ -22,12 +24,14 @@ export function createKeptBytes(keepBytes: number): KeptBytes {
       const first = head.bytes();
       const last = tail.bytes();
       if (first.length + last.length === totalBytes) {
-        return { head: decode(Buffer.concat([first, last])), tail: '', totalBytes, omittedBytes: 0 };
+        const whole = Buffer.concat([first, last]);
+        return { head: decode(whole), tail: '', totalBytes, omittedBytes: 0, binary: looksBinary(whole) };
       }
       const start = first.subarray(0, endOfCharacters(first));
       const rest = last.subarray(startOfCharacters(last));
       const omittedBytes = totalBytes - start.length - rest.length;
-      return { head: decode(start), tail: decode(rest), totalBytes, omittedBytes };
+      const binary = looksBinary(first) || looksBinary(last);
+      return { head: decode(start), tail: decode(rest), totalBytes, omittedBytes, binary };
     },
   };
 }
@@ -82,33 +86,4 @@ function createRing(limit: number) {
       return oldest === 0 ? bytes : Buffer.concat([bytes.subarray(oldest), bytes.subarray(0, oldest)]);
     },
   };
-}
-
-/** Where the last character of `bytes` ends that is there in full. */
-function endOfCharacters(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (isContinuation(byte)) continue;
-    return lengthByLead(byte) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-/** Where the first character of `bytes` starts: behind what is left of one that was cut. */
-function startOfCharacters(bytes: Uint8Array): number {
-  for (let at = 0; at <= Math.min(3, bytes.length - 1); at++) {
-    if (!isContinuation(bytes[at] ?? 0)) return at;
-  }
-  // Four in a row are in no character: this is not UTF-8, so nothing was cut.
-  return bytes.length <= 3 ? bytes.length : 0;
-}
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80;
-}
-
-function lengthByLead(byte: number): number {
-  if (byte >= 0xf0) return byte <= 0xf4 ? 4 : 1;
-  if (byte >= 0xe0) return 3;
-  return byte >= 0xc2 ? 2 : 1;
 }

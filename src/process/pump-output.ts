@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import type { CommandRequest } from '../contract/processes.js';
-import type { KeptBytes } from './kept-bytes.js';
 
 export interface OutputPump {
   /** Resolves with what `onOutput` threw, if it ever does. */
@@ -13,9 +12,14 @@ export interface OutputPump {
   count(): number;
 }
 
+/** Takes bytes; must be done with a chunk when it returns. */
+export interface ByteSink {
+  push(chunk: Uint8Array): void;
+}
+
 export interface OutputStreams {
-  readonly stdout: { readonly source: Readable; readonly kept: KeptBytes };
-  readonly stderr: { readonly source: Readable; readonly kept: KeptBytes };
+  readonly stdout: { readonly source: Readable; readonly sink: ByteSink };
+  readonly stderr: { readonly source: Readable; readonly sink: ByteSink };
 }
 
 /**
@@ -54,10 +58,10 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
   }
 
   function pump(stream: 'stdout' | 'stderr'): Promise<void> {
-    const { source, kept } = streams[stream];
+    const { source, sink } = streams[stream];
     source.on('data', (chunk: Buffer) => {
       chunks++;
-      kept.push(chunk);
+      sink.push(chunk);
       if (onOutput !== undefined) show(stream, chunk);
     });
     return new Promise((resolve) => {

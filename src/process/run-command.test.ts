@@ -21,7 +21,13 @@ describe('runCommand()', () => {
   it('gives output and exit code', async () => {
     const outcome = await run('echo hello');
     expect(outcome).toMatchObject({ exitCode: 0, signal: null, aborted: false, survivors: [] });
-    expect(outcome.stdout).toEqual({ head: 'hello\n', tail: '', totalBytes: 6, omittedBytes: 0 });
+    expect(outcome.stdout).toEqual({
+      head: 'hello\n',
+      tail: '',
+      totalBytes: 6,
+      omittedBytes: 0,
+      binary: false,
+    });
     expect(outcome.durationMs).toBeGreaterThan(0);
   });
 
@@ -70,7 +76,13 @@ describe('runCommand()', () => {
 describe('the output of runCommand()', () => {
   it('keeps the first and the last half of what is too long', async () => {
     const { stdout } = await run('head -c 1000000 /dev/zero | tr "\\0" a; printf END', { keepBytes: 10 });
-    expect(stdout).toEqual({ head: 'aaaaa', tail: 'aaEND', totalBytes: 1_000_003, omittedBytes: 999_993 });
+    expect(stdout).toEqual({
+      head: 'aaaaa',
+      tail: 'aaEND',
+      totalBytes: 1_000_003,
+      omittedBytes: 999_993,
+      binary: false,
+    });
   });
 
   it('limits each stream for itself', async () => {
@@ -229,7 +241,7 @@ describe('a command that is aborted', () => {
   it('does not start when it is aborted already', async () => {
     const outcome = await run('touch was-started', { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ aborted: true, exitCode: null, survivors: [] });
-    expect(outcome.stdout).toEqual({ head: '', tail: '', totalBytes: 0, omittedBytes: 0 });
+    expect(outcome.stdout).toEqual({ head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false });
     expect(readdirSync(cwd)).not.toContain('was-started');
   });
 

@@ -4,11 +4,13 @@ import { findShell, isDirectory } from '../platform/find-shell.js';
 import { type StartedProcess, spawnProcess } from '../platform/spawn.js';
 import { type CommandMark, withMark } from './command-mark.js';
 
+type CommandStart = Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env'>;
+
 /**
  * Starts `sh -c command` or `bash -c command`.
  * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`.
  */
-export async function startCommand(request: CommandRequest, mark: CommandMark): Promise<StartedProcess> {
+export async function startCommand(request: CommandStart, mark: CommandMark): Promise<StartedProcess> {
   const { shell, command, cwd } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
@@ -22,7 +24,7 @@ export async function startCommand(request: CommandRequest, mark: CommandMark): 
   }
 }
 
-function spawnFailed(request: CommandRequest, errno: string, why: string, cause?: unknown): ToolError {
+function spawnFailed(request: CommandStart, errno: string, why: string, cause?: unknown): ToolError {
   const { shell, cwd } = request;
   return new ToolError('spawn_failed', `Cannot start ${shell} in "${cwd}": ${why} (${errno}).`, {
     details: { shell, cwd, errno },
@@ -36,7 +38,7 @@ function errnoOf(error: unknown): string {
   return code.startsWith('ERR_INVALID_ARG') ? 'EINVAL' : code;
 }
 
-function causeInWords({ cwd }: CommandRequest, errno: string): string {
+function causeInWords({ cwd }: CommandStart, errno: string): string {
   // The system says ENOENT and names the shell when it is the directory that is missing.
   if (!isDirectory(cwd)) return 'the working directory is no directory; use one that exists';
   return WHY[errno] ?? 'the system refuses';

@@ -5,10 +5,22 @@ import { cutBytes } from './cut-bytes.js';
 /** Bytes of each stream that a result's metadata repeats (decision 11). */
 const METADATA_BYTES = 4096;
 
+/** What a command printed, standard error behind a line `[stderr]`. */
+export function printedText(stdout: string, stderr: string): string {
+  if (stderr === '') return stdout;
+  return stdout === '' ? `[stderr]\n${stderr}` : `${stdout}\n\n[stderr]\n${stderr}`;
+}
+
 /** The text of one stream; where bytes were left out, a note of how many stands in their place. */
 export function streamText(kept: KeptOutput): string {
+  if (kept.binary) return binaryNotice(kept.totalBytes);
   if (kept.omittedBytes === 0) return kept.head + kept.tail;
   return `${kept.head}\n... [${kept.omittedBytes} bytes left out] ...\n${kept.tail}`;
+}
+
+/** Stands for bytes that are no text: a model could do nothing with them. */
+export function binaryNotice(bytes: number): string {
+  return `[binary output: ${bytes} bytes, not shown]\n`;
 }
 
 /** Facts about a finished command, as results carry them. */
@@ -23,6 +35,7 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
     stdout_bytes: outcome.stdout.totalBytes,
     stderr_bytes: outcome.stderr.totalBytes,
     ...lineCounts(outcome),
+    ...(outcome.stdout.binary || outcome.stderr.binary ? { binary: true } : {}),
     ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
   };
 }
@@ -30,24 +43,34 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
 /** Only where every line was kept: a count of some of them would mislead. */
 function lineCounts({ stdout, stderr }: CommandOutcome): JsonObject {
   return {
-    ...(stdout.omittedBytes === 0 ? { stdout_lines: countLines(streamText(stdout)) } : {}),
-    ...(stderr.omittedBytes === 0 ? { stderr_lines: countLines(streamText(stderr)) } : {}),
+    ...(isText(stdout) ? { stdout_lines: countLines(streamText(stdout)) } : {}),
+    ...(isText(stderr) ? { stderr_lines: countLines(streamText(stderr)) } : {}),
   };
 }
 
-function countLines(text: string): number {
+function isText({ omittedBytes, binary }: KeptOutput): boolean {
+  return omittedBytes === 0 && !binary;
+}
+
+export function countLines(text: string): number {
   let lines = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
   return text === '' || text.endsWith('\n') ? lines : lines + 1;
 }
 
 function excerpt(kept: KeptOutput): string {
+  if (kept.binary) return binaryNotice(kept.totalBytes);
   const whole = kept.head + kept.tail;
   if (kept.omittedBytes === 0 && Buffer.byteLength(whole, 'utf8') <= METADATA_BYTES) return whole;
   return cutBytes(kept.head, METADATA_BYTES / 2, 'start') + GAP + cutBytes(whole, METADATA_BYTES / 2, 'end');
 }
 
 const GAP = '\n... [cut] ...\n';
+
+/** Whether some of what was printed is not in the result. */
+export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
+  return !isText(stdout) || !isText(stderr);
+}
 
 /** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
 export function failureReason(outcome: CommandOutcome): string | undefined {

@@ -12,4 +12,6 @@ export const TOOL_NAMES = {
   grep: ['Grep'],
   run_command: [],
   bash: ['Bash'],
+  bash_output: ['BashOutput'],
+  kill_shell: ['KillShell'],
 } as const satisfies Record<string, readonly string[]>;

@@ -32,7 +32,8 @@ export function placeEffects(declared: readonly Effect[], settings: EngineSettin
   return violation === undefined ? { effects } : { effects, violation };
 }
 
-function place(effect: Effect, { sandbox }: EngineSettings): PlacedEffect {
+function place(effect: Effect, { sandbox, outputs }: EngineSettings): PlacedEffect {
+  if ('path' in effect && outputs.owns(effect.path)) return placeOutput(effect);
   switch (effect.kind) {
     case 'read':
     case 'write':
@@ -44,4 +45,14 @@ function place(effect: Effect, { sandbox }: EngineSettings): PlacedEffect {
     default:
       return { effect };
   }
+}
+
+/** An output that was kept has no place in the file system, and nobody may change it. */
+function placeOutput(effect: Extract<Effect, { readonly path: string }>): PlacedEffect {
+  if (effect.kind === 'read') return { effect, at: effect.path };
+  throw new ToolError(
+    'sandbox_violation',
+    `Cannot ${effect.kind} "${effect.path}": it is a kept output, which can only be read.`,
+    { details: { reason: 'ReadOnlyOutput', attempted: effect.path, access: effect.kind } },
+  );
 }

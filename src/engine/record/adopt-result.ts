@@ -33,6 +33,7 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
       metadata: result.metadata,
       truncatable,
       ...(structured === undefined ? {} : { structured }),
+      ...(typeof outputRef === 'string' ? { outputRef } : {}),
       ...(error === undefined ? {} : { error: { ...error, executed: executedOf(error) ?? executed } }),
     },
     ready,
@@ -40,7 +41,7 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
     result.executionTimeMs,
     result.truncated,
   );
-  return markFinal(typeof outputRef === 'string' ? Object.assign(final, { outputRef }) : final);
+  return markFinal(final);
 }
 
 /** Results that left `finalize`: middleware that hands them on unchanged costs nothing more. */

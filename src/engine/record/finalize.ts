@@ -31,7 +31,7 @@ export function finalize(
   truncatedBefore = false,
 ): ToolResult {
   const cleaning = cleaningOf(settings);
-  const output = cleanText(outcome, ready, cleaning);
+  const output = cleanText(outcome, ready, settings);
   const metadata = outcome.metadata === undefined ? NOTHING : cleanJson(outcome.metadata, cleaning.clean);
   const result = {
     callId: ready.call.id,
@@ -44,9 +44,27 @@ export function finalize(
   };
   const structured =
     outcome.structured === undefined ? undefined : cleanValue(outcome.structured, cleaning.hide);
-  const whole = structured === undefined ? result : { ...result, structured };
+  const outputRef = result.truncated ? outputRefOf(outcome, ready, settings, output.truncated) : undefined;
+  const whole = {
+    ...result,
+    ...(structured === undefined ? {} : { structured }),
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
   const told = outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning);
   return outcome.truncatable ? told : markUncut(told);
+}
+
+/** Where the tool keeps all of it; else it is kept now, as it would have been shown (decision 4). */
+function outputRefOf(
+  outcome: Outcome,
+  ready: ReadyCall,
+  settings: EngineSettings,
+  cutHere: boolean,
+): string | undefined {
+  if (outcome.outputRef !== undefined) return outcome.outputRef;
+  if (!cutHere) return undefined;
+  const { text } = cleanText({ ...outcome, truncatable: false }, ready, settings);
+  return settings.outputs.save(text);
 }
 
 /** Whether the tool limits its output itself, so that nobody may cut it. */
@@ -113,20 +131,24 @@ function cleaningOf(settings: EngineSettings): Cleaning {
 function cleanText(
   { text, truncatable }: Outcome,
   ready: ReadyCall,
-  { cut, uncut }: Cleaning,
+  settings: EngineSettings,
 ): { readonly text: string; readonly truncated: boolean; readonly redacted?: boolean } {
   if (text === '') return EMPTY;
+  const { cut, uncut } = cleaningOf(settings);
   const options = truncatable ? cut : uncut;
-  return holdsFileContent(ready) ? cleanFileOutput(text, options) : cleanOutput(text, options);
+  return holdsFileContent(ready, settings) ? cleanFileOutput(text, options) : cleanOutput(text, options);
 }
 
 const EMPTY = Object.freeze({ text: '', truncated: false });
 
-/** In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (decision 24). */
-function holdsFileContent({ declared }: ReadyCall): boolean {
-  return declared.length > 0 && declared.every(isOnPath);
+/**
+ * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (decision 24).
+ * An output that was kept is none: nobody edits it.
+ */
+function holdsFileContent({ declared }: ReadyCall, { outputs }: EngineSettings): boolean {
+  return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));
 }
 
-function isOnPath({ kind }: Effect): boolean {
-  return kind === 'read' || kind === 'write' || kind === 'delete';
+function isOnPath(effect: Effect): effect is Extract<Effect, { readonly path: string }> {
+  return 'path' in effect;
 }

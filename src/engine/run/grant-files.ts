@@ -16,7 +16,7 @@ const PERMITTED_BY: Readonly<Record<Access, readonly Effect['kind'][]>> = {
 
 /** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
 export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Lease): ContainedFiles {
-  const { sandbox, covers } = settings;
+  const { sandbox, covers, outputs } = settings;
   const everything = ready.effects.some(({ effect }) => effect.kind === 'unknown');
 
   function require(access: Access, path: string): void {
@@ -49,6 +49,14 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
     if (!granted) throw undeclared(access, path);
   }
 
+  /** A kept output, where `path` is the name of one: only to be read, and only as declared. */
+  function requireOutput(path: string): boolean {
+    if (!outputs.owns(path)) return false;
+    lease.require(`read "${path}"`);
+    allow('read', path, path);
+    return true;
+  }
+
   // What a rename replaces is the entry itself: where it is a link, not what it leads to.
   function requireReplace(path: string): void {
     lease.require(`write "${path}"`);
@@ -66,10 +74,12 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
   const { files } = sandbox;
   return {
     resolve(path) {
+      if (requireOutput(path)) return path;
       require('read', path);
       return sandbox.resolve(path, 'read');
     },
     async read(path, options) {
+      if (requireOutput(path)) return outputs.read(path, options);
       require('read', path);
       return files.read(path, options);
     },
@@ -94,6 +104,7 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
       return files.list(path);
     },
     async stat(path) {
+      if (requireOutput(path)) return outputs.stat(path);
       require('read', path);
       return files.stat(path);
     },

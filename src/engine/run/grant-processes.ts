@@ -1,7 +1,10 @@
-import type { ToolProcesses } from '../../contract/processes.js';
+import type { ShellReading, ShellText, ToolProcesses } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import type { ReadyCall } from '../plan/judged-call.js';
+import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings } from '../settings.js';
+import { filterLines } from './filter-lines.js';
 import type { Lease } from './lease.js';
 import type { LiveOutput } from './live-output.js';
 
@@ -18,21 +21,58 @@ export interface ProcessGrant {
 
 /** Commands, narrowed to those that the call has declared, for as long as the call lives. */
 export function grantProcesses({ ready, settings, lease, signal, live }: ProcessGrant): ToolProcesses {
+  const { sandbox, shells } = settings;
+
+  function place(command: string, cwd: string | undefined): string {
+    const at = cwd === undefined ? sandbox.cwd : sandbox.resolve(cwd, 'read');
+    requireDeclared(ready, command, at);
+    return at;
+  }
+
   return {
     async run({ shell, command, cwd, keepBytes }) {
       lease.require('run a command');
-      const at = cwd === undefined ? settings.sandbox.cwd : settings.sandbox.resolve(cwd, 'read');
-      requireDeclared(ready, command, at);
       const running = settings.runCommand({
         shell,
         command,
-        cwd: at,
+        cwd: place(command, cwd),
         env: settings.commandEnvironment(),
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
+        whole: settings.outputs.openSink(),
         ...(live === undefined ? {} : { onOutput: (stream, chunk) => live.push(stream, chunk) }),
       });
       return lease.holdProcess(running);
+    },
+    async startShell({ shell, command, cwd, timeoutMs }) {
+      lease.require('start a background shell');
+      const starting = shells.start({
+        shell,
+        command,
+        cwd: place(command, cwd),
+        env: settings.commandEnvironment(),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      });
+      // Nobody is told the id any more: nobody could ever end it.
+      const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
+      return (await lease.holdProcess(kept)) ?? starting;
+    },
+    async readShell(id, options = {}) {
+      lease.require('read a background shell');
+      const pattern = options.filter === undefined ? undefined : compileFilter(options.filter);
+      const reading = shells.read(id, { wholeLines: pattern !== undefined });
+      if (reading === undefined || pattern === undefined) return reading;
+      const filter = (text: string): Promise<string> => filterLines(text, pattern, settings.clock, signal);
+      return filterReading(reading, filter);
+    },
+    findShell(id) {
+      lease.require('look at a background shell');
+      return shells.find(id);
+    },
+    async killShell(id) {
+      lease.require('kill a background shell');
+      requireCommands(ready);
+      return lease.holdProcess(shells.kill(id));
     },
   };
 }
@@ -48,4 +88,36 @@ function requireDeclared(ready: ReadyCall, command: string, cwd: string): void {
     `Cannot run a command: ${ready.tool.name} did not declare it. Declare { kind: 'run', command, cwd } in its effects.`,
     { details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' } },
   );
+}
+
+function requireCommands(ready: ReadyCall): void {
+  if (ready.effects.some(({ effect: { kind } }) => kind === 'run' || kind === 'unknown')) return;
+  throw new ToolError(
+    'sandbox_violation',
+    `Cannot kill a background shell: ${ready.tool.name} declares no command. Declare { kind: 'run', command } in its effects.`,
+    { details: { reason: 'UndeclaredEffect', attempted: 'kill', access: 'run' } },
+  );
+}
+
+/** Longer patterns match what nobody means. */
+const LONGEST_FILTER = 1000;
+
+function compileFilter(filter: string): LinearPattern {
+  try {
+    if (filter.length > LONGEST_FILTER) throw new Error(`it is longer than ${LONGEST_FILTER} characters.`);
+    return compileLinearPattern(filter);
+  } catch (error) {
+    throw new ToolError('bad_args', `Invalid filter regex: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function filterReading(
+  reading: ShellReading,
+  filter: (text: string) => Promise<string>,
+): Promise<ShellReading> {
+  const filtered = async (part: ShellText): Promise<ShellText> => ({
+    ...part,
+    text: await filter(part.text),
+  });
+  return { ...reading, stdout: await filtered(reading.stdout), stderr: await filtered(reading.stderr) };
 }

@@ -16,6 +16,8 @@ export interface Outcome {
   readonly truncatable: boolean;
   /** The tool has left some of it out already. */
   readonly truncated?: boolean;
+  /** Where all of it can be read. */
+  readonly outputRef?: string;
   readonly error?: OutcomeError;
 }
 
@@ -116,7 +118,7 @@ interface Fault {
 
 /** Reads every part once: a getter may say something else the second time. */
 function readOutput(value: object): Outcome | Fault {
-  const { text, metadata, structured, truncatable, truncated, error } = value as {
+  const { text, metadata, structured, truncatable, truncated, outputRef, error } = value as {
     [K in keyof ToolOutput]: unknown;
   };
   if (typeof text !== 'string') {
@@ -132,6 +134,7 @@ function readOutput(value: object): Outcome | Fault {
     text,
     truncatable: truncatable !== false,
     ...(truncated === true ? { truncated } : {}),
+    ...(typeof outputRef === 'string' ? { outputRef } : {}),
     ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
     ...(structured === undefined ? {} : { structured: structured as JsonValue }),
     ...(failed === undefined ? {} : { error: failed }),

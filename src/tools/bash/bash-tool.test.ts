@@ -99,7 +99,8 @@ describe('bash', () => {
     [{ command: 'ls', timeout: 1.5 }, false],
     [{ command: 'ls', timeout: '5' }, false],
     [{ command: 'ls', working_dir: '' }, false],
-    [{ command: 'ls', run_in_background: true }, false],
+    [{ command: 'ls', run_in_background: 'yes' }, false],
+    [{ command: 'ls', run_in_background: true }, true],
     [{ command: 'ls', timeout: 1 }, true],
     [{ command: 'ls', timeout: 600_000, description: '', working_dir: '.' }, true],
   ])('its schema judges %j', (args, ok) => {

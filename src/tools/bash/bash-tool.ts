@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { ToolContext } from '../../contract/context.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { CommandOutcome } from '../../contract/processes.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { commandMetadata, failureReason, streamText } from '../command-report.js';
+import { commandMetadata, failureReason, isIncomplete, printedText, streamText } from '../command-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { HEAD_CHARACTERS, shortenOutput, TAIL_CHARACTERS } from './shorten-output.js';
 
@@ -12,6 +13,7 @@ export interface BashArgs {
   readonly timeout?: number;
   readonly description?: string;
   readonly working_dir?: string;
+  readonly run_in_background?: boolean;
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000;
@@ -35,10 +37,16 @@ const INPUT = {
       pattern: '\\S',
       description: 'Directory to run in, relative to the working directory, which is the default.',
     },
+    run_in_background: {
+      type: 'boolean',
+      description:
+        'Start it and return at once with a bash_id: bash_output reads what it prints, kill_shell ends it. ' +
+        'It is stopped after "timeout" only where that is given.',
+    },
   },
 } as const;
 
-/** `bash` (B001–B011, C025, decisions 2 to 4): a command in the foreground, with everything it starts. */
+/** `bash` (B001–B011, B019, B020, C025, decisions 2 to 4): a command with everything it starts, or a background shell. */
 export function bashTool(): ToolSpec<BashArgs> {
   return {
     name: 'bash',
@@ -50,7 +58,8 @@ export function bashTool(): ToolSpec<BashArgs> {
     input: INPUT,
     category: 'execution',
     timeoutClass: 'commands',
-    timeoutMs: (args) => args.timeout,
+    // In the background it is the shell's, not the call's.
+    timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     requiresApproval: true,
     risk: 'high',
@@ -62,37 +71,56 @@ export function bashTool(): ToolSpec<BashArgs> {
       },
     ],
     summarize: (args) => `Run command: ${args.command}`,
-    execute: runBash,
+    execute,
+  };
+}
+
+function execute(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
+  return args.run_in_background === true ? startShell(args, ctx) : runBash(args, ctx);
+}
+
+async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const { id, cwd, status } = await ctx.processes.startShell({
+    ...commandOf(args),
+    ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
+  });
+  return {
+    text: `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
+    metadata: { bash_id: id, status, working_dir: cwd, ...saidBy(args) },
   };
 }
 
 async function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run({
-    shell: 'bash',
-    command: args.command,
-    ...(args.working_dir === undefined ? {} : { cwd: args.working_dir }),
-  });
-  const { text, truncated } = shortenOutput(printed(outcome), printedBytes(outcome));
-  const metadata = {
-    ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),
-    command: args.command,
+  const outcome = await ctx.processes.run(commandOf(args));
+  const { outputRef } = outcome;
+  const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
+  const short = shortenOutput(printed, printedBytes(outcome), outputRef);
+  const truncated = short.truncated || isIncomplete(outcome);
+  const shown = {
+    text: short.text,
     truncated,
-    ...(args.description === undefined ? {} : { description: args.description }),
+    metadata: {
+      ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),
+      truncated,
+      ...saidBy(args),
+    },
+    ...(outputRef === undefined ? {} : { outputRef }),
   };
   const reason = failureReason(outcome);
-  if (reason === undefined) return { text, truncated, metadata };
-  return { text, truncated, metadata, error: { code: 'execution_failed', message: failureMessage(reason) } };
+  if (reason === undefined) return shown;
+  return { ...shown, error: { code: 'execution_failed', message: failureMessage(reason) } };
+}
+
+function commandOf({ command, working_dir: cwd }: BashArgs) {
+  return { shell: 'bash', command, ...(cwd === undefined ? {} : { cwd }) } as const;
+}
+
+function saidBy({ command, description }: BashArgs): JsonObject {
+  return { command, ...(description === undefined ? {} : { description }) };
 }
 
 function failureMessage(reason: string): string {
   return reason.startsWith('exit code') ? `Command failed with ${reason}` : `Command failed: ${reason}`;
-}
-
-function printed(outcome: CommandOutcome): string {
-  const stdout = streamText(outcome.stdout);
-  const stderr = streamText(outcome.stderr);
-  if (stderr === '') return stdout;
-  return stdout === '' ? `[stderr]\n${stderr}` : `${stdout}\n\n[stderr]\n${stderr}`;
 }
 
 /** Everything that was printed, where not all of it was kept; undefined when the kept text is the whole. */

@@ -5,9 +5,13 @@ export const TAIL_CHARACTERS = 2_000;
 
 /**
  * Output of more than 30000 characters: the first 30000, a notice with the size, the last 2000 (of the rest).
- * `totalBytes` is given where `text` is itself only a part of what was printed.
+ * `totalBytes` is given where `text` is itself only a part of what was printed, `outputRef` where all of it can be read.
  */
-export function shortenOutput(text: string, totalBytes?: number): { text: string; truncated: boolean } {
+export function shortenOutput(
+  text: string,
+  totalBytes?: number,
+  outputRef?: string,
+): { text: string; truncated: boolean } {
   const headEnd = indexAfter(text, HEAD_CHARACTERS);
   if (headEnd === text.length) return { text, truncated: false };
   const rest = text.slice(headEnd);
@@ -16,9 +20,10 @@ export function shortenOutput(text: string, totalBytes?: number): { text: string
     totalBytes === undefined
       ? `${HEAD_CHARACTERS + countCharacters(rest)} characters`
       : `${totalBytes} bytes`;
+  const remedy = outputRef === undefined ? '' : `; read_file gives any part of it, path "${outputRef}"`;
   const notice =
     `\n\n[Output truncated: ${size} in total; ` +
-    `the first ${HEAD_CHARACTERS} and the last ${countCharacters(tail)} characters are shown]\n\n`;
+    `the first ${HEAD_CHARACTERS} and the last ${countCharacters(tail)} characters are shown${remedy}]\n\n`;
   return { text: text.slice(0, headEnd) + notice + tail, truncated: true };
 }
 

@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { commandMetadata, failureReason, streamText } from '../command-report.js';
+import { commandMetadata, failureReason, isIncomplete, streamText } from '../command-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
 export interface RunCommandArgs {
@@ -42,12 +42,16 @@ async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolO
   const text = stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`;
   const metadata = commandMetadata(outcome, ctx.cwd);
   const reason = failureReason(outcome);
-  const truncated = outcome.stdout.omittedBytes + outcome.stderr.omittedBytes > 0;
-  if (reason === undefined) return { text, truncated, metadata };
-  return {
+  const { outputRef } = outcome;
+  const shown = {
     text,
-    truncated,
+    truncated: isIncomplete(outcome),
     metadata,
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
+  if (reason === undefined) return shown;
+  return {
+    ...shown,
     error: { code: 'execution_failed', message: `run_command failed: ${reason}` },
   };
 }

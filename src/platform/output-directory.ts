@@ -1,0 +1,140 @@
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface StoredFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+/** A file that is being written. */
+export interface WritableOutput {
+  /** All of it, in order; one at a time. @throws the system's error. */
+  append(chunks: readonly Uint8Array[]): Promise<void>;
+  close(): void;
+}
+
+/** A directory for outputs that only we may read: 0700, its files 0600. All calls throw the system's error. */
+export interface OutputDirectory {
+  readonly path: string;
+  list(): StoredFile[];
+  create(name: string): WritableOutput;
+  save(name: string, bytes: Uint8Array): void;
+  stat(name: string): StoredFile;
+  read(name: string, offset: number, length: number): Uint8Array;
+  remove(name: string): void;
+  /** With all that is in it. */
+  removeAll(): void;
+}
+
+/** Opens a directory that stays, and makes it where it is missing. */
+export function openOutputDirectory(path: string): OutputDirectory {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return outputDirectory(path);
+}
+
+/** Makes one for this process alone, and takes away those of processes that have died without doing so. */
+export function makeTemporaryOutputDirectory(): OutputDirectory {
+  const parent = tmpdir();
+  for (const name of readdirSync(parent)) {
+    const pid = OF_PROCESS.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeQuietly(join(parent, name));
+  }
+  return outputDirectory(mkdtempSync(join(parent, `toolexec-outputs-${process.pid}-`)));
+}
+
+const OF_PROCESS = /^toolexec-outputs-(\d+)-/;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Somebody else's: it is theirs to take away.
+  }
+}
+
+function outputDirectory(path: string): OutputDirectory {
+  const at = (name: string): string => join(path, name);
+  const stat = (name: string): StoredFile => {
+    const { size, mtimeMs } = statSync(at(name));
+    return { name, bytes: size, modifiedMs: mtimeMs };
+  };
+  return {
+    path,
+    list: () => readdirSync(path).flatMap((name) => attempt(() => stat(name))),
+    create(name) {
+      const fd = openSync(at(name), 'wx', 0o600);
+      return { append: (chunks) => append(fd, chunks), close: () => closeSync(fd) };
+    },
+    save(name, bytes) {
+      const fd = openSync(at(name), 'wx', 0o600);
+      try {
+        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      } finally {
+        closeSync(fd);
+      }
+    },
+    stat,
+    read(name, offset, length) {
+      const fd = openSync(at(name), 'r');
+      try {
+        const bytes = Buffer.allocUnsafeSlow(length);
+        let done = 0;
+        for (let count = 1; done < length && count > 0; done += count) {
+          count = readSync(fd, bytes, done, length - done, offset + done);
+        }
+        return bytes.subarray(0, done);
+      } finally {
+        closeSync(fd);
+      }
+    },
+    remove: (name) => unlinkSync(at(name)),
+    removeAll: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** A file may vanish while the directory is read. */
+function attempt<T>(look: () => T): T[] {
+  try {
+    return [look()];
+  } catch {
+    return [];
+  }
+}
+
+async function append(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks) {
+    for (let done = 0; done < chunk.length; ) done += await writeSome(fd, chunk.subarray(done));
+  }
+}
+
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, 0, bytes.length, null, (error, written) => {
+      if (error === null) resolve(written);
+      else reject(error);
+    });
+  });
+}

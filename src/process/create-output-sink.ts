@@ -1,0 +1,82 @@
+import type { OutputSink } from '../contract/outputs.js';
+import type { WritableOutput } from '../platform/output-directory.js';
+
+export interface OutputSinkOptions {
+  readonly ref: string;
+  /** Bytes that are written; what comes after them is not kept. */
+  readonly maxBytes: number;
+  /** Called with the first bytes that must be kept. */
+  readonly create: () => WritableOutput;
+  /** Called when what was written cannot be trusted. */
+  readonly discard: () => void;
+}
+
+/** No tool shows more than this uncut: only what is longer is worth a file. */
+const HELD_BYTES = 30_000;
+/** Bytes that wait to be written before who pushes is asked to wait too. */
+const MOST_WAITING = 4 * 1024 * 1024;
+
+/** Writes in the background, in order, with bounded memory. That the disk refuses is no failure of who pushes. */
+export function createOutputSink(options: OutputSinkOptions): OutputSink {
+  return new DiskOutputSink(options);
+}
+
+class DiskOutputSink implements OutputSink {
+  readonly #options: OutputSinkOptions;
+  #file: WritableOutput | undefined;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #takenBytes = 0;
+  #writing: Promise<void> | undefined;
+  #failed = false;
+
+  constructor(options: OutputSinkOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Uint8Array): void | Promise<void> {
+    const taken = chunk.subarray(0, this.#options.maxBytes - this.#takenBytes);
+    if (this.#failed || taken.length === 0) return undefined;
+    this.#waiting.push(taken);
+    this.#waitingBytes += taken.length;
+    this.#takenBytes += taken.length;
+    if (this.#file === undefined && this.#takenBytes <= HELD_BYTES) return undefined;
+    this.keep();
+    return this.#waitingBytes > MOST_WAITING ? this.#writing : undefined;
+  }
+
+  keep(): void {
+    if (this.#failed || this.#takenBytes === 0) return;
+    try {
+      this.#file ??= this.#options.create();
+      if (this.#waiting.length > 0) this.#writing ??= this.#write(this.#file);
+    } catch {
+      this.#failed = true;
+      this.#waiting = [];
+    }
+  }
+
+  async end(): Promise<string | undefined> {
+    if (this.#file === undefined) return undefined;
+    await this.#writing;
+    this.#file.close();
+    if (this.#failed) this.#options.discard();
+    return this.#failed ? undefined : this.#options.ref;
+  }
+
+  async #write(file: WritableOutput): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const chunks = this.#waiting;
+        this.#waiting = [];
+        this.#waitingBytes = 0;
+        await file.append(chunks);
+      }
+    } catch {
+      this.#failed = true;
+      this.#waiting = [];
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}

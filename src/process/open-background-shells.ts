@@ -1,0 +1,22 @@
+import type { BackgroundShells } from '../contract/processes.js';
+import { ShellPool } from './shell-pool.js';
+
+/** The shells of one owner, an executor: they end with it. */
+export function openBackgroundShells(): BackgroundShells {
+  const pool = new ShellPool();
+  return {
+    async start({ command, cwd, ...options }) {
+      return (await pool.createShell(command, cwd, options)).snapshot();
+    },
+    find: (id) => pool.getShell(id)?.snapshot(),
+    read: (id, options) => pool.getShell(id)?.read(options),
+    async kill(id) {
+      const shell = pool.getShell(id);
+      await shell?.kill();
+      return shell?.snapshot();
+    },
+    async close() {
+      await pool.killAll();
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import type { OutputSink, OutputStore } from '../contract/outputs.js';
+import { ToolError } from '../errors/tool-error.js';
+import { systemClock } from '../platform/clock.js';
+import {
+  makeTemporaryOutputDirectory,
+  type OutputDirectory,
+  openOutputDirectory,
+} from '../platform/output-directory.js';
+import { createOutputSink } from './create-output-sink.js';
+
+export interface OutputStoreOptions {
+  /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */
+  readonly directory?: string;
+  /** Bytes of one output; default 256 MiB. What comes after them is not kept. */
+  readonly maxBytes?: number;
+  /** Bytes of all; default 1 GiB. Then the oldest go. */
+  readonly maxTotalBytes?: number;
+}
+
+const PREFIX = 'toolexec-output:';
+const REFERENCE = /^toolexec-output:([0-9a-f]{32})$/;
+const MIB = 1024 * 1024;
+/** Outputs in a directory that stays are kept for a week. */
+const KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** Untruncated outputs on the disk; nothing is opened before the first is kept (decision 4). */
+export function openOutputStore(options: OutputStoreOptions = {}): OutputStore {
+  return new DiskOutputStore(options);
+}
+
+class DiskOutputStore implements OutputStore {
+  readonly #options: OutputStoreOptions;
+  readonly #maxBytes: number;
+  readonly #maxTotalBytes: number;
+  #directory: OutputDirectory | undefined;
+
+  constructor(options: OutputStoreOptions) {
+    this.#options = options;
+    this.#maxBytes = options.maxBytes ?? 256 * MIB;
+    this.#maxTotalBytes = options.maxTotalBytes ?? 1024 * MIB;
+  }
+
+  owns(path: string): boolean {
+    return path.startsWith(PREFIX);
+  }
+
+  openSink(): OutputSink {
+    const id = randomBytes(16).toString('hex');
+    return createOutputSink({
+      ref: `${PREFIX}${id}`,
+      maxBytes: this.#maxBytes,
+      create: () => this.#withRoom().create(fileName(id)),
+      discard: () => this.#directory && removeQuietly(this.#directory, fileName(id)),
+    });
+  }
+
+  save(text: string): string | undefined {
+    const id = randomBytes(16).toString('hex');
+    try {
+      const bytes = Buffer.from(text, 'utf8');
+      this.#withRoom(Math.min(bytes.length, this.#maxBytes)).save(
+        fileName(id),
+        bytes.subarray(0, this.#maxBytes),
+      );
+      return `${PREFIX}${id}`;
+    } catch {
+      // The disk is full or closed to us: the result says that it was cut, and nothing more can be had.
+      return undefined;
+    }
+  }
+
+  async stat(ref: string): ReturnType<OutputStore['stat']> {
+    const { bytes, modifiedMs } = this.#find(ref);
+    return { type: 'file', size: bytes, modifiedMs };
+  }
+
+  async read(
+    ref: string,
+    { offset = 0, length }: { offset?: number; length?: number } = {},
+  ): Promise<Uint8Array> {
+    const { name, bytes } = this.#find(ref);
+    const most = Math.max(0, bytes - offset);
+    return this.#open().read(name, offset, Math.min(length ?? most, most));
+  }
+
+  async close(): Promise<void> {
+    if (this.#options.directory === undefined) this.#directory?.removeAll();
+    this.#directory = undefined;
+  }
+
+  #find(ref: string): { readonly name: string; readonly bytes: number; readonly modifiedMs: number } {
+    const id = REFERENCE.exec(ref)?.[1];
+    try {
+      if (id !== undefined) return this.#open().stat(fileName(id));
+    } catch {
+      // Said below.
+    }
+    throw new ToolError(
+      'execution_failed',
+      `Cannot read "${ref.slice(0, 60)}": this output is not kept, or not any more. Run the command again.`,
+      { details: { errno: 'ENOENT' } },
+    );
+  }
+
+  #open(): OutputDirectory {
+    const { directory } = this.#options;
+    this.#directory ??=
+      directory === undefined ? makeTemporaryOutputDirectory() : openOutputDirectory(directory);
+    return this.#directory;
+  }
+
+  /** The directory, with room for an output: those that are too old or too many are gone. */
+  #withRoom(bytes = this.#maxBytes): OutputDirectory {
+    const directory = this.#open();
+    const files = directory
+      .list()
+      .filter(({ name }) => FILE_NAME.test(name))
+      .sort((one, other) => one.modifiedMs - other.modifiedMs);
+    let total = files.reduce((sum, file) => sum + file.bytes, 0);
+    const oldest = systemClock.now() - KEPT_MS;
+    for (const file of files) {
+      if (file.modifiedMs >= oldest && total + bytes <= this.#maxTotalBytes) break;
+      removeQuietly(directory, file.name);
+      total -= file.bytes;
+    }
+    return directory;
+  }
+}
+
+const FILE_NAME = /^[0-9a-f]{32}\.out$/;
+
+function fileName(id: string): string {
+  return `${id}.out`;
+}
+
+/** Another process may have been quicker. */
+function removeQuietly(directory: OutputDirectory, name: string): void {
+  try {
+    directory.remove(name);
+  } catch {
+    // It is gone, which is what was wanted.
+  }
+}

@@ -1,0 +1,57 @@
+import { readEnvironment } from '../platform/environment.js';
+import { findShell } from '../platform/find-shell.js';
+import { readProcess } from '../platform/proc-table.js';
+import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
+import type { CommandMark } from './command-mark.js';
+import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
+
+/**
+ * Commands end with this program, also when it is killed with a signal that nobody can catch. A small shell beside us
+ * is told what runs; when its input ends it ends what was running then. Returns what takes the command off the list.
+ */
+export function superviseCommand(pid: number, mark: CommandMark): () => void {
+  const startTicks = readProcess(pid)?.startTicks ?? 0;
+  // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
+  const file = /#(\d+)/.exec(mark.file?.name ?? '')?.[1] ?? '';
+  const entry = `${pid}:${startTicks}:${mark.id}:${file}`;
+  running.add(entry);
+  tell();
+  return () => {
+    running.delete(entry);
+    tell();
+  };
+}
+
+const running = new Set<string>();
+let supervisor: HelperProcess | undefined;
+
+/** The whole list each time: the last line that came in full is what counts, whenever we end. */
+function tell(): void {
+  if (supervisor === undefined && running.size > 0) supervisor = start();
+  supervisor?.write(`${[...running].join(' ')}\n`);
+}
+
+function start(): HelperProcess | undefined {
+  const file = findShell('sh');
+  if (file === undefined) return undefined;
+  const helper = spawnHelper({
+    file,
+    args: ['-c', SUPERVISOR_PROGRAM, 'toolexec-supervisor'],
+    env: helperEnvironment(),
+    onGone() {
+      // Somebody has ended it: the next one knows all that runs.
+      if (supervisor !== helper) return;
+      supervisor = undefined;
+      if (running.size > 0) tell();
+    },
+  });
+  return helper;
+}
+
+/** It is part of the command that we are part of ourselves, if we are, and ends with it. */
+function helperEnvironment(): Record<string, string> {
+  const kept = Object.entries(readEnvironment()).filter(
+    ([name]) => name === 'PATH' || name === 'TOOLEXEC_CALL',
+  );
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,81 @@
+import type { ToolContext } from '../../contract/context.js';
+import type { ShellReading, ShellSnapshot, ShellText } from '../../contract/processes.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { binaryNotice, countLines, printedText } from '../command-report.js';
+import { shellMetadata, shellNotFound } from '../shell-report.js';
+import { TOOL_NAMES } from '../tool-names.js';
+
+export interface BashOutputArgs {
+  readonly bash_id: string;
+  readonly filter?: string;
+}
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['bash_id'],
+  properties: {
+    bash_id: {
+      type: 'string',
+      pattern: '\\S',
+      description: 'The bash_id that bash gave when it started the background shell.',
+    },
+    filter: {
+      type: 'string',
+      description:
+        'A regular expression: only lines that it matches are shown, the others cannot be read any more.',
+    },
+  },
+} as const;
+
+/** `bash_output` (B021–B027, C024): what a background shell has printed since it was read last. */
+export function bashOutputTool(): ToolSpec<BashOutputArgs> {
+  return {
+    name: 'bash_output',
+    aliases: TOOL_NAMES.bash_output,
+    description:
+      'Returns what a background shell has printed since the last call, standard error after a line "[stderr]", and ' +
+      'whether it is still running.',
+    input: INPUT,
+    category: 'execution',
+    timeoutClass: 'commands',
+    effects: () => [],
+    summarize: ({ bash_id }) => `Read the output of background shell ${bash_id}`,
+    execute: readOutput,
+  };
+}
+
+async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const reading = await ctx.processes.readShell(id, filter === undefined ? {} : { filter });
+  if (reading === undefined) return shellNotFound(id);
+  const { shell, stdout, stderr } = reading;
+  const dropped = stdout.droppedBytes + stderr.droppedBytes;
+  const text = `${shown(reading, filter)}\n[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]`;
+  return {
+    text: dropped === 0 ? text : `[${dropped} bytes of older output were not read in time]\n${text}`,
+    truncated: dropped > 0,
+    metadata: {
+      bash_id: id,
+      ...shellMetadata(shell),
+      stdout_lines: countLines(stdout.text),
+      stderr_lines: countLines(stderr.text),
+      ...(dropped > 0 ? { dropped_bytes: dropped } : {}),
+      ...(filter === undefined ? {} : { filter }),
+    },
+  };
+}
+
+function shown({ stdout, stderr }: ShellReading, filter: string | undefined): string {
+  const text = printedText(textOf(stdout), textOf(stderr));
+  if (text === '') return filter === undefined ? '(no new output)\n' : '(no new output that matches)\n';
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function textOf({ text, binary }: ShellText): string {
+  return binary ? binaryNotice(Buffer.byteLength(text, 'utf8')) : text;
+}
+
+function state({ status, exitCode, signal }: ShellSnapshot): string {
+  if (exitCode !== null) return `Status: ${status}, exit code ${exitCode}`;
+  return signal === null ? `Status: ${status}` : `Status: ${status}, signal ${signal}`;
+}
