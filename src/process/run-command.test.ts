@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandRequest } from '../contract/processes.js';
 import { isToolError } from '../errors/tool-error.js';
+import { living, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { runCommand } from './run-command.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'run-command-')));
@@ -211,32 +212,6 @@ describe('a command that cannot be started', () => {
   });
 });
 
-/** Each starts something that lives as `sleep TOKEN` and says `ready` when it does. */
-const TREES: Readonly<Record<string, string>> = {
-  'a child in the background': 'sleep TOKEN & echo ready',
-  nohup: 'nohup sleep TOKEN & echo ready',
-  'a child that was disowned': "bash -c 'sleep TOKEN & disown; echo ready'",
-  'a session of its own': 'setsid sleep TOKEN & echo ready',
-  'a session of its own, without the pipes': 'setsid sleep TOKEN >/dev/null 2>&1 & echo ready',
-  'a double fork': '(setsid sh -c "sleep TOKEN & :" &) ; echo ready',
-  'a double fork, without the pipes':
-    '(setsid sh -c "sleep TOKEN >/dev/null 2>&1 & :" &) ; sleep 0.05; echo ready',
-  'an empty environment and a session of its own': 'env -i setsid sleep TOKEN >/dev/null 2>&1 & echo ready',
-  'deaf to TERM': `sh -c "trap '' TERM HUP INT; while :; do sleep TOKEN; done" & sleep 0.05; echo ready`,
-  'deaf to TERM in a session of its own': `setsid sh -c "trap '' TERM HUP INT; while :; do sleep TOKEN; done" & sleep 0.05; echo ready`,
-  'a chain of sessions':
-    'setsid sh -c "setsid sh -c \\"setsid sleep TOKEN & wait\\" & wait" & sleep 0.05; echo ready',
-  stopped: 'sh -c "kill -STOP \\$\\$; sleep TOKEN" & sleep TOKEN & echo ready',
-  'forks while it is being killed': `sh -c 'trap "sleep TOKEN & sleep TOKEN &" TERM; while :; do sleep 0.01; done' &
-     sleep TOKEN & sleep 0.05; echo ready`,
-  'forks all the time': `sh -c 'trap "" TERM; while :; do sleep TOKEN & sleep 0.03; done' & sleep 0.1; echo ready`,
-  // Four hundred steps at most, lest a mistake here brings the machine down.
-  'flees from number to number': `cat > TOKEN.sh <<'END'
-[ "$1" -gt 0 ] && setsid sh TOKEN.sh $(($1 - 1)) >/dev/null 2>&1 &
-END
-sh TOKEN.sh 400 & sleep 0.05; echo ready`,
-};
-
 describe('a command that is aborted', () => {
   it('does not start when it is aborted already', async () => {
     const outcome = await run('touch was-started', { signal: AbortSignal.abort() });
@@ -348,28 +323,6 @@ function abortWhenReady(command: string) {
       if (Buffer.from(chunk).toString().includes('ready')) abort.abort();
     },
   });
-}
-
-let tokens = 0;
-
-/** An argument of `sleep` that nobody else uses: it finds the process again whatever became of its environment. */
-function sleepToken(): string {
-  return `${3000 + (process.pid % 1000)}.${performance.timeOrigin.toFixed(0)}${++tokens}`;
-}
-
-function living(token: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && readOrEmpty(`/proc/${pid}/cmdline`).includes(token))
-    .filter((pid) => !/\) [ZX]/.test(readOrEmpty(`/proc/${pid}/stat`)));
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 function openDescriptors(): number {

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { living, sleepToken, TREES } from './fixtures/nasty-trees.js';
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const TSX = import.meta.resolve('tsx');
+const HOST = fileURLToPath(new URL('./fixtures/host.mjs', import.meta.url));
+
+interface HostedCommand {
+  readonly background: boolean;
+  readonly command: string;
+}
+
+/** A program that runs these commands, once all of them are ready. */
+async function startHost(
+  commands: readonly HostedCommand[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ChildProcess> {
+  const host = spawn(process.execPath, ['--import', TSX, HOST, JSON.stringify(commands)], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await once(host.stdout, 'data');
+  expect(String(said)).toBe('ready\n');
+  return host;
+}
+
+async function killAndWait(host: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const gone = once(host, 'exit');
+  host.kill(signal);
+  await gone;
+}
+
+/** Who is left when nobody more has died for a while; a busy machine takes its time. */
+async function leftOf(token: string): Promise<number[]> {
+  let left = living(token);
+  for (let round = 0; round < 200 && left.length > 0; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    left = living(token);
+  }
+  return left;
+}
+
+function supervisorsOf(pid: number | undefined): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((id) => id > 0 && readOrEmpty(`/proc/${id}/cmdline`).includes('toolexec-supervisor'))
+    .filter((id) => Number(/\) . (\d+)/.exec(readOrEmpty(`/proc/${id}/stat`))?.[1]) === pid);
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+describe('when the program that runs them is killed with SIGKILL', () => {
+  it.each(Object.entries(TREES))('its commands end: %s', async (_what, tree) => {
+    const token = sleepToken();
+    const command = `${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`;
+    const host = await startHost([
+      { background: true, command },
+      { background: false, command },
+    ]);
+    expect(living(token).length).toBeGreaterThan(1);
+    await killAndWait(host, 'SIGKILL');
+    expect(await leftOf(token)).toEqual([]);
+  });
+
+  it('commands may tidy up first', async () => {
+    const token = sleepToken();
+    const command = `trap 'echo tidied > ${token}; exit' TERM; echo ready; while :; do sleep 0.02; done`;
+    const host = await startHost([{ background: true, command }]);
+    await killAndWait(host, 'SIGKILL');
+    await expect.poll(() => readOrEmpty(join(cwd, token)), { timeout: 15_000 }).toBe('tidied\n');
+  });
+
+  it('nobody else ends', async () => {
+    const other = sleepToken();
+    const bystander = spawn('sleep', [other], { detached: true, stdio: 'ignore' });
+    const token = sleepToken();
+    const host = await startHost([{ background: true, command: `sleep ${token} & echo ready; wait` }]);
+    await killAndWait(host, 'SIGKILL');
+    expect(await leftOf(token)).toEqual([]);
+    expect(living(other)).toEqual([bystander.pid]);
+    bystander.kill();
+  });
+
+  it('a supervisor that somebody killed has been replaced', async () => {
+    const token = sleepToken();
+    const host = await startHost([{ background: true, command: `sleep ${token} & echo ready; wait` }]);
+    const [first = 0] = supervisorsOf(host.pid);
+    process.kill(first, 'SIGKILL');
+    await expect
+      .poll(() => supervisorsOf(host.pid).filter((pid) => pid !== first), { timeout: 15_000 })
+      .toHaveLength(1);
+    await killAndWait(host, 'SIGKILL');
+    expect(await leftOf(token)).toEqual([]);
+  });
+});
+
+describe('when the program ends in another way', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('its commands end: %s', async (signal) => {
+    const token = sleepToken();
+    const host = await startHost([{ background: true, command: `sleep ${token} & echo ready; wait` }]);
+    await killAndWait(host, signal);
+    expect(await leftOf(token)).toEqual([]);
+  });
+
+  it('leaves no supervisor behind', async () => {
+    const host = await startHost([{ background: true, command: 'echo ready; sleep 60' }]);
+    const [supervisor = 0] = supervisorsOf(host.pid);
+    expect(supervisor).toBeGreaterThan(0);
+    await killAndWait(host, 'SIGKILL');
+    await expect
+      .poll(() => readOrEmpty(`/proc/${supervisor}/cmdline`), { timeout: 15_000 })
+      .not.toContain('toolexec-supervisor');
+  });
+});
