@@ -6,7 +6,8 @@ const LISTED = 20;
 
 /** What was looked for, and what of the file is nearest to it. */
 export function missing(file: readonly string[], sought: readonly string[]): string {
-  return `Looked for:\n${quoteLines(sought)}\n${explainMissing(file.join('\n'), sought.join('\n'))}`;
+  const explained = explainMissing(file.join('\n'), sought.join('\n'), { wholeLines: true });
+  return `Looked for:\n${quoteLines(sought)}\n${explained}`;
 }
 
 /** Indices of lines, in words and counted from 1. */

@@ -13,12 +13,14 @@ const MAX_COMPARED = 64 * 1024;
  * else what is nearest to it, with the numbers of the lines and a small diff. For a person or a model to mend what
  * was asked for; nothing is ever changed on the ground of it. Time grows with the length of the file.
  */
-export function explainMissing(text: string, sought: string): string {
+export function explainMissing(text: string, sought: string, { wholeLines = false } = {}): string {
   if (text.length > MAX_TEXT) return 'The file is too large to look for what is nearest to it.';
-  return explainFolded(text, sought) ?? explainEscaped(text, sought) ?? explainNearest(text, sought);
+  return (
+    explainFolded(text, sought, wholeLines) ?? explainEscaped(text, sought) ?? explainNearest(text, sought)
+  );
 }
 
-function explainFolded(text: string, sought: string): string | undefined {
+function explainFolded(text: string, sought: string, wholeLines: boolean): string | undefined {
   const wanted = foldText(sought).text;
   if (wanted === '') return undefined;
   const folded = foldText(text);
@@ -27,7 +29,9 @@ function explainFolded(text: string, sought: string): string | undefined {
   const more = folded.text.includes(wanted, at + 1) ? ', and at other places' : '';
   const first = folded.positions[at] ?? 0;
   const last = folded.positions[at + wanted.length - 1] ?? first;
-  const region = text.slice(...widen(text, first, last + 1, sought));
+  const region = text.slice(
+    ...(wholeLines ? widenToLines(text, first, last + 1) : widen(text, first, last + 1, sought)),
+  );
   const lines = spanWords(countLines(text, first), countLines(text, last));
   const what = nameDifferences(region.slice(0, MAX_COMPARED), sought.slice(0, MAX_COMPARED));
   const diff = diffLines(sought.split('\n').map(visible), region.split('\n').map(visible));
@@ -82,6 +86,13 @@ function widen(text: string, from: number, to: number, sought: string): [from: n
     if (text[end] === '\n' && breaks-- === 0) break;
     end++;
   }
+  return [start, end];
+}
+
+function widenToLines(text: string, from: number, to: number): [from: number, to: number] {
+  let [start, end] = [from, to];
+  while (isBlank(text[start - 1]) && text[start - 1] !== '\n') start--;
+  while (isBlank(text[end]) && text[end] !== '\n') end++;
   return [start, end];
 }
 

@@ -32,14 +32,23 @@ export function nameDifferences(a: string, b: string): string {
   return needed.length === 0 ? 'white space' : needed.join(' and ');
 }
 
-/** How many lines differ, roughly: enough to see whether levelling has helped. */
+/** How much differs, roughly: enough to see whether levelling has helped. */
 function difference(a: string, b: string): number {
-  if (a === b) return 0;
   const [left, right] = [a.split('\n'), b.split('\n')];
-  const length = Math.max(left.length, right.length);
-  let count = 1 + Math.abs(left.length - right.length);
-  for (let at = 0; at < length; at++) if (left[at] !== right[at]) count++;
-  return count;
+  let sum = 100 * Math.abs(left.length - right.length);
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    sum += differenceOfLines(left[at] ?? '', right[at] ?? '');
+  }
+  return sum;
+}
+
+/** Characters between what is equal at the beginning and what is equal at the end. */
+function differenceOfLines(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  let [start, end] = [0, 0];
+  while (start < shorter && a[start] === b[start]) start++;
+  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  return Math.max(a.length, b.length) - start - end;
 }
 
 function eachLine(text: string, change: (line: string) => string): string {
