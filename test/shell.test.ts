@@ -16,17 +16,24 @@ const COUNT = Number(process.env['TOOLEXEC_SHELL_FUZZ'] ?? '400');
 describe(`analyzeCommand() beside real bash${whyNot}`, () => {
   const random = Date.now() % 1_000_000_000;
   for (const seed of [20_240_607, Number(process.env['TOOLEXEC_SHELL_SEED'] ?? random)]) {
-    it.skipIf(oracle === undefined)(`allows nothing that runs a command it has not named, seed ${seed}`, { timeout: 3_600_000 }, () => {
-      if (oracle === undefined) return;
-      const writer = new ShellWriter(seed);
-      let compared = 0;
-      for (let done = 0; done < COUNT; done += BATCH) {
-        const tally = findMisses(oracle, Array.from({ length: BATCH }, () => writer.text()));
-        expect(tally.misses).toEqual([]);
-        compared += tally.compared;
-      }
-      // Otherwise nothing was compared, and that proves nothing.
-      expect(compared).toBeGreaterThan(COUNT / 4);
-    });
+    it.skipIf(oracle === undefined)(
+      `allows nothing that runs a command it has not named, seed ${seed}`,
+      { timeout: 3_600_000 },
+      () => {
+        if (oracle === undefined) return;
+        const writer = new ShellWriter(seed);
+        let compared = 0;
+        for (let done = 0; done < COUNT; done += BATCH) {
+          const tally = findMisses(
+            oracle,
+            Array.from({ length: BATCH }, () => writer.text()),
+          );
+          expect(tally.misses).toEqual([]);
+          compared += tally.compared;
+        }
+        // Otherwise nothing was compared, and that proves nothing.
+        expect(compared).toBeGreaterThan(COUNT / 4);
+      },
+    );
   }
 });

@@ -46,7 +46,8 @@ export class ShellWriter {
       () => `until ${closed()}do ${closed()}break\ndone`,
       () => `for x in ${this.word(depth - 1)} b; do ${closed()}done`,
       () => `for ((i=0;i<1;i++)); do ${closed()}done`,
-      () => `case ${this.word(depth - 1)} in x|${this.#pick(['a', '*', '"b"'])}) ${closed()};; *) ${closed()};; esac`,
+      () =>
+        `case ${this.word(depth - 1)} in x|${this.#pick(['a', '*', '"b"'])}) ${closed()};; *) ${closed()};; esac`,
       () => `f() { ${closed()}}; f`,
       () => `function g { ${closed()}}\ng ${this.word(depth - 1)}`,
       () => `! ${this.command(depth - 1)}`,
@@ -73,15 +74,77 @@ export class ShellWriter {
   name(): string {
     const digit = this.#pick(['0', '1', '2', '3']);
     return this.#pick([
-      ...[`s${digit}`, `s${digit}`, `s${digit}`, `s${digit}`, `'s${digit}'`, `"s${digit}"`, `\\s${digit}`, `s\\${digit}`],
-      ...[`s"${digit}"`, `s''${digit}`, `$'s${digit}'`, `$'\\x73${digit}'`, `/bin/s${digit}`, `"/bin"/s${digit}`],
-      ...[`s\\\n${digit}`, `$"s${digit}"`, `{s${digit},x}`, `s$()${digit}`, `$(echo s${digit})`, 's[0]', `$'\\163${digit}'`],
+      ...[
+        `s${digit}`,
+        `s${digit}`,
+        `s${digit}`,
+        `s${digit}`,
+        `'s${digit}'`,
+        `"s${digit}"`,
+        `\\s${digit}`,
+        `s\\${digit}`,
+      ],
+      ...[
+        `s"${digit}"`,
+        `s''${digit}`,
+        `$'s${digit}'`,
+        `$'\\x73${digit}'`,
+        `/bin/s${digit}`,
+        `"/bin"/s${digit}`,
+      ],
+      ...[
+        `s\\\n${digit}`,
+        `$"s${digit}"`,
+        `{s${digit},x}`,
+        `s$()${digit}`,
+        `$(echo s${digit})`,
+        's[0]',
+        `$'\\163${digit}'`,
+      ],
     ]);
   }
 
   word(depth: number): string {
-    const plain = ['a', 'b', "'a b'", '"a b"', 'a\\ b', "'$(s9)'", '\\$\\(s9\\)', '"\\$(s9)"', "$'\\'$(s9)'", 'a#b', '""', "''"];
-    const special = ['$x', '"$x"', '$1', '"$@"', '~', '*', '{a,b}', '{1..3}', '?', '[ab]', '$#', '${x}', '${#x}', '$((1+2))', '-n', '--', '=', 'a=b', '@(a|b)', '!', '}', ']]', 'if', 'done'];
+    const plain = [
+      'a',
+      'b',
+      "'a b'",
+      '"a b"',
+      'a\\ b',
+      "'$(s9)'",
+      '\\$\\(s9\\)',
+      '"\\$(s9)"',
+      "$'\\'$(s9)'",
+      'a#b',
+      '""',
+      "''",
+    ];
+    const special = [
+      '$x',
+      '"$x"',
+      '$1',
+      '"$@"',
+      '~',
+      '*',
+      '{a,b}',
+      '{1..3}',
+      '?',
+      '[ab]',
+      '$#',
+      '${x}',
+      '${#x}',
+      '$((1+2))',
+      '-n',
+      '--',
+      '=',
+      'a=b',
+      '@(a|b)',
+      '!',
+      '}',
+      ']]',
+      'if',
+      'done',
+    ];
     if (depth <= 0 || this.#chance(0.45)) return this.#pick(this.#chance(0.7) ? plain : special);
     const inner = () => this.list(depth - 1);
     const word = () => this.word(depth - 1);
@@ -203,13 +266,18 @@ export class ShellWriter {
       () => `x=s7; $x`,
       () => `p() { "$@"; }; p ${simple()}`,
       () => `s1() { s7; }; s1`,
-      () => `cat <<EOF | bash\n${this.list(depth - 1).replaceAll('$', '\\$').replaceAll('`', '\\`')}\nEOF\n`,
+      () =>
+        `cat <<EOF | bash\n${this.list(depth - 1)
+          .replaceAll('$', '\\$')
+          .replaceAll('`', '\\`')}\nEOF\n`,
     ])();
   }
 
   #substitution(depth: number): string {
     const inner = depth > 0 ? this.list(depth - 1) : this.simple(0);
-    return this.#chance(0.75) ? `$(${inner}\n)` : `\`${inner.replaceAll(/[`\\]/g, '\\$&').replaceAll('\\\\$', '\\$')}\``;
+    return this.#chance(0.75)
+      ? `$(${inner}\n)`
+      : `\`${inner.replaceAll(/[`\\]/g, '\\$&').replaceAll('\\\\$', '\\$')}\``;
   }
 
   #join(text: string, command: string): string {
@@ -220,7 +288,42 @@ export class ShellWriter {
   /** A character more, less or elsewhere. */
   #break(text: string): string {
     const at = Math.floor(this.#next() * text.length);
-    const mark = this.#pick(['"', "'", '`', '$', '(', ')', '{', '}', '\\', '\n', ';', '&', '|', '#', '<', '>', ' ', '=', '[', ']', '!', '<<', '((', '))', '$(', '${', "$'", '\\\n', '*', '~', ',', '/', ':', '@']);
+    const mark = this.#pick([
+      '"',
+      "'",
+      '`',
+      '$',
+      '(',
+      ')',
+      '{',
+      '}',
+      '\\',
+      '\n',
+      ';',
+      '&',
+      '|',
+      '#',
+      '<',
+      '>',
+      ' ',
+      '=',
+      '[',
+      ']',
+      '!',
+      '<<',
+      '((',
+      '))',
+      '$(',
+      '${',
+      "$'",
+      '\\\n',
+      '*',
+      '~',
+      ',',
+      '/',
+      ':',
+      '@',
+    ]);
     return this.#pick([
       () => text.slice(0, at) + mark + text.slice(at),
       () => text.slice(0, at) + text.slice(at + 1),

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
@@ -40,7 +50,17 @@ export class Oracle {
       writeFileSync(join(root, 'in', String(10_000 + index)), text);
     });
     const enter = `mount --bind /dev/null "$0/dev/null" && mount --rbind /proc "$0/proc" && cd "$0/work" && exec chroot "$0" /bin/bash --norc --noprofile /driver`;
-    const flags = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc', '--uts'];
+    const flags = [
+      '--user',
+      '--map-root-user',
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--net',
+      '--ipc',
+      '--uts',
+    ];
     spawnSync('unshare', [...flags, 'sh', '-c', enter, root], {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: 'ignore',
@@ -67,10 +87,35 @@ export class Oracle {
 }
 
 /** Programs that start others, and have to do it for real. */
-const REAL_PROGRAMS = ['bash', 'dash', 'env', 'xargs', 'find', 'timeout', 'nice', 'nohup', 'setsid', 'sed', 'chroot'];
+const REAL_PROGRAMS = [
+  'bash',
+  'dash',
+  'env',
+  'xargs',
+  'find',
+  'timeout',
+  'nice',
+  'nohup',
+  'setsid',
+  'sed',
+  'chroot',
+];
 
 /** The names of the stubs: what a text starts shows by them. */
-export const STUBS: readonly string[] = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9', 'cat', 'rm'];
+export const STUBS: readonly string[] = [
+  's0',
+  's1',
+  's2',
+  's3',
+  's4',
+  's5',
+  's6',
+  's7',
+  's8',
+  's9',
+  'cat',
+  'rm',
+];
 
 // One write for each call: calls run side by side.
 const STUB = `#!/bin/bash --norc

@@ -1,4 +1,6 @@
+import { toValue as toPiecesValue } from './expand/expand-parameter.js';
 import { Expander } from './expand/expand-word.js';
+import { isSafeValue } from './expand/is-safe-arithmetic.js';
 import { exactText, type Field, isAssumed, knownText, UNKNOWN_FIELD } from './field.js';
 import type { Findings } from './findings.js';
 import { findForkBombs } from './fork-bomb.js';
@@ -85,6 +87,7 @@ export class Interpreter implements Shell {
     const output = this.#body(node, inner, input);
     for (const [name, value] of inner.variables) scope.variables.set(name, value);
     for (const [name, body] of inner.functions) scope.functions.set(name, body);
+    for (const name of inner.integers) scope.integers.add(name);
     scope.directory = inner.directory;
     return output;
   }
@@ -282,18 +285,8 @@ export class Interpreter implements Shell {
   #testOperand(isEvaluated: boolean, word: Word, scope: Scope): void {
     const field = this.expander.single(word, scope);
     if (!isEvaluated) return;
-    const isSafe = field.pieces.every((piece) =>
-      piece.kind === 'unknown' ? piece.numeric : !/[[$`]/.test(piece.text),
-    );
-    if (!isSafe || this.#namesUnsafe(knownText(field), scope)) {
-      this.findings.ask('a test evaluates a value that is not known');
-    }
-  }
-
-  #namesUnsafe(text: string, scope: Scope): boolean {
-    const value = /^[A-Za-z_]\w*$/.test(text) ? scope.get(text) : undefined;
-    if (value === undefined) return false;
-    return value.kind === 'text' ? /[[$`]/.test(value.text) : value.kind === 'list' || !value.numeric;
+    if (!isSafeValue(toPiecesValue(field.pieces), scope))
+      this.findings.ask('A test evaluates a value that is not known.');
   }
 }
 

@@ -1,3 +1,4 @@
+import { isSafeValue } from './expand/is-safe-arithmetic.js';
 import { exactText, type Field } from './field.js';
 import type { Interpreter } from './interpreter.js';
 import { judgeVariable } from './judge-variable.js';
@@ -39,9 +40,11 @@ function assignmentWord(shell: Interpreter, assignment: Assignment, scope: Scope
 
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): void {
   const { name, index } = assignment;
-  if (index !== undefined) shell.expander.checkIndex(index, scope);
+  if (index !== undefined) shell.expander.checkArithmetic(index, scope);
   const value = assignedValue(shell, assignment, scope);
   judgeVariable(shell, name, value, scope);
+  if (scope.integers.has(name) && !isSafeValue(value, scope))
+    shell.findings.ask(`${name} takes numbers only, and evaluates its value.`);
   scope.set(
     name,
     index === undefined

@@ -11,6 +11,8 @@ export function runWords(shell: Interpreter, words: readonly Field[], scope: Sco
   if (command === undefined) return UNKNOWN;
   shell.step();
   const path = nameOf(shell, command);
+  // What comes to nothing is no word: the next one is the command.
+  if (path === '' && !command.literal && args.length > 0) return runWords(shell, args, scope, input);
   const own = scope.functions.get(path);
   if (own !== undefined) {
     if (scope.calls.has(path)) return UNKNOWN;

@@ -35,13 +35,20 @@ export class Scope {
   positional: readonly string[] | undefined;
   /** Functions that are being walked through: recursion ends there. */
   readonly calls: ReadonlySet<string>;
+  /** Variables that evaluate what they are given (`declare -i`). */
+  readonly integers: Set<string>;
 
-  constructor(from?: Partial<Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls'>>) {
+  constructor(
+    from?: Partial<
+      Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls' | 'integers'>
+    >,
+  ) {
     this.variables = new Map(from?.variables);
     this.functions = new Map(from?.functions);
     this.directory = from !== undefined && 'directory' in from ? from.directory : '.';
     this.positional = from !== undefined && 'positional' in from ? from.positional : [];
     this.calls = from?.calls ?? new Set();
+    this.integers = new Set(from?.integers);
   }
 
   copy(): Scope {
@@ -50,8 +57,8 @@ export class Scope {
 
   /** A copy, while these functions are being walked through. */
   withCalls(calls: ReadonlySet<string>): Scope {
-    const { variables, functions, directory, positional } = this;
-    return new Scope({ variables, functions, directory, positional, calls });
+    const { variables, functions, directory, positional, integers } = this;
+    return new Scope({ variables, functions, directory, positional, integers, calls });
   }
 
   get(name: string): Value | undefined {

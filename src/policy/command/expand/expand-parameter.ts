@@ -7,6 +7,8 @@ import { couldMatch } from './glob-match.js';
 /** What an operand of `${name op operand}` comes to, its substitutions looked at on the way. */
 export interface Operands {
   text(word: Word): Value;
+  /** For what is evaluated: an index, an offset, a length. */
+  arithmetic(word: Word): Value;
   pieces(word: Word): readonly Piece[];
   ask(reason: string): void;
 }
@@ -29,7 +31,7 @@ function readPositional(index: number, scope: Scope): Value {
 
 /** `${…}` in all its forms. Every operand is looked at, also of the branch that is not taken. */
 export function expandParameter(part: ParameterExpansionPart, scope: Scope, operands: Operands): Value {
-  const index = part.index === undefined ? undefined : operands.text(part.index);
+  const index = part.index === undefined ? undefined : operands.arithmetic(part.index);
   const base = readIndexed(part, index, scope, operands);
   const { operation } = part;
   if (part.prefix === '#' && operation === undefined) return lengthOf(base);
@@ -101,8 +103,8 @@ function applyOperation(
     case 'Slice':
       return slice(
         base,
-        operands.text(operation.offset),
-        operation.length && operands.text(operation.length),
+        operands.arithmetic(operation.offset),
+        operation.length && operands.arithmetic(operation.length),
         /^[@*]$/.test(name),
       );
     case 'CaseModification':
@@ -128,11 +130,15 @@ function applyDefault(
   const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
   // Nobody has set it here: that it is not set at all is what an attack builds on.
   const isUnset = base.kind === 'unknown' && !scope.variables.has(name) && !/^[0-9@*#?$!-]$/.test(name);
-  if (operator.endsWith('+')) return isEmpty ? base : other;
+  if (operator.endsWith('+')) return isEmpty ? base : assume(other);
   if (!isEmpty && !isUnset) return base;
   if (operator.endsWith('?')) return base;
-  if (operator.endsWith('=')) scope.set(name, other);
-  return other.kind === 'text' ? { ...other, assumed: true } : other;
+  if (operator.endsWith('=')) scope.set(name, assume(other));
+  return assume(other);
+}
+
+function assume(value: Value): Value {
+  return value.kind === 'text' ? { ...value, assumed: true } : value;
 }
 
 function mapText(value: Value, change: (text: string) => string): Value {

@@ -16,13 +16,14 @@ import {
   type Word,
   type WordPart,
 } from '../parse-shell.js';
-import { HOME, type Scope, UNKNOWN_VALUE, type Value } from '../scope.js';
+import { HOME, type Scope, UNKNOWN_NUMBER, UNKNOWN_VALUE, type Value } from '../scope.js';
 import type { Shell } from '../shell.js';
 import { INHERITED, type Stream, UNKNOWN } from '../stream.js';
 import { braceAlternatives } from './brace-alternatives.js';
 import { evaluateArithmetic } from './evaluate-arithmetic.js';
 import { expandParameter, readParameter, toValue } from './expand-parameter.js';
 import { toGlobPieces } from './glob-match.js';
+import { isSafeValue } from './is-safe-arithmetic.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
 export class Expander {
@@ -68,20 +69,18 @@ export class Expander {
   #arithmeticLeaf(leaf: ArithmeticExpression, scope: Scope): string | undefined {
     if (leaf.type === 'ArithmeticCommandExpansion') {
       const output = leaf.script && this.#shell.runScript(leaf.script, scope.copy(), INHERITED);
-      return output === undefined ? undefined : this.#arithmeticText(fromStream(output));
+      return output === undefined ? undefined : this.#arithmeticText(fromStream(output), scope);
     }
     if (leaf.type !== 'ArithmeticWord') return undefined;
-    if (leaf.parts !== undefined) return this.#arithmeticText(toValue(this.parts(leaf.parts, scope)));
+    if (leaf.parts !== undefined) return this.#arithmeticText(toValue(this.parts(leaf.parts, scope)), scope);
     if (!/^[A-Za-z_]\w*$/.test(leaf.value)) return leaf.value;
-    return this.#arithmeticText(scope.get(leaf.value) ?? { kind: 'unknown', numeric: true });
+    return this.#arithmeticText(scope.get(leaf.value) ?? UNKNOWN_NUMBER, scope);
   }
 
-  /** Arithmetic reads a value as an expression, and an index in it (`a[$(…)]`) is run. */
-  #arithmeticText(value: Value): string | undefined {
-    if (value.kind === 'text' && !/[[$`]/.test(value.text)) return value.text;
-    if (value.kind !== 'unknown' || !value.numeric)
-      this.#shell.findings.ask('arithmetic reads a value that is not known');
-    return undefined;
+  #arithmeticText(value: Value, scope: Scope): string | undefined {
+    if (!isSafeValue(value, scope))
+      this.#shell.findings.ask('Arithmetic evaluates a value that is not known.');
+    return value.kind === 'text' ? value.text : undefined;
   }
 
   #braces(word: Word, brace: WordPart, scope: Scope): Field[] {
@@ -141,6 +140,10 @@ export class Expander {
         return [textPiece(part.value)];
       case 'Glob':
         return [{ kind: 'glob', text: part.text }];
+      case 'BraceExpansion':
+        // Where nothing is split, braces stand for themselves; what is in them runs all the same.
+        this.#walkScripts(part, scope);
+        return [part.parts === undefined ? textPiece(part.text) : UNKNOWN_TEXT];
       case 'ExtendedGlob':
         this.#walkScripts(part, scope);
         return [{ kind: 'glob', text: part.text }];
@@ -159,10 +162,10 @@ export class Expander {
       case 'ParameterExpansion': {
         const value = expandParameter(part, scope, {
           text: (word) => this.value(word, scope),
+          arithmetic: (word) => this.checkArithmetic(word, scope),
           pieces: (word) => this.single(word, scope).pieces,
           ask: (reason) => this.#shell.findings.ask(reason),
         });
-        if (part.index !== undefined) this.checkIndex(part.index, scope);
         return toPieces(value, isQuoted);
       }
       case 'CommandExpansion': {
@@ -187,15 +190,14 @@ export class Expander {
     }
   }
 
-  /** `${a[i]}` and `a[i]=`: the index is arithmetic. */
-  checkIndex(index: Word, scope: Scope): void {
-    this.#arithmeticText(this.#indexValue(index, scope));
-  }
-
-  #indexValue(index: Word, scope: Scope): Value {
-    const value = this.value(index, scope);
-    if (value.kind !== 'text' || !/^[A-Za-z_]\w*$/.test(value.text)) return value;
-    return scope.get(value.text) ?? { kind: 'unknown', numeric: true };
+  /** What stands in an index, an offset or a length is arithmetic. */
+  checkArithmetic(word: Word, scope: Scope): Value {
+    const value = this.value(word, scope);
+    if (value.kind === 'text' && /^[@*]$/.test(value.text)) return value;
+    this.#arithmeticText(value, scope);
+    const named =
+      value.kind === 'text' && /^[A-Za-z_]\w*$/.test(value.text) ? scope.get(value.text) : undefined;
+    return named ?? value;
   }
 }
 
@@ -282,11 +284,13 @@ class Splitter {
     this.#end();
     return this.#fields.map((pieces) => {
       const field = toField(pieces, this.#word);
-      return this.#fields.length > 1 ? { ...field, shown: knownText(field) || field.shown } : field;
+      const isSure = this.#fields.length > 1 && !isAssumed(field);
+      return isSure ? { ...field, shown: knownText(field) || field.shown } : field;
     });
   }
 
   #add(text: string, assumed: boolean): void {
+    if (text === '' && assumed) this.#push(textPiece('', true));
     let start = 0;
     for (let at = 0; at <= text.length; at++) {
       const isEnd = at === text.length;

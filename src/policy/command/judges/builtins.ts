@@ -1,3 +1,5 @@
+import { toValue } from '../expand/expand-parameter.js';
+import { isSafeValue } from '../expand/is-safe-arithmetic.js';
 import { exactText, type Field, knownText } from '../field.js';
 import { judgeVariable } from '../judge-variable.js';
 import { showPlace, toPlace } from '../place.js';
@@ -64,22 +66,33 @@ const judgeDeclare: Judge = (call) => {
     }
     const match = /^([A-Za-z_]\w*)(\+?=)?/.exec(text);
     if (match === null || /^\w+\[/.test(text)) findings.ask(`${call.name} evaluates ${word.shown}`);
-    if (match?.[2] === undefined || match[1] === undefined) continue;
-    // An array written out was assigned already.
-    if (!/^\w+\+?=\(/.test(text)) {
-      const value = { kind: 'text', text: text.slice(match[0].length), assumed: false } as const;
-      if (!isDone(scope, match[1], value.text)) scope.set(match[1], value);
-      judgeVariable(shell, match[1], value, scope);
-    }
-    if (words.some(({ shown }) => /^-\w*i/.test(shown)) && /[[$`]/.test(text))
-      findings.ask(`${call.name} evaluates ${word.shown}`);
+    if (match?.[1] !== undefined)
+      declareOne(call, match[1], match[2] === undefined ? undefined : text.slice(match[0].length));
   }
   return NOTHING;
 };
 
+function declareOne(
+  { words, scope, findings, shell, name: command }: Invocation,
+  name: string,
+  text: string | undefined,
+): void {
+  // An array written out was assigned already, as was whatever is not known.
+  if (text !== undefined && !text.startsWith('(')) {
+    const value = { kind: 'text', text, assumed: false } as const;
+    if (!isDone(scope, name, text)) scope.set(name, value);
+    judgeVariable(shell, name, value, scope);
+  }
+  if (words.some(({ shown }) => /^-\w*i/.test(shown))) scope.integers.add(name);
+  const value = scope.get(name);
+  if (scope.integers.has(name) && value !== undefined && !isSafeValue(value, scope)) {
+    findings.ask(`${command} evaluates the value of ${name}.`);
+  }
+}
+
 function isDone(scope: Scope, name: string, text: string): boolean {
   const value = scope.variables.get(name);
-  return value !== undefined && (value.kind !== 'text' || value.text === text);
+  return value !== undefined && (value.kind !== 'text' || value.assumed || value.text === text);
 }
 
 /** Names that are set from elsewhere. An index in a name is run. */
@@ -187,21 +200,22 @@ const judgeUnset: Judge = (call) => {
 /** `let` and `test -v` evaluate their words. */
 const judgeLet: Judge = (call) => {
   for (const word of call.words) {
-    if (!isInert(word)) call.findings.ask(`let evaluates ${word.shown}`);
+    if (!isInert(word, call.scope)) call.findings.ask(`let evaluates ${word.shown}`);
     const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(knownText(word))?.[1];
     if (name !== undefined) call.scope.set(name, { kind: 'unknown', numeric: true });
   }
   return NOTHING;
 };
 
-function isInert(word: Field): boolean {
-  return word.pieces.every((piece) => (piece.kind === 'unknown' ? piece.numeric : !/[[$`]/.test(piece.text)));
+/** It can be evaluated without running anything. */
+function isInert(word: Field, scope: Scope): boolean {
+  return isSafeValue(toValue(word.pieces), scope);
 }
 
 const judgeTest: Judge = (call) => {
   call.words.forEach((word, index) => {
     const option = call.words[index - 1]?.shown;
-    if ((option === '-v' || option === '-R') && !isInert(word))
+    if ((option === '-v' || option === '-R') && !isInert(word, call.scope))
       call.findings.ask(`test evaluates ${word.shown}`);
     // `[ $x … ]` with an unquoted value may itself come to `-v a[$(…)]`.
     if (

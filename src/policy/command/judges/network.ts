@@ -123,6 +123,7 @@ function hiddenSecret(word: Field): Stream | undefined {
 
 function judgeSent({ findings, name }: Invocation, stream: Stream | undefined): void {
   if (stream?.kind === 'secret') findings.block(`${name} would send a secret away (${stream.path}).`);
+  if (stream?.kind === 'shell') findings.block(`${name} would give a shell to whoever is connected.`);
 }
 
 const judgeWget: Judge = (call) => {

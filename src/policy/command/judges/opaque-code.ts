@@ -102,7 +102,7 @@ export function judgeCode(call: Invocation, code: string): void {
     const rest = text.slice(match.index + match[0].length);
     const command = match[0].includes('!')
       ? rest.split('\n')[0]
-      : firstStrings(match[0].trimEnd().endsWith('`') ? `\`${rest}` : rest);
+      : firstStrings(/[`{]$/.test(match[0].trimEnd()) ? match[0].trimEnd().slice(-1) + rest : rest);
     if (command !== undefined && command.trim() !== '') judgeQuietly(call, command);
   }
   judgeRemovals(call, text);

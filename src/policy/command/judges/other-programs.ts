@@ -179,8 +179,11 @@ const RUNNERS = [
 const asksSpecial =
   (when: RegExp): Judge =>
   (call) => {
-    if (call.words.some(({ shown }) => when.test(shown)))
-      call.findings.ask(`${call.name} runs a command of its own.`);
+    const texts = [
+      ...call.words.map(({ shown }) => shown),
+      ...(call.input.kind === 'text' ? [call.input.text] : []),
+    ];
+    if (texts.some((text) => when.test(text))) call.findings.ask(`${call.name} runs a command of its own.`);
     return call.input.kind === 'text' ? UNKNOWN : call.input;
   };
 
