@@ -67,4 +67,10 @@ export const CONTENTS: readonly Measurement[] = [
     nodeOptions: [],
     load: async () => (await import('./search.js')).measureSearch,
   },
+  {
+    name: 'analyze',
+    title: 'Judging a command',
+    nodeOptions: [],
+    load: async () => (await import('./analyze.js')).measureAnalysis,
+  },
 ];

@@ -11,11 +11,11 @@ afterAll(() => oracle?.close());
 const BATCH = 100;
 
 /** For longer runs: `TOOLEXEC_SHELL_FUZZ=20000 npx vitest run test/shell.test.ts`. */
-const COUNT = Number(process.env['TOOLEXEC_SHELL_FUZZ'] ?? '400');
+const COUNT = Number(process.env.TOOLEXEC_SHELL_FUZZ ?? '400');
 
 describe(`analyzeCommand() beside real bash${whyNot}`, () => {
   const random = Date.now() % 1_000_000_000;
-  for (const seed of [20_240_607, Number(process.env['TOOLEXEC_SHELL_SEED'] ?? random)]) {
+  for (const seed of [20_240_607, Number(process.env.TOOLEXEC_SHELL_SEED ?? random)]) {
     it.skipIf(oracle === undefined)(
       `allows nothing that runs a command it has not named, seed ${seed}`,
       { timeout: 3_600_000 },

@@ -34,6 +34,6 @@ export function analyzeCommand(text: string): CommandAnalysis {
   return findings.conclude();
 }
 
-const MAX_NODES = 40_000;
-const MAX_NESTED = 262_144;
-const MAX_STEPS = 30_000;
+const MAX_NODES = 20_000;
+const MAX_NESTED = 131_072;
+const MAX_STEPS = 10_000;

@@ -50,6 +50,7 @@ export class Interpreter implements Shell {
   }
 
   runText(text: string, scope: Scope, input: Stream): Stream {
+    if (this.#depth > 0) this.#limits.nestedCharactersLeft -= text.length;
     const parsed = parseShell(text, this.#limits);
     if ('flaw' in parsed) {
       this.findings.ask(`Cannot tell what would run: ${parsed.flaw}.`);

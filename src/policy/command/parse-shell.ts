@@ -4,7 +4,8 @@ import { forEachChild, type ParameterExpansionPart, type ParsedScript, parse, ty
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
   if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
-  if (nestsTooDeep(text)) return { flaw: 'substitutions are nested too deep' };
+  if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
+    return { flaw: 'substitutions are nested too deep' };
   try {
     const script = parse(text);
     const flaw = new Inspection(limits).inspect(script);

@@ -20,7 +20,49 @@ export function runWords(shell: Interpreter, words: readonly Field[], scope: Sco
   }
   const name = path.slice(path.lastIndexOf('/') + 1);
   const { findings } = shell;
+  if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
   return findJudge(name)({ shell, findings, scope, input, name, words: args });
+}
+
+/** Programs that can be told by an option to run something else. */
+const TAKES_CODE: ReadonlySet<string> = new Set([
+  ...[
+    'tar',
+    'ssh',
+    'scp',
+    'sftp',
+    'rsync',
+    'zip',
+    'find',
+    'sed',
+    'awk',
+    'gawk',
+    'sort',
+    'make',
+    'man',
+    'split',
+  ],
+  ...[
+    'python',
+    'python3',
+    'perl',
+    'ruby',
+    'node',
+    'php',
+    'lua',
+    'curl',
+    'wget',
+    'docker',
+    'npx',
+    'npm',
+    'nc',
+    'socat',
+  ],
+]);
+
+/** Not in quotes, and not known: it may come to any number of words. */
+function mayBeOptions({ pieces: [first] }: Field): boolean {
+  return first?.kind === 'unknown' && first.splits && !first.numeric;
 }
 
 function nameOf(shell: Interpreter, command: Field): string {

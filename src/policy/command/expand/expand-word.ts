@@ -99,6 +99,7 @@ export class Expander {
 
   #reparse(text: string): Word | undefined {
     this.#shell.step();
+    this.#limits.nestedCharactersLeft -= text.length;
     const parsed = parseShell(`: ${text}`, this.#limits);
     if (!('script' in parsed) || parsed.script.commands.length !== 1) return undefined;
     const command = parsed.script.commands[0]?.command;

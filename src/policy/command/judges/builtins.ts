@@ -52,7 +52,8 @@ const judgeAlias: Judge = (call) => {
 
 /** `declare`, `export`, `local`, `readonly`: assignments are words here. */
 const judgeDeclare: Judge = (call) => {
-  const { words, scope, findings, shell } = call;
+  const { words, findings } = call;
+  const isInteger = words.some(({ shown }) => /^-\w*i/.test(shown));
   for (const word of words) {
     const text = exactText(word);
     if (text === undefined) {
@@ -67,15 +68,16 @@ const judgeDeclare: Judge = (call) => {
     const match = /^([A-Za-z_]\w*)(\+?=)?/.exec(text);
     if (match === null || /^\w+\[/.test(text)) findings.ask(`${call.name} evaluates ${word.shown}`);
     if (match?.[1] !== undefined)
-      declareOne(call, match[1], match[2] === undefined ? undefined : text.slice(match[0].length));
+      declareOne(call, match[1], match[2] === undefined ? undefined : text.slice(match[0].length), isInteger);
   }
   return NOTHING;
 };
 
 function declareOne(
-  { words, scope, findings, shell, name: command }: Invocation,
+  { scope, findings, shell, name: command }: Invocation,
   name: string,
   text: string | undefined,
+  isInteger: boolean,
 ): void {
   // An array written out was assigned already, as was whatever is not known.
   if (text !== undefined && !text.startsWith('(')) {
@@ -83,7 +85,7 @@ function declareOne(
     if (!isDone(scope, name, text)) scope.set(name, value);
     judgeVariable(shell, name, value, scope);
   }
-  if (words.some(({ shown }) => /^-\w*i/.test(shown))) scope.integers.add(name);
+  if (isInteger) scope.integers.add(name);
   const value = scope.get(name);
   if (scope.integers.has(name) && value !== undefined && !isSafeValue(value, scope)) {
     findings.ask(`${command} evaluates the value of ${name}.`);

@@ -20,9 +20,13 @@ export const judgeFind: Judge = (call) => {
       findings.ask(`An expression of find is computed: ${word.shown}`);
     }
   }
-  for (const [index, word] of expression.entries()) judgeAction(call, starts, expression, word, index);
+  if (expression.length > MAX_EXPRESSION) findings.ask('The expression of find is too long to be judged.');
+  for (const [index, word] of expression.slice(0, MAX_EXPRESSION).entries())
+    judgeAction(call, starts, expression, word, index);
   return { kind: 'listing', root: rootOf(starts, expression, call.scope.directory) };
 };
+
+const MAX_EXPRESSION = 200;
 
 function startsOf(words: readonly Field[]): readonly Field[] {
   const starts = words.filter(({ shown }) => !/^-(?:[HLP]|O\d|D)/.test(shown));

@@ -104,6 +104,7 @@ const asks =
 const judgeCrontab: Judge = (call) => {
   const options = readOptions(call.words, { short: 'u' });
   if (options.has('r')) call.findings.block('crontab -r would remove every planned command.');
+  else if (options.has('e')) call.findings.ask('crontab -e plans commands that run unasked.');
   else if (!options.has('l')) call.findings.block('crontab would plan commands that run unasked.');
   return UNKNOWN;
 };
