@@ -56,10 +56,12 @@ export function listChildren(pid: number): number[] {
     .filter((child) => child > 0);
 }
 
-/** Whether the environment that the process was started with holds `needle`. False when we may not look. */
-export function environmentHolds(pid: number, needle: string): boolean {
-  return attempt(() => readFileSync(`/proc/${pid}/environ`).includes(needle), false);
+/** The environment that the process was started with: parts that end with NUL. Empty when we may not look. */
+export function readEnvironmentOf(pid: number): Buffer {
+  return attempt(() => readFileSync(`/proc/${pid}/environ`), NOTHING);
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** What a process has open, as the kernel names it: a path, or `socket:[4711]`. Empty when we may not look. */
 export function listOpenFiles(pid: number, descriptors = listDescriptors(pid)): string[] {

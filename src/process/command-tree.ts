@@ -1,6 +1,5 @@
 import { systemClock } from '../platform/clock.js';
 import {
-  environmentHolds,
   lastProcessId,
   listChildren,
   listOpenFiles,
@@ -11,6 +10,7 @@ import {
 } from '../platform/proc-table.js';
 import { type SignalName, sendSignal } from '../platform/send-signal.js';
 import type { CommandMark } from './command-mark.js';
+import { processMarks } from './process-marks.js';
 
 /**
  * All that a command started, found anew at each look. A process belongs to it on evidence only:
@@ -58,8 +58,11 @@ function createMarkedTree(leader: ProcessEntry, mark: CommandMark): CommandTree 
     return sessions.has(entry.session) || members.has(entry.parent) || isSame(entry, known.get(entry.pid));
   }
 
-  function isMarked({ pid }: ProcessEntry): boolean {
-    return environmentHolds(pid, mark.id) || listOpenFiles(pid).some((name) => files.has(name));
+  function isMarked(entry: ProcessEntry): boolean {
+    // A zombie has neither any more, and its children have another parent.
+    if (!entry.alive) return false;
+    const marks = processMarks(entry);
+    return marks.environment.includes(mark.id) || marks.files.some((name) => files.has(name));
   }
 
   function look(pids: readonly number[]): ProcessEntry[] {

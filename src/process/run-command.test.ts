@@ -282,7 +282,7 @@ describe('what a finished command leaves running', () => {
     const outcomes = await Promise.all(runs);
     expect(outcomes.flatMap(({ survivors }) => survivors)).toEqual([]);
     expect(living(token)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('after runCommand() nothing is left', () => {
