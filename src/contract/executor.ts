@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly parallel?: boolean;
   /** What the model's context can still take, in bytes, for the whole batch. Default: no bound but `output.maxBytes`. */
   readonly availableCapacityBytes?: number;
+  /** The sub-agent that makes these calls: rules of the policy can speak of it. Left out: the conversation itself. */
+  readonly agent?: string;
   /** Asked instead of the executor's own approver. */
   readonly approver?: Approver | null;
 }

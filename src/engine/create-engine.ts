@@ -56,7 +56,7 @@ class Engine implements Executor {
   async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
-    return toPlan(await judgeBatch(calls, this.#settings));
+    return toPlan(await judgeBatch(calls, this.#settingsFor(options)));
   }
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
@@ -121,6 +121,10 @@ class Engine implements Executor {
     await this.#onClose();
   }
 
+  #settingsFor({ agent }: RunOptions): EngineSettings {
+    return agent === undefined ? this.#settings : { ...this.#settings, agent };
+  }
+
   readonly #ended = (batch: Batch): void => {
     this.#active.delete(batch);
   };
@@ -139,7 +143,7 @@ class Engine implements Executor {
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
       id: this.#settings.createId(),
-      settings: this.#settings,
+      settings: this.#settingsFor(options),
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
       dryRun: options.dryRun === true,

@@ -10,6 +10,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
     (value) => typeof value === 'string' && value !== '',
     'a text that is not empty',
   ),
+  agent: option(undefined, (value) => typeof value === 'string' && value !== '', 'a text that is not empty'),
   failFast: option(undefined, isBoolean, 'true or false'),
   concurrency: option(undefined, isWhole(1), 'a whole number from 1'),
   parallel: option(undefined, isBoolean, 'true or false'),

@@ -39,6 +39,8 @@ export interface EngineSettings {
   readonly policy: Policy | null;
   /** Told of every decision of the policy. */
   readonly onDecision: DecisionObserver | undefined;
+  /** For the policy: the sub-agent that makes the calls of a run. */
+  readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
   readonly locate: NonNullable<PolicyQuestion['locate']>;
   readonly reviewers: readonly Reviewer[];

@@ -125,6 +125,7 @@ function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: En
     places: effects,
     roots: settings.sandbox.roots,
     locate: settings.locate,
+    ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
     args: call.args,
   });
   const { code = 'policy_denied', reason } = answer;
