@@ -1,5 +1,16 @@
 import { DEFINITIONS } from './definitions-kind.js';
-import { adding, joining, never, only, removing, smaller, stricter, type Tighten } from './tighten.js';
+import { RULES } from './rules-kind.js';
+import {
+  adding,
+  joining,
+  never,
+  only,
+  onlyRefusing,
+  removing,
+  smaller,
+  stricter,
+  type Tighten,
+} from './tighten.js';
 import { tightenRoots } from './tighten-roots.js';
 import {
   BOOLEAN,
@@ -197,6 +208,15 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.policy.promptSideEffects',
     meaning: 'In mode `prompt`: ask about calls with side effects.',
     tighten: only(true),
+  },
+  'tools.approval.rules': {
+    kind: RULES,
+    fallback: [],
+    option: 'executor.policy.rules',
+    meaning:
+      'Rules about single calls, see policy.md. Those of a file that is named and of your own are of the tier `user`, those of a project of the tier `project`.',
+    tighten: onlyRefusing,
+    isAdditive: true,
   },
   'tools.read_file.max_file_read_bytes': {
     kind: BYTES,

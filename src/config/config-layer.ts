@@ -17,6 +17,8 @@ export interface LayerSetting {
   readonly directory: string;
   /** The strongest first. */
   readonly origins: readonly ConfigOrigin[];
+  /** Of an item of a list, in a file; also when others were taken out of the list. */
+  readonly lineOf?: (item: unknown) => number;
 }
 
 /** What one source sets, by key. */
@@ -39,7 +41,12 @@ export function fileLayer({ kind, file, text, shown }: LayerFile): ConfigLayer {
   return new Map(
     readSettings(text, shown).map(({ key, value, place }) => [
       key,
-      { value, directory, origins: [{ kind, file, line: place().line }] },
+      {
+        value,
+        directory,
+        origins: [{ kind, file, line: place().line }],
+        lineOf: (item) => place([Array.isArray(value) ? value.indexOf(item) : 0]).line,
+      },
     ]),
   );
 }

@@ -11,8 +11,8 @@ export interface FileSetting {
   readonly key: string;
   /** As in the file; one that the key accepts. */
   readonly value: unknown;
-  /** Looked up when it is asked for. */
-  readonly place: () => TextPlace;
+  /** Looked up when it is asked for; of a part of the value, where a path into it is given. */
+  readonly place: (at?: KeyPath) => TextPlace;
 }
 
 /**
@@ -30,7 +30,7 @@ export function readSettings(text: string, file: string): FileSetting[] {
   return entries.map(({ path, value }) => ({
     key: path.join('.'),
     value,
-    place: () => placeOf(path),
+    place: (at = []) => placeOf([...path, ...at]),
   }));
 }
 

@@ -3,6 +3,8 @@ import { isToolError } from '../errors/tool-error.js';
 import { entryStat, realPath } from '../platform/fs-entry.js';
 import { realPlace } from '../platform/real-place.js';
 import { configHome } from '../platform/user-directories.js';
+import type { PolicyOptions } from '../policy/policy-options.js';
+import type { PolicyRule, RuleTier } from '../policy/rules/policy-rule.js';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
 import {
   type ConfigLayer,
@@ -19,6 +21,7 @@ import { findProjectFile } from './find-project-file.js';
 import { readConfigFile } from './read-config-file.js';
 import { requireSteadyRoots } from './require-steady-roots.js';
 import { type IgnoredSetting, restrainLayer } from './restrain-layer.js';
+import { RULES } from './rules-kind.js';
 import { toConfiguration } from './to-configuration.js';
 import { isTrustedText } from './trust-project.js';
 
@@ -74,8 +77,13 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   const settings = Object.entries(CONFIG_KEYS).map(([key, known]) => resolveKey(key, known, layers));
   const named = settings.filter(({ setting }) => setting !== undefined);
   return {
-    configuration: toConfiguration(
-      named.map(({ key, value, setting }) => ({ key, value, directory: setting?.directory ?? cwd })),
+    configuration: withTiers(
+      toConfiguration(
+        named
+          .filter(({ key }) => key !== RULES_KEY)
+          .map(({ key, value, setting }) => ({ key, value, directory: setting?.directory ?? cwd })),
+      ),
+      tiersOf(layers, middle.project?.trusted === true),
     ),
     settings: settings.map(({ key, value, origins }) => ({ key, value, origins })),
     ...(middle.project === undefined ? {} : { project: middle.project }),
@@ -193,7 +201,39 @@ function resolveKey(key: string, known: ConfigKey, layers: readonly ConfigLayer[
     return { key, value: known.fallback, origins: [{ kind: 'default' }], setting };
   }
   if (known.isAdditive !== true) return { key, value: setting.value, origins: setting.origins, setting };
-  const value = [...new Set(naming.flatMap((one) => textsOf(one.value)))];
+  const value = [...new Set(naming.flatMap((one) => listOf(one.value)))];
   const origins: readonly ConfigOrigin[] = naming.flatMap((one) => one.origins);
   return { key, value, origins, setting };
+}
+
+const RULES_KEY = 'tools.approval.rules';
+
+/** The rules of all files, each with its place: who has written a rule says what it may do. */
+function tiersOf(layers: readonly ConfigLayer[], projectMayAllow: boolean): Partial<PolicyOptions> {
+  const rules = layers.flatMap((layer) => placedRules(layer.get(RULES_KEY)));
+  if (rules.length === 0) return {};
+  const of = (tier: RuleTier): readonly PolicyRule[] => rules.filter(({ origin }) => origin?.tier === tier);
+  return { tiers: { user: of('user'), project: of('project') }, projectMayAllow };
+}
+
+function placedRules(setting: LayerSetting | undefined): readonly PolicyRule[] {
+  const [origin] = setting?.origins ?? [];
+  if (setting === undefined || origin === undefined || !('file' in origin)) return [];
+  const tier = origin.kind === 'project' ? 'project' : 'user';
+  const { file } = origin;
+  const written = listOf(setting.value);
+  return listOf(RULES.toOption(setting.value, setting.directory)).map((rule, index) => ({
+    ...(rule as PolicyRule),
+    origin: { tier, file, line: setting.lineOf?.(written[index]) ?? origin.line },
+  }));
+}
+
+function withTiers(configuration: Configuration, tiers: Partial<PolicyOptions>): Configuration {
+  if (tiers.tiers === undefined) return configuration;
+  const { executor } = configuration;
+  return { ...configuration, executor: { ...executor, policy: { ...executor.policy, ...tiers } } };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

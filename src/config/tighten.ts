@@ -90,6 +90,17 @@ export const removing: Tighten = {
 /** For lists that are joined over all layers, and whose entries forbid. */
 export const joining: Tighten = { may: 'adds', apply: (asked) => ({ value: asked }) };
 
+/** Rules that deny and ask. */
+export const onlyRefusing: Tighten = {
+  may: 'denies and asks',
+  apply: (asked) => {
+    const kept = listOf(asked).filter((rule) => Object(rule).decision !== 'allow');
+    const value = kept.length === 0 ? undefined : kept;
+    if (kept.length === listOf(asked).length) return { value };
+    return { value, reason: 'its rules may deny and ask, and not allow' };
+  },
+};
+
 /** Text for a model, for example. */
 export const never: Tighten = {
   may: 'nothing',
