@@ -56,6 +56,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./lookup.js')).measureLookup,
   },
   {
+    name: 'wire',
+    title: 'Reading and writing a megabyte of calls, as text',
+    nodeOptions: [],
+    load: async () => (await import('./wire.js')).measureWire,
+  },
+  {
     name: 'sandbox',
     title: 'Resolving a path inside the sandbox, three deep',
     nodeOptions: [],

@@ -6,10 +6,10 @@ export { type CallStream, createCallStream } from './protocols/create-call-strea
 export {
   describeTools,
   type GeminiDeclaration,
-  type ObjectSchema,
   type ToolDescriptions,
 } from './protocols/describe/describe-tools.js';
 export type { GeminiSchema } from './protocols/describe/gemini-schema.js';
+export type { ObjectSchema } from './protocols/describe/to-object-schema.js';
 export { parseToolBlocks, type ToolBlockOptions } from './protocols/parse-tool-blocks.js';
 export { type ReadCalls, type ReadOptions, readCalls } from './protocols/read-calls.js';
 export type { ReadError } from './protocols/read-error.js';

@@ -36,7 +36,7 @@ describe('the doors', () => {
         "lp1: applyPatch parsePatch",
         "output: createSanitizer redact sanitize truncate",
         "policy: analyzeCommand createPolicy",
-        "process: commandEnvironment removedValues sanitizeEnvironment",
+        "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",
         "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls writeResults",
         "sandbox: createSandbox",
         "testing: describeJournal",

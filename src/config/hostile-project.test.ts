@@ -9,6 +9,7 @@ import { parseConfig } from './parse-config.js';
 import { resolveConfig } from './resolve-config.js';
 import { trustProject } from './trust-project.js';
 
+const RULES = 'tools.approval.rules';
 const PROJECT = 'work/project/toolexec.toml';
 const USER = '.config/toolexec/config.toml';
 
@@ -120,7 +121,8 @@ describe('a project that nobody has trusted', () => {
     const after = resolveConfig({ cwd: project, env });
     expect(after.configuration).toEqual(before.configuration);
     const joined = Object.keys(CONFIG_KEYS).filter((key) => CONFIG_KEYS[key]?.isAdditive === true);
-    const refused = Object.keys(CONFIG_KEYS).filter((key) => !joined.includes(key));
+    // Rules are joined as well, but those that allow are refused.
+    const refused = Object.keys(CONFIG_KEYS).filter((key) => !joined.includes(key) || key === RULES);
     expect(after.ignored.map(({ key }) => key)).toEqual(refused);
   });
 

@@ -248,12 +248,21 @@ describe('createCallStream("fenced")', () => {
     ['a body without an end', `\`\`\`tool\n${'x'.repeat(1_000_000)}`],
     ['a label without an end', `\`\`\`${'t'.repeat(1_000_000)}`],
     ['quotes', `\`\`\`tool\n${'"'.repeat(1_000_000)}\n\`\`\``],
-  ])('takes a megabyte of %s within seconds, in one piece and in small ones', (_, hostile) => {
-    const start = performance.now();
-    const { calls, errors } = parseToolBlocks(hostile, { labels: ['tool', 'json', ''] });
-    expect(calls).toEqual([]);
-    expect(errors.length).toBeLessThanOrEqual(20_000);
-    streamed(hostile.match(/[\s\S]{1,7}/g) ?? []);
-    expect(performance.now() - start).toBeLessThan(10_000);
-  });
+    ['nesting', `\`\`\`tool\n${'{"a":'.repeat(200_000)}\n\`\`\``],
+    ['a string without an end', `\`\`\`tool\n{"name":"${'\\\\"'.repeat(333_333)}`],
+    ['carriage returns', '```tool\r'.repeat(125_000)],
+  ])(
+    'takes a megabyte of %s within seconds, in one piece, in small ones and character by character',
+    (_, hostile) => {
+      const start = performance.now();
+      const { calls, errors } = parseToolBlocks(hostile, { labels: ['tool', 'json', ''] });
+      expect(calls).toEqual([]);
+      expect(errors.length).toBeLessThanOrEqual(20_000);
+      streamed(hostile.match(/[\s\S]{1,7}/g) ?? []);
+      const single = createCallStream('fenced');
+      for (let at = 0; at < hostile.length; at++) single.push(hostile.charAt(at));
+      single.end();
+      expect(performance.now() - start).toBeLessThan(10_000);
+    },
+  );
 });

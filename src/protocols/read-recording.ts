@@ -54,7 +54,8 @@ const FIELD = /^(?:data|event|id|retry)?:/;
 /** The `data` of server-sent events: lines of one event belong together, an empty line ends it. */
 function splitEvents(text: string): readonly string[] | undefined {
   const start = text.trimStart();
-  if (!FIELD.test(start)) return undefined;
+  // Asked of a part, since a pattern may look at all of a long text.
+  if (!FIELD.test(start.slice(0, 10))) return undefined;
   const events: string[] = [];
   let data: string[] = [];
   const finish = (): void => {
@@ -75,11 +76,11 @@ function splitEvents(text: string): readonly string[] | undefined {
 
 /** One JSON object a line, more than one of them. */
 function splitLines(text: string): readonly string[] | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const [first] = lines;
-  // Nobody begins an object's only line with all of it, and goes on with another.
-  return first !== undefined && lines.length > 1 && parse(first) !== undefined ? lines : undefined;
+  const start = text.trim();
+  const end = start.indexOf('\n');
+  // Most JSON is one line, or begins with a line that is none.
+  if (!start.startsWith('{') || end === -1 || parse(start.slice(0, end)) === undefined) return undefined;
+  return start.split('\n').filter((line) => line.trim() !== '');
 }
 
 function parse(text: string): { readonly value: unknown } | undefined {

@@ -43,7 +43,11 @@ export async function runResponse(
     stdio,
     exitNow: () => exitNow(exitCodeOf([], true)),
   });
-  writeJson(stdio.stdout, writeResults(options.format ?? response.format, results, response));
+  const { format = response.format } = options;
+  // How calls stood in their response says nothing in another format.
+  const written =
+    format === response.format ? writeResults(format, results, response) : writeResults(format, results);
+  writeJson(stdio.stdout, written);
   noteResults(results, display);
   return exitCodeOf(results, interrupted);
 }

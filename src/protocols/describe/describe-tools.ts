@@ -1,4 +1,3 @@
-import type { JsonSchema } from '../../contract/json.js';
 import type { ToolDefinition } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ToolLike } from '../tool-like.js';
@@ -7,37 +6,37 @@ import { protocolOf } from '../wire-protocols.js';
 import { describeFenced } from './describe-fenced.js';
 import { type GeminiSchema, toGeminiSchema } from './gemini-schema.js';
 import { settleDefinition } from './settle-definition.js';
-import { toFunctionSchema } from './to-function-schema.js';
+import { type ObjectSchema, toObjectSchema } from './to-object-schema.js';
 import { wireNames } from './wire-names.js';
 
-/** What `describeTools` gives for each format: the `tools` of a request, or a text for the system prompt (fenced). */
+/**
+ * What `describeTools` gives for each format: the `tools` of a request, or a text for the system prompt (fenced). The
+ * lists are the caller's own, as the clients of the providers want them.
+ */
 export interface ToolDescriptions {
-  readonly native: readonly ToolDefinition[];
+  readonly native: ToolDefinition[];
   readonly fenced: string;
-  readonly anthropic: readonly {
+  readonly anthropic: {
     readonly name: string;
     readonly description: string;
     readonly input_schema: ObjectSchema;
   }[];
-  readonly openai: readonly {
+  readonly openai: {
     readonly type: 'function';
-    readonly function: {
-      readonly name: string;
-      readonly description: string;
-      readonly parameters: ObjectSchema;
-    };
+    readonly function: FunctionDescription;
   }[];
-  readonly 'openai-responses': readonly {
+  readonly 'openai-responses': (FunctionDescription & {
     readonly type: 'function';
-    readonly name: string;
-    readonly description: string;
-    readonly parameters: ObjectSchema;
     readonly strict: false;
-  }[];
-  readonly gemini: readonly { readonly functionDeclarations: readonly GeminiDeclaration[] }[];
+  })[];
+  readonly gemini: { readonly functionDeclarations: GeminiDeclaration[] }[];
 }
 
-export type ObjectSchema = JsonSchema & { readonly type: 'object' };
+interface FunctionDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: ObjectSchema;
+}
 
 export interface GeminiDeclaration {
   readonly name: string;
@@ -65,27 +64,29 @@ export function describeTools<F extends WireFormat>(
     definitions.map(({ name }) => name),
   );
   if (names.size < definitions.length) throw duplicate(definitions);
-  const named = definitions.map((tool) => ({ ...tool, name: names.get(tool.name) ?? tool.name }));
+  const named = definitions.map(
+    (tool): ToolDefinition => ({ ...tool, name: names.get(tool.name) ?? tool.name }),
+  );
   return DESCRIBERS[format](named.sort((one, other) => (one.name < other.name ? -1 : 1)));
 }
 
 const DESCRIBERS: { readonly [F in WireFormat]: (tools: readonly ToolDefinition[]) => ToolDescriptions[F] } =
   {
-    native: (tools) => tools,
+    native: (tools) => [...tools],
     fenced: describeFenced,
     anthropic: (tools) =>
       tools.map((tool) => {
-        const { schema, description } = toFunctionSchema(tool, ANTHROPIC_PROPERTY);
+        const { schema, description } = toObjectSchema(tool, ANTHROPIC_PROPERTY);
         return { name: tool.name, description, input_schema: schema };
       }),
     openai: (tools) =>
       tools.map((tool) => {
-        const { schema, description } = toFunctionSchema(tool);
+        const { schema, description } = toObjectSchema(tool);
         return { type: 'function', function: { name: tool.name, description, parameters: schema } };
       }),
     'openai-responses': (tools) =>
       tools.map((tool) => {
-        const { schema, description } = toFunctionSchema(tool);
+        const { schema, description } = toObjectSchema(tool);
         return { type: 'function', name: tool.name, description, parameters: schema, strict: false };
       }),
     gemini: (tools) =>
@@ -96,7 +97,7 @@ const ANTHROPIC_PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 const GEMINI_PROPERTY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 function toDeclaration(tool: ToolDefinition): GeminiDeclaration {
-  const { schema, description } = toFunctionSchema(tool, GEMINI_PROPERTY);
+  const { schema, description } = toObjectSchema(tool, GEMINI_PROPERTY);
   const parameters = toGeminiSchema(schema, GEMINI_PROPERTY);
   const isEmpty = parameters.properties === undefined;
   return { name: tool.name, description, ...(isEmpty ? {} : { parameters }) };

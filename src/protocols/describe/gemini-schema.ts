@@ -1,14 +1,29 @@
 import type { JsonSchema, JsonValue } from '../../contract/json.js';
 import { isRecord } from '../is-record.js';
+import {
+  cutOff,
+  described,
+  type GeminiType,
+  isNullable,
+  isType,
+  isWord,
+  numberPart,
+  size,
+  sorted,
+  stringPart,
+  typeOf,
+  valuesOf,
+  withNote,
+} from './gemini-parts.js';
 import { SchemaMerger } from './schema-merger.js';
 import { resolveRef, schemasOf, stringsOf, without } from './schema-parts.js';
 
 /** The part of OpenAPI's schemas that the API takes as `parameters`. Sizes are strings there: 64-bit integers. */
 export interface GeminiSchema {
-  readonly anyOf?: readonly GeminiSchema[];
+  readonly anyOf?: GeminiSchema[];
   readonly default?: JsonValue;
   readonly description?: string;
-  readonly enum?: readonly string[];
+  readonly enum?: string[];
   readonly format?: string;
   readonly items?: GeminiSchema;
   readonly maxItems?: string;
@@ -20,12 +35,10 @@ export interface GeminiSchema {
   readonly nullable?: boolean;
   readonly pattern?: string;
   readonly properties?: { readonly [name: string]: GeminiSchema };
-  readonly required?: readonly string[];
+  readonly required?: string[];
   readonly title?: string;
   readonly type?: GeminiType;
 }
-
-export type GeminiType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
 
 /**
  * A JSON Schema in the words of Gemini. `$ref` is written out, as far as that ends; alternatives become `anyOf`;
@@ -38,7 +51,6 @@ export function toGeminiSchema(schema: JsonSchema, accepted: RegExp): GeminiSche
 /** Written out, references multiply: a schema of a few lines may stand for more than there is memory. */
 const MAX_SCHEMAS = 20_000;
 const MAX_DEPTH = 32;
-const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 const UNTYPED = new Set(['anyOf', 'oneOf', 'type']);
 const ALTERNATIVES = new Set(['anyOf', 'oneOf']);
 const ALL = new Set(['allOf']);
@@ -109,7 +121,7 @@ class GeminiWriter {
   }
 
   #writeTypes(schema: JsonSchema, types: readonly string[], within: readonly string[]): GeminiSchema {
-    const real = types.filter((type) => TYPES.has(type));
+    const real = types.filter(isType);
     const nullable = types.includes('null') ? { nullable: true } : {};
     const [type = 'string'] = real;
     if (real.length <= 1) return this.write({ ...schema, type, ...nullable }, within);
@@ -153,99 +165,6 @@ class GeminiWriter {
     const each = listed.length > 0 ? { anyOf: isOpen ? [...listed, items] : listed } : items;
     return { items: this.write(each, within), ...size({ minItems, maxItems }) };
   }
-}
-
-/** What is left of a schema that cannot be written out any further. */
-function cutOff(schema: JsonSchema): GeminiSchema {
-  const type = typeOf(schema);
-  const description = described(schema);
-  // An array without items is refused.
-  return type === 'array' ? { ...description, items: { type: 'string' }, type } : { ...description, type };
-}
-
-function described({ description }: JsonSchema): { readonly description?: string } {
-  return typeof description === 'string' ? { description } : {};
-}
-
-/** Anything at all is said as a string: a schema without a type is refused. */
-function typeOf(schema: JsonSchema): GeminiType {
-  const { type, items, prefixItems, properties, additionalProperties, minimum, maximum } = schema;
-  if (isType(type)) return type;
-  if (properties !== undefined || isRecord(additionalProperties)) return 'object';
-  if (items !== undefined || prefixItems !== undefined) return 'array';
-  const kinds = new Set(valuesOf(schema).map((value) => typeof value));
-  const [kind] = kinds;
-  if (kinds.size === 1 && (kind === 'number' || kind === 'boolean')) return kind;
-  return minimum !== undefined || maximum !== undefined ? 'number' : 'string';
-}
-
-function isType(value: unknown): value is GeminiType {
-  return TYPES.has(value);
-}
-
-function isNullable(schema: JsonSchema): boolean {
-  return schema.nullable === true || (Array.isArray(schema.enum) && schema.enum.includes(null));
-}
-
-function valuesOf(schema: JsonSchema): readonly unknown[] {
-  const values = schema.const === undefined ? schema.enum : [schema.const];
-  return Array.isArray(values) ? values.filter((value) => value !== null) : [];
-}
-
-function isWord(schema: JsonSchema): boolean {
-  const values = valuesOf(schema);
-  return values.length > 0 && values.every((value) => typeof value === 'string' && value !== '');
-}
-
-function stringPart(schema: JsonSchema): GeminiSchema {
-  const { format, minLength, maxLength, pattern, default: preset } = schema;
-  return {
-    ...(typeof preset === 'string' ? { default: preset } : {}),
-    ...(isWord(schema) ? { enum: stringsOf(valuesOf(schema)) } : {}),
-    ...(format === 'date-time' ? { format } : {}),
-    ...size({ minLength, maxLength }),
-    ...(typeof pattern === 'string' ? { pattern } : {}),
-  };
-}
-
-function numberPart(schema: JsonSchema, type: 'number' | 'integer'): GeminiSchema {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, default: preset } = schema;
-  const step = type === 'integer' ? 1 : 0;
-  const least = isNumber(minimum)
-    ? minimum
-    : isNumber(exclusiveMinimum)
-      ? exclusiveMinimum + step
-      : undefined;
-  const most = isNumber(maximum) ? maximum : isNumber(exclusiveMaximum) ? exclusiveMaximum - step : undefined;
-  return {
-    ...(isNumber(preset) ? { default: preset } : {}),
-    ...(least === undefined ? {} : { minimum: least }),
-    ...(most === undefined ? {} : { maximum: most }),
-  };
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
-}
-
-function size(limits: { readonly [keyword: string]: unknown }): { readonly [keyword: string]: string } {
-  const given = Object.entries(limits).filter(([, limit]) => Number.isSafeInteger(limit));
-  return Object.fromEntries(given.map(([keyword, limit]) => [keyword, String(limit)]));
-}
-
-/** `enum` holds words alone; other values are told in the description. */
-function withNote(schema: GeminiSchema, from: JsonSchema): GeminiSchema {
-  const values = valuesOf(from);
-  if (values.length === 0 || schema.enum !== undefined) return schema;
-  const shown = values.slice(0, 50).map((value) => JSON.stringify(value));
-  const note = `One of: ${shown.join(', ')}${values.length > shown.length ? ', …' : ''}.`;
-  const description = schema.description === undefined ? note : `${schema.description}\n${note}`;
-  return sorted({ ...schema, description });
-}
-
-function sorted(schema: GeminiSchema): GeminiSchema {
-  const entries = Object.entries(schema).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries);
 }
 
 function withoutEmpty(schema: JsonSchema): JsonSchema {

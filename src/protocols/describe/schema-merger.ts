@@ -3,7 +3,7 @@ import { isRecord } from '../is-record.js';
 import { resolveRef, schemasOf, stringsOf, without } from './schema-parts.js';
 
 /** Deeper than that, and oftener, nobody combines; a hostile schema may. */
-const MAX_ROUNDS = 16;
+const MAX_ROUNDS = 8;
 const MAX_BRANCHES = 1000;
 const COMBINING = new Set(['$ref', 'allOf', 'anyOf', 'oneOf']);
 const REF = new Set(['$ref']);

@@ -22,8 +22,8 @@ export function writeGemini(
 
 function toPart(result: ToolResult, origin: CallOrigin | undefined): GeminiFunctionResponse {
   const text = toModelText(result);
-  const id = origin?.unnamed === true ? {} : { id: result.callId };
   const name = origin?.name ?? result.toolName;
   const response = result.success ? { output: text } : { error: text };
-  return { functionResponse: { ...id, name, response } };
+  if (origin?.unnamed === true) return { functionResponse: { name, response } };
+  return { functionResponse: { id: result.callId, name, response } };
 }

@@ -22,7 +22,7 @@ type Message = { readonly [key: string]: unknown };
 
 function readOpenai(input: unknown): readonly RawCall[] {
   const { tool_calls: calls, function_call: legacy } = toMessage(input) ?? {};
-  if (Array.isArray(calls)) return calls.map(readToolCall);
+  if (Array.isArray(calls) && calls.length > 0) return calls.map(readToolCall);
   return legacy === undefined || legacy === null ? [] : [readLegacyCall(legacy)];
 }
 

@@ -1,9 +1,16 @@
 import type { JsonSchema } from '../../contract/json.js';
 import type { ToolDefinition } from '../../contract/tool.js';
 import { isRecord } from '../is-record.js';
-import type { ObjectSchema } from './describe-tools.js';
 import { SchemaMerger } from './schema-merger.js';
 import { stringsOf, without } from './schema-parts.js';
+
+/** The schema of a function's arguments. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly properties: { readonly [name: string]: unknown };
+  readonly required?: string[];
+  readonly [keyword: string]: unknown;
+}
 
 /** Refused, or without meaning, at the top of a function's schema. */
 const NOT_AT_TOP = new Set([
@@ -23,7 +30,7 @@ const NOT_AT_TOP = new Set([
  * A tool's schema as every provider takes it: of type object with properties, and nothing combined at its top.
  * Properties whose names the provider refuses are left out, and the description says so.
  */
-export function toFunctionSchema(
+export function toObjectSchema(
   { description, inputSchema }: ToolDefinition,
   accepted?: RegExp,
 ): { readonly schema: ObjectSchema; readonly description: string } {
@@ -32,22 +39,25 @@ export function toFunctionSchema(
   const names = Object.keys(properties);
   const refused = accepted === undefined ? [] : names.filter((name) => !accepted.test(name));
   const unwanted = new Set(refused);
-  const kept = without(properties, unwanted);
   const required = stringsOf(top.required).filter((name) => !unwanted.has(name));
-  const rewritten = rewrite({ ...top, properties: kept, required });
-  const schema = sorted({ ...rewritten, type: 'object' });
+  const schema = withFixedParts(rewrite({ ...top, properties: without(properties, unwanted), required }));
   return { schema, description: refused.length === 0 ? description : `${description}${note(refused)}` };
+}
+
+/** With the keys in their order, `type` where it belongs. */
+function withFixedParts(schema: JsonSchema): ObjectSchema {
+  const { properties, required, type: _, ...rest } = schema;
+  const fixed = { properties: isRecord(properties) ? properties : {}, type: 'object' } as const;
+  const whole: ObjectSchema =
+    required === undefined ? fixed : { ...fixed, required: [...stringsOf(required)] };
+  const entries = Object.entries({ ...rest, ...whole }).sort(([one], [other]) => (one < other ? -1 : 1));
+  return { ...Object.fromEntries(entries), ...whole };
 }
 
 function note(refused: readonly string[]): string {
   const shown = refused.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 80)));
   const more = refused.length > shown.length ? ', …' : '';
   return `\n\nNot available here, because of their names: ${shown.join(', ')}${more}.`;
-}
-
-function sorted(schema: JsonSchema & { readonly type: 'object' }): ObjectSchema {
-  const entries = Object.entries(schema).sort(([one], [other]) => (one < other ? -1 : 1));
-  return { ...Object.fromEntries(entries), type: 'object' };
 }
 
 const ONE = new Set(
@@ -81,7 +91,7 @@ function rewriteOne(value: unknown): unknown {
   return isRecord(value) ? rewrite(value) : value;
 }
 
-/** Lists of items are `prefixItems` now, and limits are numbers. */
+/** Lists of items are `prefixItems` now. */
 function modernise(schema: JsonSchema): JsonSchema {
   const { items, additionalItems, ...rest } = without(schema, NOTES);
   const isTuple = Array.isArray(items);
