@@ -46,6 +46,8 @@ describe('what a tool did not declare', () => {
     ['read', (ctx) => ctx.files.read('dir/in.txt')],
     ['write', (ctx) => ctx.files.write('dir/new.txt', bytes, { mode: 'create' })],
     ['append', (ctx) => ctx.files.write('dir/in.txt', bytes, { mode: 'append' })],
+    ['write several', (ctx) => ctx.files.writeAll([{ path: 'dir/in.txt', bytes }])],
+    ['remove among several', (ctx) => ctx.files.writeAll([{ path: 'dir/in.txt', bytes: null }])],
     ['list', (ctx) => ctx.files.list('dir')],
     ['list the root', (ctx) => ctx.files.list('.')],
     ['stat', (ctx) => ctx.files.stat('dir/in.txt')],
@@ -106,6 +108,38 @@ describe('what a tool did not declare', () => {
       'write lets not rename away',
       { kind: 'write', path: 'dir' },
       (ctx) => ctx.files.rename('dir/in.txt', 'dir/x'),
+      false,
+    ],
+    [
+      'write lets write several below',
+      { kind: 'write', path: 'dir' },
+      (ctx) =>
+        ctx.files.writeAll([
+          { path: 'dir/in.txt', bytes },
+          { path: 'dir/a/b', bytes },
+        ]),
+      true,
+    ],
+    [
+      'write lets not write one of several beside it',
+      { kind: 'write', path: 'dir' },
+      (ctx) =>
+        ctx.files.writeAll([
+          { path: 'dir/in.txt', bytes },
+          { path: 'other/b', bytes },
+        ]),
+      false,
+    ],
+    [
+      'write lets not take the mode of what is beside it',
+      { kind: 'write', path: 'dir' },
+      (ctx) => ctx.files.writeAll([{ path: 'dir/n', bytes, like: 'other/out.txt' }]),
+      false,
+    ],
+    [
+      'write lets not remove among several',
+      { kind: 'write', path: 'dir' },
+      (ctx) => ctx.files.writeAll([{ path: 'dir/in.txt', bytes: null }]),
       false,
     ],
     ['delete lets remove', { kind: 'delete', path: 'dir' }, (ctx) => ctx.files.remove('dir/in.txt'), true],

@@ -56,7 +56,10 @@ describe('readPatch()', () => {
       ...['*** Add File: a b.txt', '+one', '*** Delete File: d', '*** Update File: m', '*** Move to: n/m'],
       ...['@@', ' x', '-y', '+z', '*** Update File: u', '+end', '*** End of File'],
     );
-    expect(readPatch(text).steps.map(({ run: _, ...step }) => step)).toEqual([
+    const steps = readPatch(text).steps.map(({ line, path, effect, to, added }) =>
+      to === undefined ? { line, path, effect, added } : { line, path, effect, to, added },
+    );
+    expect(steps).toEqual([
       { line: 2, path: 'a b.txt', effect: 'write', added: ['one'] },
       { line: 4, path: 'd', effect: 'delete', added: [] },
       { line: 5, path: 'm', effect: 'move', to: 'n/m', added: ['z'] },

@@ -18,7 +18,7 @@ describe('explainMissing()', () => {
     ['trailing white space', FILE, '\treturn "x";\n}', 'lines 4-5, but differs in trailing white space'],
     ['spacing', FILE, 'function  two() {', 'line 7, but differs in spacing within lines'],
     ['blank lines', FILE, 'import a\nfunction one() {', 'lines 1-3, but differs in blank lines'],
-    ['line breaks', FILE, 'function one()\n{', 'line 3, but differs in line breaks'],
+    ['line breaks', FILE, 'function one()\n{', 'line 3, but differs in spacing within lines and line breaks'],
     ['quotes', FILE, '\treturn "y";', 'line 8, but differs in quotes, dashes or other look-alike characters'],
     [
       'a no-break space',
