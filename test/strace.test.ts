@@ -135,8 +135,14 @@ describe.skipIf(reason !== undefined)(
       ['run_command', { command: 'cat dir/a.txt' }, { command: 'true' }],
     ];
 
+    const searches: readonly (readonly [string, object, object])[] = [
+      ['glob', { pattern: '**', path: 'dir' }, { pattern: '**', path: 'warm' }],
+      ['grep', { pattern: 'a', path: 'dir' }, { pattern: 'a', path: 'warm' }],
+      ['grep', { pattern: 'a', path: 'dir/a.txt' }, { pattern: 'a', path: 'warm/a.txt' }],
+    ];
+
     it('are watched for every tool', () => {
-      const watched = new Set([...files, ...commands].map(([name]) => name));
+      const watched = new Set([...files, ...commands, ...searches].map(([name]) => name));
       expect([...watched].sort()).toEqual(builtinTools().map(({ name }) => name));
     });
 
@@ -147,6 +153,22 @@ describe.skipIf(reason !== undefined)(
       expect(undeclared(traced)).toEqual([]);
       expect(traced.planned.filter(({ how }) => how !== 'look')).toEqual([]);
     });
+
+    it.each(searches)(
+      '%s %j starts ripgrep alone, which reads what is declared',
+      async (name, args, warmUp) => {
+        const { root, result, planned, all } = await trace(name, args, warmUp);
+        expect(result.output).toMatch(/^dir\/a\.txt/);
+        expect(planned.filter(({ how }) => how !== 'look')).toEqual([]);
+        const started = all.filter(({ call }) => call === 'execve').map(({ path }) => basename(path));
+        expect(new Set(started)).toEqual(new Set(['rg']));
+        const touched = all.filter(({ how, path }) => how !== 'look' && path.startsWith(dirname(root)));
+        expect(touched.length).toBeGreaterThan(0);
+        expect(
+          touched.filter(({ how, path }) => how === 'change' || !path.startsWith(join(root, 'dir'))),
+        ).toEqual([]);
+      },
+    );
 
     it.each(commands)(
       '%s %j starts what it declares, and touches nothing itself',

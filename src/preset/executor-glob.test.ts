@@ -37,7 +37,7 @@ describe('glob', () => {
   });
 
   it('answers to Glob as well, asks nobody and changes nothing', async () => {
-    const { executor } = searchedTree(files('a.ts'), { approver: undefined });
+    const { executor } = searchedTree(files('a.ts'));
     const plan = await executor.plan([{ id: '1', name: 'Glob', args: { pattern: '**' } }]);
     expect(plan.calls[0]).toMatchObject({
       disposition: 'execute_now',

@@ -150,6 +150,13 @@ describe('a deny pattern', () => {
           const paths = names.map((_, index) => `/w/proj/${names.slice(0, index + 1).join('/')}`);
           const expected = paths.some((path) => matcher.match(path));
           expect(isDenied(pattern, paths.at(-1) ?? '')).toBe(expected);
+          // Entry by entry, as a listing asks.
+          const rules = rulesFor([pattern]);
+          const isListed = names.every((entry, index) => {
+            const directory = ['/w/proj', ...names.slice(0, index)].join('/');
+            return !rules.deniedEntries(directory)(entry);
+          });
+          expect(isListed).toBe(!expected);
         },
       ),
       { numRuns: 500 },

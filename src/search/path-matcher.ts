@@ -82,8 +82,9 @@ function advance(
 function settle(segments: readonly SegmentPattern[], next: readonly number[]): readonly number[] {
   const settled = new Set<number>();
   for (const index of next) {
-    settled.add(index);
-    if (segments[index]?.isGlobstar === true) settled.add(index + 1);
+    let end = index;
+    while (segments[end]?.isGlobstar === true) settled.add(end++);
+    settled.add(end);
   }
   return [...settled].filter((index) => index < segments.length);
 }

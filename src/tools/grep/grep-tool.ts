@@ -151,7 +151,7 @@ function writeOutput(found: TextFound, shape: MatchesShape, maxBytes: number, ar
   const { text, shown } = fitLines(
     written.map((line) => line.text),
     maxBytes,
-    (count) => notice(found, count, isCut(count) ? found.totalFiles - filesIn(count) : undefined),
+    (count) => notice(found, shape.want, count, isCut(count) ? found.totalFiles - filesIn(count) : undefined),
   );
   const truncated = isCut(shown);
   return {
@@ -171,18 +171,25 @@ function writeOutput(found: TextFound, shape: MatchesShape, maxBytes: number, ar
   };
 }
 
-function notice(found: TextFound, shown: number, filesLeft: number | undefined): string | undefined {
+function notice(
+  found: TextFound,
+  want: MatchesShape['want'],
+  shown: number,
+  filesLeft: number | undefined,
+): string | undefined {
   const said = [
     ...(found.totalFiles === 0 ? ['no matches found'] : []),
-    ...(filesLeft === undefined ? [] : [truncation(shown, filesLeft)]),
+    ...(filesLeft === undefined ? [] : [truncation(shown, filesLeft, want)]),
     ...incompleteness(found),
   ];
   return said.length === 0 ? undefined : said.join('\n');
 }
 
-function truncation(shown: number, filesLeft: number): string {
-  const left = filesLeft > 0 ? `${filesLeft} more files match` : 'more lines match';
-  return `[truncated at ${shown} lines] ${left}: narrow the search, or raise head_limit.`;
+function truncation(shown: number, filesLeft: number, want: MatchesShape['want']): string {
+  const unit = want === 'lines' ? 'lines' : 'files';
+  const left = filesLeft === 1 ? '1 more file matches' : `${filesLeft} more files match`;
+  const rest = filesLeft > 0 ? left : 'more lines match';
+  return `[truncated at ${shown} ${unit}] ${rest}: narrow the search, or raise head_limit.`;
 }
 
 function sum(numbers: readonly number[]): number {
