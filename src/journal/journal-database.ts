@@ -7,8 +7,20 @@ import { toStoredText } from './stored-text.js';
 /** A table whose rows the chain of commits covers. */
 export type ChainedTable = 'batches' | 'calls' | 'repeats' | 'claims' | 'results' | 'notes';
 
-/** Calls whose number is known without a look into the file. */
+/** Unfinished calls whose number is known without a look into the file. */
 const REMEMBERED_CALLS = 10_000;
+
+const LAST_HASH = 'SELECT hash AS head FROM commits ORDER BY number DESC LIMIT 1';
+/** The same, and where the next rows go. */
+const ENDS = `
+  SELECT (SELECT number + size + 1 FROM batches ORDER BY number DESC LIMIT 1) AS next,
+    (SELECT hash FROM commits ORDER BY number DESC LIMIT 1) AS head`;
+
+interface Ends {
+  next: number;
+  /** The hash of the last commit; empty before the first. */
+  readonly head: string;
+}
 
 /**
  * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
@@ -20,6 +32,8 @@ export class JournalDatabase {
   private added = '';
   private content = '';
   private fresh = new Map<CallKey, number>();
+  /** Of the open transaction, once they are asked for: nobody else can write before its end. */
+  private ends: Ends | undefined = undefined;
 
   constructor(private readonly sqlite: SqliteDatabase) {}
 
@@ -36,6 +50,7 @@ export class JournalDatabase {
     this.added = '';
     this.content = '';
     this.fresh.clear();
+    this.ends = undefined;
     this.prepared('BEGIN IMMEDIATE').run();
   }
 
@@ -53,12 +68,29 @@ export class JournalDatabase {
   }
 
   private addLink(): void {
-    const last = this.prepared('SELECT hash FROM commits ORDER BY number DESC LIMIT 1').get();
-    const previous = typeof last?.hash === 'string' ? last.hash : '';
-    this.prepared('INSERT INTO commits (added, hash) VALUES (?, ?)').run(
-      this.added,
-      linkHash(previous, this.added, this.content),
-    );
+    const head = this.ends?.head ?? textOf(this.prepared(LAST_HASH).get()?.head);
+    const hash = linkHash(head, this.added, this.content);
+    this.prepared('INSERT INTO commits (added, hash) VALUES (?, ?)').run(this.added, hash);
+  }
+
+  /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
+  nextNumber(): number {
+    return this.findEnds().next;
+  }
+
+  takeNumbers(calls: number): void {
+    this.findEnds().next += calls + 1;
+  }
+
+  private findEnds(): Ends {
+    if (this.ends === undefined) {
+      const { next, head } = this.prepared(ENDS).get() ?? {};
+      this.ends = {
+        next: typeof next === 'number' ? next : 1,
+        head: textOf(head),
+      };
+    }
+    return this.ends;
   }
 
   rollback(): void {
@@ -83,6 +115,12 @@ export class JournalDatabase {
     return this.numbers.get(key) ?? this.fresh.get(key) ?? this.lookUp(key);
   }
 
+  /** A finished call's number is hardly ever asked for again. */
+  forget(key: CallKey): void {
+    this.numbers.delete(key);
+    this.fresh.delete(key);
+  }
+
   private lookUp(key: CallKey): number | undefined {
     const parsed = parseCallKey(key);
     if (parsed === undefined) return undefined;
@@ -99,6 +137,10 @@ export class JournalDatabase {
   close(): void {
     this.sqlite.close();
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /**

@@ -55,15 +55,13 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
   };
 }
 
-const LAST_BATCH = 'SELECT number, size FROM batches ORDER BY number DESC LIMIT 1';
 const ADD_BATCH = `
   INSERT INTO batches (number, id, conversation, attach, size, accepted_at) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`;
 
 /** The batch's number; its calls' follow. */
 function addBatch(database: JournalDatabase, entry: BatchEntry): number {
-  const last = database.prepared(LAST_BATCH).get();
-  const number = last === undefined ? 1 : Number(last.number) + Number(last.size) + 1;
+  const number = database.nextNumber();
   const values = [
     number,
     toStoredText(entry.id),
@@ -73,6 +71,7 @@ function addBatch(database: JournalDatabase, entry: BatchEntry): number {
     entry.at,
   ];
   if (database.prepared(ADD_BATCH).run(...values) === 0) throw batchIsKnown(entry.id);
+  database.takeNumbers(entry.calls.length);
   database.chain('batches', number, values);
   return number;
 }

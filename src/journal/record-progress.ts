@@ -43,6 +43,7 @@ export function recordResult(key: CallKey, result: ToolResult, at: number): Oper
         return 'late';
       }
       database.chain('results', call, values);
+      database.forget(key);
       return 'recorded';
     },
   };
