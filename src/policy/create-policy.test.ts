@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyQuestion } from '../contract/policy.js';
 import { createPolicy } from './create-policy.js';
+import type { PolicyOptions } from './policy-options.js';
 
 const BOTH = [true, false] as const;
 const MODES = ['auto', 'prompt', 'deny'] as const;
@@ -58,8 +59,9 @@ const SENTENCES: readonly (readonly [when: (row: Row) => boolean, outcome: strin
   [() => true, 'run'],
 ];
 
-function judge(row: Row): { outcome: string; reason: string } {
+function judge(row: Row, more: PolicyOptions = {}): { outcome: string; reason: string } {
   const policy = createPolicy({
+    ...more,
     enabled: row.enabled,
     mode: row.mode,
     allowlist: row.allow ? ['subject'] : ['bystander'],
@@ -98,6 +100,25 @@ describe('createPolicy()', () => {
       ask: 21,
       run: 19,
     });
+  });
+
+  it('holds them beside rules that do not match, and with a rule that allows or asks as its sentence says', () => {
+    const bystanders = [
+      { decision: 'deny', tool: 'bystander' } as const,
+      { decision: 'allow', path: '**' } as const,
+      { decision: 'ask', effect: 'delete' } as const,
+    ];
+    const refused = ['policy_disabled', 'denylisted', 'sandbox_violation'];
+    for (const row of allRows()) {
+      const plain = judge(row).outcome;
+      expect([row, judge(row, { rules: bystanders }).outcome]).toEqual([row, plain]);
+      const ruled = (decision: 'allow' | 'ask' | 'deny') =>
+        judge(row, { rules: [{ decision, tool: 'subject' }] }).outcome;
+      const stands = refused.includes(plain);
+      expect([row, ruled('allow')]).toEqual([row, stands ? plain : row.requiresApproval ? 'ask' : 'run']);
+      expect([row, ruled('ask')]).toEqual([row, stands || plain === 'policy_denied' ? plain : 'ask']);
+      expect([row, ruled('deny')]).toEqual([row, stands ? plain : 'policy_denied']);
+    }
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { decisionOf, TIER_ORDER } from '../judging/ruling.js';
 import { ARGUMENT_FIELDS, type CompiledRule, listOf } from '../rules/compile-rule.js';
 import type { PolicyRule } from '../rules/policy-rule.js';
 import type { RuleEntry } from '../rules/rule-entry.js';
+import { BroaderRules } from './broader-rules.js';
 import { coversRule } from './covers-rule.js';
 
 /** A tool that rules may speak of. */
@@ -12,9 +13,6 @@ export interface KnownTool {
   readonly name: string;
   readonly aliases?: readonly string[];
 }
-
-/** How many pairs of rules are compared at most: beyond, only rules without patterns are looked for above others. */
-const MAX_PAIRS = 4_000_000;
 
 /** Rules that do nothing: each in one sentence that names it and says why. */
 export function findProblems(
@@ -91,22 +89,20 @@ function whyIdle({ rule, toolNames, tier }: CompiledRule, basis: PolicyBasis): s
 }
 
 function findShadowed(entries: readonly RuleEntry[]): readonly string[] {
-  const broad =
-    entries.length ** 2 > MAX_PAIRS ? entries.filter(({ argument }) => argument === undefined) : entries;
+  const above = new BroaderRules(entries);
   const shadowed = new Map<CompiledRule, CompiledRule | undefined>();
   for (const entry of entries) {
     // A rule with several patterns is shadowed when each of them is.
     if (shadowed.has(entry.rule) && shadowed.get(entry.rule) === undefined) continue;
-    const by = broad.find((other) => other.rule !== entry.rule && shadows(other, entry));
+    const by = above.find(
+      entry,
+      (other) => other.rule !== entry.rule && speaksBefore(other, entry) && coversRule(other, entry),
+    );
     shadowed.set(entry.rule, by?.rule);
   }
   return [...shadowed].flatMap(([rule, by]) =>
     by === undefined ? [] : [`${rule.label}: it never decides, because ${by.label} always speaks before it.`],
   );
-}
-
-function shadows(other: RuleEntry, entry: RuleEntry): boolean {
-  return speaksBefore(other, entry) && coversRule(other, entry);
 }
 
 function speaksBefore(other: RuleEntry, entry: RuleEntry): boolean {

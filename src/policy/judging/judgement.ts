@@ -27,7 +27,7 @@ export class Judgement implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
   #judged: readonly JudgedPart[] | undefined;
-  readonly #seenBy = new Map<readonly string[], ReadonlySet<string>>();
+  #seenBy: Map<readonly string[], ReadonlySet<string>> | undefined;
 
   constructor(basis: PolicyBasis, question: PolicyQuestion) {
     this.basis = basis;
@@ -91,6 +91,7 @@ export class Judgement implements Circumstances {
    */
   #touches({ words }: CallPart, seen: Effect): boolean {
     if (words === undefined) return false;
+    this.#seenBy ??= new Map();
     let known = this.#seenBy.get(words);
     if (known === undefined) {
       const effects = this.basis.analyzeCommand?.(words.map(quote).join(' ')).effects ?? [];

@@ -1,4 +1,5 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
+import type { PathPattern } from '../matching/path-pattern.js';
 import { foldName } from '../matching/path-subject.js';
 import { ARGUMENT_FIELDS, type CompiledRule } from '../rules/compile-rule.js';
 import type { RuleEntry } from '../rules/rule-entry.js';
@@ -69,7 +70,7 @@ class Shelf {
   readonly #texts: RuleEntry[] = [];
   readonly #commands = new Drawer();
   readonly #hosts = new Drawer();
-  readonly #paths = new Drawer();
+  readonly #paths = { absolute: new Drawer(), relative: new Drawer(), anywhere: new Drawer() };
 
   add(entry: RuleEntry): void {
     const { rule, argument } = entry;
@@ -77,7 +78,7 @@ class Shelf {
     else if (argument.field === 'command') this.#commands.add(argument.pattern.program, entry);
     else if (argument.field === 'url') {
       this.#hosts.add(argument.pattern.kind === 'any' ? undefined : argument.pattern.host, entry);
-    } else this.#paths.add(pathKey(argument.pattern), entry);
+    } else this.#paths[argument.pattern.subject].add(pathKey(argument.pattern), entry);
   }
 
   find(part: CallPart, take: (entry: RuleEntry) => void): void {
@@ -104,14 +105,37 @@ class Shelf {
   }
 
   #findPath(path: NonNullable<CallPart['path']>, take: (entry: RuleEntry) => void): void {
-    this.#paths.rest(take);
-    if (this.#paths.isEmpty) return;
-    const seen = new Set<string>();
-    for (const kind of ['absolute', 'relative', 'anywhere'] as const) {
-      for (const form of path.forms(kind, true)) for (const key of pathKeys(kind, form)) seen.add(key);
+    for (const kind of PATH_KINDS) {
+      const drawer = this.#paths[kind];
+      drawer.rest(take);
+      if (!drawer.hasKeys) continue;
+      for (const form of path.forms(kind, true)) {
+        if (kind === 'anywhere') for (const name of form) drawer.keyed(name, take);
+        else findByHead(drawer, form, take);
+      }
     }
-    for (const key of seen) this.#paths.keyed(key, take);
   }
+}
+
+const PATH_KINDS = ['absolute', 'relative', 'anywhere'] as const;
+/** How many parts of a path make a key. */
+const HEAD = 4;
+
+function findByHead(drawer: Drawer, form: readonly string[], take: (entry: RuleEntry) => void): void {
+  let key = '';
+  for (let part = 0; part < form.length && part < HEAD; part++) {
+    key += `/${form[part]}`;
+    drawer.keyed(key, take);
+  }
+}
+
+function pathKey({ head, name }: PathPattern): string | undefined {
+  if (name !== undefined) return foldName(name);
+  if (head.length === 0) return undefined;
+  return head
+    .slice(0, HEAD)
+    .map((part) => `/${foldName(part)}`)
+    .join('');
 }
 
 /** Entries by a key, and those that have none. */
@@ -119,8 +143,8 @@ class Drawer {
   readonly #keyed = new Map<string, RuleEntry[]>();
   readonly #rest: RuleEntry[] = [];
 
-  get isEmpty(): boolean {
-    return this.#keyed.size === 0;
+  get hasKeys(): boolean {
+    return this.#keyed.size > 0;
   }
 
   add(key: string | undefined, entry: RuleEntry): void {
@@ -140,29 +164,6 @@ class Drawer {
   rest(take: (entry: RuleEntry) => void): void {
     for (const entry of this.#rest) take(entry);
   }
-}
-
-const HEAD = 4;
-
-function pathKey({
-  subject,
-  head,
-  name,
-}: {
-  subject: string;
-  head: readonly string[];
-  name: string | undefined;
-}) {
-  if (name !== undefined) return `anywhere:${foldName(name)}`;
-  if (head.length === 0) return undefined;
-  return `${subject}:${head.slice(0, HEAD).map(foldName).join('/')}`;
-}
-
-function pathKeys(kind: 'absolute' | 'relative' | 'anywhere', form: readonly string[]): readonly string[] {
-  if (kind === 'anywhere') return form.map((name) => `anywhere:${name}`);
-  return Array.from({ length: Math.min(HEAD, form.length) }, (_, last) => {
-    return `${kind}:${form.slice(0, last + 1).join('/')}`;
-  });
 }
 
 function nextName(host: string, at: number): number {

@@ -1,6 +1,6 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
 import type { PolicyMode } from '../policy-options.js';
-import { callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
+import { type CompiledRule, callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
 import type { RuleEntry } from '../rules/rule-entry.js';
 import type { CallPart } from './call-part.js';
 import { comparePrecision, isStricter } from './precedence.js';
@@ -15,16 +15,16 @@ export interface Circumstances {
 
 /** The rule that speaks for a part; undefined: none matches. */
 export function ruleOn(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
-  const best = new Map<string, RuleEntry>();
+  const best: Partial<Record<CompiledRule['tier'], RuleEntry>> = {};
   index.find(at.question, part, (entry) => {
     const { tier } = entry.rule;
-    const known = best.get(tier);
+    const known = best[tier];
     if (known === entry || (known !== undefined && comparePrecision(known, entry).difference >= 0)) return;
-    if (mismatch(entry, part, at) === undefined) best.set(tier, entry);
+    if (mismatch(entry, part, at) === undefined) best[tier] = entry;
   });
   let winner: RuleEntry | undefined;
   for (const tier of TIER_ORDER) {
-    const entry = best.get(tier);
+    const entry = best[tier];
     // A lower tier can only tighten what a higher one says.
     if (entry !== undefined && (winner === undefined || isStricter(decisionOf(entry), decisionOf(winner)))) {
       winner = entry;

@@ -35,7 +35,7 @@ export class PathSubject {
     const key = tightens ? `${kind}!` : kind;
     const known = this.#forms.get(key);
     if (known !== undefined) return known;
-    const forms = this.#names(tightens).flatMap((name) => this.#formsOf(name, kind, tightens));
+    const forms = distinct(this.#names(tightens).flatMap((name) => this.#formsOf(name, kind, tightens)));
     this.#forms.set(key, forms);
     return forms;
   }
@@ -60,6 +60,11 @@ export class PathSubject {
       kind === 'absolute' || (kind === 'anywhere' && relatives.length === 0) ? [name] : relatives;
     return chosen.flatMap((path) => spellings(path, tightens));
   }
+}
+
+function distinct(forms: readonly Form[]): readonly Form[] {
+  if (forms.length < 2) return forms;
+  return [...new Map(forms.map((form) => [form.join('/'), form])).values()];
 }
 
 /** Makes one of the names that some file systems take for the same: case, a long s, an invisible character. */

@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../../contract/json.js';
 import type { PolicyRule } from './policy-rule.js';
 
 interface RuleField {
@@ -8,6 +9,8 @@ interface RuleField {
   /** Whether one value is accepted; where lists are, each of their items. */
   readonly accepts: (value: unknown) => boolean;
   readonly takesList?: true;
+  /** Of one value, for editors of configuration files. */
+  readonly schema: JsonSchema;
 }
 
 const isText = (value: unknown): boolean =>
@@ -34,14 +37,20 @@ const MODES = ['auto', 'prompt', 'deny'];
 const isExample = (value: unknown): boolean =>
   typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
+const TEXT: JsonSchema = { type: 'string', minLength: 1 };
+const FLAG: JsonSchema = { type: 'boolean' };
+const EXAMPLE: JsonSchema = { type: ['string', 'object'] };
+
 /** Every field of a rule, once: the check, its messages and the documentation read this table. */
 export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object.freeze({
   decision: {
+    schema: { enum: ['allow', 'ask', 'deny'] },
     accepts: isOneOf('allow', 'ask', 'deny'),
     expected: '"allow", "ask" or "deny"',
     meaning: 'What becomes of a call, or a part of one, that the rule matches. Required.',
   },
   tool: {
+    schema: TEXT,
     accepts: isName,
     takesList: true,
     expected: 'a tool name, or a pattern such as "mcp_*"',
@@ -49,52 +58,61 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
       'One of the names of the tool; a rule about one name holds for all of them. `*` and `?` are wildcards.',
   },
   effect: {
+    schema: { enum: [...EFFECT_KINDS] },
     accepts: isOneOf(...EFFECT_KINDS),
     takesList: true,
     expected: `one of ${EFFECT_KINDS.join(', ')}`,
     meaning: `The kind of what is touched: ${EFFECT_KINDS.map((kind) => `\`${kind}\``).join(', ')}.`,
   },
   path: {
+    schema: TEXT,
     accepts: isText,
     takesList: true,
     expected: 'a path pattern',
     meaning: 'A glob over the path of a `read`, `write` or `delete`.',
   },
   command: {
+    schema: TEXT,
     accepts: isText,
     takesList: true,
     expected: 'a command pattern such as "git status *"',
     meaning: 'A pattern over the words of each simple command of a `run`.',
   },
   contains: {
+    schema: TEXT,
     accepts: isText,
     takesList: true,
     expected: 'a text',
     meaning: 'A literal text anywhere in the text of a `run`. Not for rules that allow.',
   },
   url: {
+    schema: TEXT,
     accepts: isText,
     takesList: true,
     expected: 'a host pattern such as "*.example.com"',
     meaning: 'A host pattern over the URL of a `fetch`.',
   },
   category: {
+    schema: { enum: CATEGORIES },
     accepts: isOneOf(...CATEGORIES),
     takesList: true,
     expected: `one of ${CATEGORIES.join(', ')}`,
     meaning: 'The category that the tool declares.',
   },
   side_effecting: {
+    schema: FLAG,
     accepts: isFlag,
     expected: 'true or false',
     meaning: 'Whether the call does more than read and ask.',
   },
   idempotent: {
+    schema: FLAG,
     accepts: isFlag,
     expected: 'true or false',
     meaning: 'Whether the tool declares that it may run twice.',
   },
   agent: {
+    schema: TEXT,
     accepts: isText,
     takesList: true,
     expected: 'a name of a sub-agent, or a pattern',
@@ -102,31 +120,52 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
       'The sub-agent that makes the call; `main` is the conversation itself. `*` and `?` are wildcards.',
   },
   mode: {
+    schema: { enum: MODES },
     accepts: isOneOf(...MODES),
     takesList: true,
     expected: '"auto", "prompt" or "deny"',
     meaning: 'The rule holds only while the policy is in this mode.',
   },
   reason: {
+    schema: TEXT,
     accepts: isText,
     expected: 'a text',
     meaning: 'Told with a refusal or a question: what to do instead.',
   },
   match: {
+    schema: EXAMPLE,
     accepts: isExample,
     takesList: true,
     expected: 'an example (a text or a table)',
     meaning: 'What the rule has to match; checked when the policy is made.',
   },
   not_match: {
+    schema: EXAMPLE,
     accepts: isExample,
     takesList: true,
     expected: 'an example (a text or a table)',
     meaning: 'What the rule must not match; checked when the policy is made.',
   },
   origin: {
+    schema: { type: 'object' },
     accepts: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     expected: '{ tier, file?, line? }',
     meaning: 'Who wrote it and where; set by what loads it.',
   },
 });
+
+/** A rule as a JSON Schema: for editors, and for a configuration's own schema. `origin` is not for files. */
+export function ruleSchema(): JsonSchema {
+  const fields = Object.entries(RULE_FIELDS).filter(([name]) => name !== 'origin');
+  const properties = fields.map(([name, { schema, takesList, meaning }]): [string, JsonSchema] => {
+    const described = { description: meaning };
+    if (takesList !== true) return [name, { ...schema, ...described }];
+    return [name, { anyOf: [schema, { type: 'array', items: schema }], ...described }];
+  });
+  return {
+    type: 'object',
+    required: ['decision'],
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  };
+}
