@@ -62,6 +62,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./wire.js')).measureWire,
   },
   {
+    name: 'policy',
+    title: 'policy.decide among 1,000 rules',
+    nodeOptions: [],
+    load: async () => (await import('./policy.js')).measurePolicy,
+  },
+  {
     name: 'sandbox',
     title: 'Resolving a path inside the sandbox, three deep',
     nodeOptions: [],
