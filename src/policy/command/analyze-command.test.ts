@@ -52,6 +52,8 @@ describe('analyzeCommand()', () => {
     ["ssh host <<'EOF'\nls\nEOF", 'allow'],
     ["python3 <<'EOF'\nimport shutil; shutil.rmtree('/')\nEOF", 'block'],
     ["perl <<'EOF'\nprint 1\nEOF", 'ask'],
+    ["cat > x.sh <<'EOF'\nrm -rf /\nEOF\nbash x.sh", 'block'],
+    ["cat > x.sh <<'EOF'\nls\nEOF\nbash x.sh", 'allow'],
     ['rm -rf \\\n/', 'block'],
     ['r\\\nm -rf /', 'block'],
     ['ls\nrm -rf /\n', 'block'],

@@ -66,16 +66,6 @@ export function dropPrefix(field: Field, length: number): Field {
   return { pieces, shown: field.shown.slice(length), literal: field.literal };
 }
 
-/** The known text that the field begins with. */
-export function knownStart({ pieces }: Field): string {
-  let text = '';
-  for (const piece of pieces) {
-    if (piece.kind !== 'text') break;
-    text += piece.text;
-  }
-  return text;
-}
-
 /** What a computed word came of: the output of a substitution. */
 export function sourceOf({ pieces }: Field): Stream | undefined {
   for (const piece of pieces) if (piece.kind === 'unknown' && piece.from !== undefined) return piece.from;

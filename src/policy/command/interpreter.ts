@@ -23,6 +23,7 @@ import { runWords } from './run-words.js';
 import { type Scope, UNKNOWN_VALUE } from './scope.js';
 import type { Shell } from './shell.js';
 import { INHERITED, joinStreams, NOTHING, type Stream, UNKNOWN } from './stream.js';
+import { noteWritten } from './written-files.js';
 
 /** Thrown within the analysis when it has looked long enough; caught where it starts. */
 export class TooMuchWork extends Error {}
@@ -131,6 +132,7 @@ export class Interpreter implements Shell {
       case 'Redirected': {
         const redirected = redirectInput(this, node.redirects, scope, input);
         const output = this.#command(node.command, scope, redirected.input);
+        if (redirected.output !== undefined) noteWritten(redirected.output, scope, output);
         return redirected.isOutputElsewhere ? NOTHING : output;
       }
       case 'Function':
@@ -307,8 +309,9 @@ function toValue(field: Field) {
   const text = exactText(field);
   if (text !== undefined) return { kind: 'text', text, assumed: isAssumed(field) } as const;
   const isPattern = field.pieces.every((piece) => piece.kind !== 'unknown');
-  // A pattern kept as text: unquoted it is a pattern again.
-  return isPattern ? ({ kind: 'text', text: knownText(field), assumed: true } as const) : UNKNOWN_VALUE;
+  return isPattern
+    ? ({ kind: 'text', text: knownText(field), assumed: true, pattern: true } as const)
+    : UNKNOWN_VALUE;
 }
 
 function assignedNames(node: ArithmeticExpression): string[] {

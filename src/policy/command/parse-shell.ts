@@ -4,6 +4,7 @@ import { forEachChild, type ParameterExpansionPart, type ParsedScript, parse, ty
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
   if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
+  if (endsEscaped(text)) return { flaw: 'it ends in a backslash, which shells read differently' };
   if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
     return { flaw: 'substitutions are nested too deep' };
   try {
@@ -18,13 +19,10 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
 
 export type {
   ArithmeticExpression,
-  ArrayValue,
   Assignment,
   Command,
   CommandNode,
-  CompoundCommand,
   CompoundList,
-  Coproc,
   Function as FunctionNode,
   HereDoc,
   ParameterExpansionPart,
@@ -143,6 +141,12 @@ function flawOfUnfinished(node: SyntaxNode): string | undefined {
     default:
       return undefined;
   }
+}
+
+function endsEscaped(text: string): boolean {
+  let at = text.length;
+  while (text[at - 1] === '\\') at--;
+  return (text.length - at) % 2 === 1;
 }
 
 function isClosed(text: string): boolean {

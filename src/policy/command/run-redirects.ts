@@ -11,6 +11,8 @@ import { type Stream, UNKNOWN } from './stream.js';
 export interface Redirected {
   readonly input: Stream;
   readonly isOutputElsewhere: boolean;
+  /** The file that the output goes to. */
+  readonly output: Field | undefined;
 }
 
 /** Looks at redirections: what they write to, and what comes in through them. */
@@ -22,6 +24,7 @@ export function redirectInput(
 ): Redirected {
   let current = input;
   let isOutputElsewhere = false;
+  let output: Field | undefined;
   for (const redirection of redirections) {
     const descriptor =
       redirection.descriptor?.type === 'FileDescriptor' ? redirection.descriptor.value : undefined;
@@ -47,9 +50,12 @@ export function redirectInput(
     }
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
     current = operator === '<' ? current : (fromNetwork(field) ?? current);
-    isOutputElsewhere ||= operator !== '<' && (descriptor ?? 1) === 1;
+    if (operator !== '<' && (descriptor ?? 1) === 1) {
+      isOutputElsewhere = true;
+      output = field;
+    }
   }
-  return { input: current, isOutputElsewhere };
+  return { input: current, isOutputElsewhere, output };
 }
 
 /** `2>&1`, `>&-`: no file. */

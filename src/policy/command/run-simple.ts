@@ -7,6 +7,7 @@ import { redirectInput } from './run-redirects.js';
 import type { Scope, Value } from './scope.js';
 import { UNKNOWN_VALUE } from './scope.js';
 import { NOTHING, type Stream } from './stream.js';
+import { noteWritten } from './written-files.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
@@ -24,6 +25,7 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
     words.map(({ shown }) => shown),
   );
   const output = shell.runWords(words, scope, redirected.input);
+  if (redirected.output !== undefined) noteWritten(redirected.output, scope, output);
   return redirected.isOutputElsewhere ? NOTHING : output;
 }
 

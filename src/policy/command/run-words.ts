@@ -2,8 +2,10 @@ import { couldMatch } from './expand/glob-match.js';
 import { exactText, type Field, knownText } from './field.js';
 import type { Interpreter } from './interpreter.js';
 import { DANGEROUS_NAMES, findJudge } from './judges/find-judge.js';
+import { runCodeStream } from './judges/run-payload.js';
 import type { Scope } from './scope.js';
 import { type Stream, UNKNOWN } from './stream.js';
+import { writtenContent } from './written-files.js';
 
 /** A command given as words: finds who judges it. A computed name is asked about, and judged by what it likely is. */
 export function runWords(shell: Interpreter, words: readonly Field[], scope: Scope, input: Stream): Stream {
@@ -20,6 +22,9 @@ export function runWords(shell: Interpreter, words: readonly Field[], scope: Sco
   }
   const name = path.slice(path.lastIndexOf('/') + 1);
   const { findings } = shell;
+  const written = path.includes('/') ? writtenContent(command, scope) : undefined;
+  if (written !== undefined)
+    runCodeStream({ shell, findings, scope, input, name, words: args }, written, scope.copy());
   if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
   return findJudge(name)({ shell, findings, scope, input, name, words: args });
 }

@@ -3,7 +3,8 @@ import type { Stream } from './stream.js';
 
 /** What a variable holds, as far as it can be told. */
 export type Value =
-  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean }
+  /** `pattern`: names of files that match it, and so a pattern in quotes too. */
+  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean; readonly pattern?: true }
   | { readonly kind: 'list'; readonly items: readonly string[] }
   | { readonly kind: 'unknown'; readonly numeric: boolean; readonly from?: Stream };
 
@@ -29,6 +30,8 @@ const USUAL: Readonly<Record<string, string>> = {
 export class Scope {
   readonly variables: Map<string, Value>;
   readonly functions: Map<string, FunctionNode>;
+  /** What was written into files on the way; one for all copies, as there is one file system. */
+  readonly files: Map<string, Stream>;
   /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
   directory: string | undefined;
   /** `$1`, `$2`, …; undefined: not known. */
@@ -40,11 +43,12 @@ export class Scope {
 
   constructor(
     from?: Partial<
-      Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls' | 'integers'>
+      Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls' | 'integers' | 'files'>
     >,
   ) {
     this.variables = new Map(from?.variables);
     this.functions = new Map(from?.functions);
+    this.files = from?.files ?? new Map();
     this.directory = from !== undefined && 'directory' in from ? from.directory : '.';
     this.positional = from !== undefined && 'positional' in from ? from.positional : [];
     this.calls = from?.calls ?? new Set();
@@ -57,8 +61,8 @@ export class Scope {
 
   /** A copy, while these functions are being walked through. */
   withCalls(calls: ReadonlySet<string>): Scope {
-    const { variables, functions, directory, positional, integers } = this;
-    return new Scope({ variables, functions, directory, positional, integers, calls });
+    const { variables, functions, directory, positional, integers, files } = this;
+    return new Scope({ variables, functions, directory, positional, integers, files, calls });
   }
 
   get(name: string): Value | undefined {

@@ -87,7 +87,8 @@ export class Expander {
     const at = brace.pos - word.pos;
     const before = word.text.slice(0, at);
     const after = word.text.slice(at + brace.text.length);
-    const alternatives = word.text.startsWith(brace.text, at) ? braceAlternatives(brace.text) : undefined;
+    const isWhole = word.text.startsWith(brace.text, at) && isBalanced(brace.text);
+    const alternatives = isWhole ? braceAlternatives(brace.text) : undefined;
     const words = alternatives?.map((text) => this.#reparse(before + text + after));
     if (words?.every((one) => one !== undefined)) {
       return words.flatMap((one) => this.words(one, scope)).map((field) => ({ ...field, literal: false }));
@@ -202,6 +203,11 @@ export class Expander {
   }
 }
 
+/** The parser may take the end of a `${…}` within for the end of the braces. */
+function isBalanced(text: string): boolean {
+  return !text.includes('${') || text.split('{').length === text.split('}').length;
+}
+
 const EMPTY_WORD: Word = { type: 'Word', text: "''", value: '', pos: 0, end: 0 };
 
 function tilde(value: string, scope: Scope): Piece[] {
@@ -233,7 +239,9 @@ function from({ from: source }: { readonly from?: Stream }): { readonly from?: S
 function toPieces(value: Value, isQuoted: boolean): Piece[] {
   if (value.kind === 'unknown')
     return [{ kind: 'unknown', numeric: value.numeric, splits: !isQuoted, ...from(value) }];
-  if (value.kind === 'text') return [textPiece(value.text, value.assumed)];
+  if (value.kind === 'text') {
+    return value.pattern === true ? toGlobPieces(value.text, true) : [textPiece(value.text, value.assumed)];
+  }
   return value.items.flatMap((item, index) => [...(index === 0 ? [] : [LIST_BREAK]), textPiece(item)]);
 }
 

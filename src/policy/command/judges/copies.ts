@@ -5,6 +5,7 @@ import { deleteEffect, readEffect, writeEffect } from '../report-effects.js';
 import { readsSecret } from '../secret-file.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { NOTHING, UNKNOWN } from '../stream.js';
+import { noteWritten, writtenContent } from '../written-files.js';
 import { judgeOverwrite } from './disks.js';
 
 function sourcesAndTarget(
@@ -36,9 +37,18 @@ function judgeInto(call: Invocation, sources: readonly Field[], target: Field): 
 const judgeCopy: Judge = (call) => {
   const { sources, target } = sourcesAndTarget(call, call.name === 'install' ? 'gmoSC' : 'S');
   for (const source of sources) readEffect(call.findings, source, call.scope);
-  if (target !== undefined && call.words.length > 1) judgeInto(call, sources, target);
+  if (target !== undefined && call.words.length > 1) {
+    judgeInto(call, sources, target);
+    passOn(call, sources, target);
+  }
   return sources.map((source) => readsSecret(source, call.scope)).find((one) => one !== undefined) ?? NOTHING;
 };
+
+/** A copy holds what the file held. */
+function passOn({ scope }: Invocation, [source, other]: readonly Field[], target: Field): void {
+  const content = source === undefined || other !== undefined ? undefined : writtenContent(source, scope);
+  if (content !== undefined) noteWritten(target, scope, content);
+}
 
 const judgeMove: Judge = (call) => {
   const { findings, scope } = call;
@@ -53,6 +63,7 @@ const judgeMove: Judge = (call) => {
   if (target === undefined) return NOTHING;
   if (/^\/dev\/null\/?$/.test(target.shown)) findings.ask('mv to /dev/null loses what is moved.');
   judgeInto(call, sources, target);
+  passOn(call, sources, target);
   return NOTHING;
 };
 
@@ -68,7 +79,10 @@ const judgeLink: Judge = (call) => {
 };
 
 const judgeTee: Judge = (call) => {
-  for (const target of readOptions(call.words).operands) judgeOverwrite(call, target);
+  for (const target of readOptions(call.words).operands) {
+    judgeOverwrite(call, target);
+    noteWritten(target, call.scope, call.input);
+  }
   return call.input;
 };
 

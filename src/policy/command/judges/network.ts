@@ -4,6 +4,7 @@ import { readEffect, writeEffect } from '../report-effects.js';
 import { readsSecret } from '../secret-file.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { INHERITED, NOTHING, type Stream, UNKNOWN } from '../stream.js';
+import { noteWritten } from '../written-files.js';
 import { judgeOverwrite } from './disks.js';
 import { judgeRemoval } from './removal.js';
 import { runCodeWord, runRest } from './run-payload.js';
@@ -66,7 +67,8 @@ const judgeCurl: Judge = (call) => {
   const urls = [...options.operands, ...valuesOf(options, 'url')];
   for (const url of urls) fetches(call, toUrl(exactText(url) ?? url.shown, 'http'));
   for (const file of [...valuesOf(options, 'o'), ...valuesOf(options, 'output')])
-    if (file.shown !== '-') judgeOverwrite(call, file);
+    if (file.shown !== '-') save(call, file, urls[0]);
+  if (options.has('O', 'remote-name')) noteNamed(call, urls);
   if (options.has('O', 'remote-name')) writeEffect(call.findings, literalField('.'), call.scope);
   for (const config of [...valuesOf(options, 'K'), ...valuesOf(options, 'config')]) {
     call.findings.ask(`curl takes its options from ${config.shown}.`);
@@ -74,6 +76,24 @@ const judgeCurl: Judge = (call) => {
   judgeUpload(call, options);
   return { kind: 'fetched', from: urls[0]?.shown ?? 'curl' };
 };
+
+/** A file from the network: to run it later is as bad as to run it at once. */
+function save(call: Invocation, file: Field, url: Field | undefined): void {
+  judgeOverwrite(call, file);
+  noteWritten(file, call.scope, { kind: 'fetched', from: url?.shown ?? call.name });
+}
+
+/** Saved under the name that ends the address. */
+function noteNamed({ scope }: Invocation, urls: readonly Field[]): void {
+  for (const { shown } of urls.slice(0, 16)) {
+    const name =
+      shown
+        .replace(/[?#].*$/s, '')
+        .split('/')
+        .at(-1) ?? '';
+    if (name !== '') noteWritten(literalField(name), scope, { kind: 'fetched', from: shown });
+  }
+}
 
 type Options = ReturnType<typeof readOptions>;
 
@@ -149,7 +169,8 @@ const judgeWget: Judge = (call) => {
   });
   for (const url of options.operands) fetches(call, toUrl(exactText(url) ?? url.shown, 'http'));
   const target = options.value('O', 'output-document');
-  if (target !== undefined && target.shown !== '-') judgeOverwrite(call, target);
+  if (target !== undefined && target.shown !== '-') save(call, target, options.operands[0]);
+  if (target === undefined) noteNamed(call, options.operands);
   if (target === undefined)
     writeEffect(call.findings, options.value('P', 'directory-prefix') ?? literalField('.'), call.scope);
   if (options.has('e', 'execute', 'use-askpass'))

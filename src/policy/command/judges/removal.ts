@@ -15,6 +15,7 @@ const judgeRm: Judge = (call) => {
   }
   for (const operand of operands) {
     deleteEffect(findings, operand, call.scope);
+    judgeListed(call, operand);
     if (recursive || options.isUnclear) judgeRemoval(call, operand, recursive);
     if (!recursive) judgeSingleRemoval(call, operand);
   }
@@ -27,13 +28,17 @@ const judgeRm: Judge = (call) => {
 /** Removing a directory with all below it. */
 export function judgeRemoval({ findings, name, scope }: Invocation, operand: Field, isCertain = true): void {
   const judgement = judgeTree(operand, scope.directory);
-  const source = sourceOf(operand);
   if (judgement === 'vital' && isCertain)
     findings.block(`${name} would remove ${operand.shown} with all below it.`);
   else if (judgement !== 'ordinary')
     findings.ask(`What ${name} would remove cannot be told: ${operand.shown}`);
-  else if (source?.kind === 'listing' && isVitalText(source.root))
-    findings.block(`${name} would remove what ${source.root} holds.`);
+}
+
+/** `ls / | while read x; do rm "$x"; done`: the names come from a directory that must not be emptied. */
+function judgeListed({ findings, name, scope }: Invocation, operand: Field): void {
+  const source = sourceOf(operand);
+  if (source?.kind !== 'listing' || !isVitalText(source.root, scope.directory)) return;
+  findings.block(`${name} would remove what ${source.root} holds.`);
 }
 
 export function isVitalText(path: string, directory?: string): boolean {

@@ -3,6 +3,7 @@ import { readEffect } from '../report-effects.js';
 import type { Scope } from '../scope.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { type Stream, UNKNOWN } from '../stream.js';
+import { writtenContent } from '../written-files.js';
 import { runCodeStream, runCodeWord } from './run-payload.js';
 
 /** `sh -c CODE`, `sh FILE`, `… | sh`. */
@@ -51,9 +52,9 @@ function runOption(call: Invocation, [code, zero, ...positional]: readonly Field
 
 function runFile(call: Invocation, [file, ...positional]: readonly Field[], scope: Scope): Stream {
   if (file === undefined) return UNKNOWN;
-  const source = sourceOf(file);
+  const source = writtenContent(file, scope) ?? sourceOf(file);
   scope.positional = texts(positional);
-  if (source !== undefined && exactText(file) === undefined) return runCodeStream(call, source, scope);
+  if (source !== undefined) return runCodeStream(call, source, scope);
   if (exactText(file) === undefined)
     call.findings.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   readEffect(call.findings, file, scope);
@@ -95,7 +96,7 @@ const judgeSource: Judge = (call) => {
   const words = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
   const [file] = words;
   if (file === undefined) return UNKNOWN;
-  const source = sourceOf(file);
+  const source = writtenContent(file, call.scope) ?? sourceOf(file);
   if (source !== undefined) return runCodeStream(call, source, call.scope);
   if (isStandardInput(file)) return runCodeStream(call, call.input, call.scope);
   if (exactText(file) === undefined)

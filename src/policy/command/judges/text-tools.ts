@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { exactText, sourceOf } from '../field.js';
+import { exactText, type Field, sourceOf } from '../field.js';
+import { judgeTree } from '../judge-place.js';
 import { rootPath } from '../place.js';
 import { readOptions } from '../read-options.js';
 import { readEffect } from '../report-effects.js';
@@ -237,8 +238,17 @@ const judgeLs: Judge = (call) => {
   const { operands } = readOptions(call.words, { short: 'wIT' });
   const [first] = operands;
   for (const file of operands) readEffect(call.findings, file, call.scope);
-  return first === undefined ? UNKNOWN : { kind: 'listing', root: rootPath(first, call.scope.directory) };
+  const { directory } = call.scope;
+  if (first === undefined)
+    return directory?.startsWith('/') === true ? { kind: 'listing', root: directory } : UNKNOWN;
+  return { kind: 'listing', root: listed(first, call) };
 };
+
+/** `ls -d /*` lists what `ls /` does. */
+function listed(first: Field, { scope }: Invocation): string {
+  const path = rootPath(first, scope.directory);
+  return judgeTree(first, scope.directory) === 'vital' && path.includes('*') ? '/' : path;
+}
 
 export const TEXT_JUDGES: Judges = {
   ...Object.fromEntries(FILTERS.map((name) => [name, judgeFilter])),
