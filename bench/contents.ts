@@ -85,4 +85,10 @@ export const CONTENTS: readonly Measurement[] = [
     nodeOptions: [],
     load: async () => (await import('./analyze.js')).measureAnalysis,
   },
+  {
+    name: 'shell',
+    title: 'A command through the whole executor',
+    nodeOptions: [],
+    load: async () => (await import('./shell.js')).measureShell,
+  },
 ];

@@ -17,7 +17,7 @@ export function commandEnvironment(
   return { ...sanitizeEnvironment(env, options), ...Object.fromEntries(disarmed) };
 }
 
-/** Switches that keep programs from waiting for a person. None of them says yes to anything, or changes a result. */
+/** Switches that keep programs from waiting for a person. None of them changes what a program does without one. */
 const NOBODY_ANSWERS = {
   TERM: 'dumb',
   PAGER: 'cat',
@@ -41,6 +41,8 @@ const NOBODY_ANSWERS = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
   NO_UPDATE_NOTIFIER: '1',
   NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+  // What npx does anyway where nobody can be asked.
+  NPM_CONFIG_YES: 'true',
   DEBIAN_FRONTEND: 'noninteractive',
   APT_LISTCHANGES_FRONTEND: 'none',
   HOMEBREW_NO_AUTO_UPDATE: '1',
