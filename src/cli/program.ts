@@ -5,6 +5,7 @@ import { defineCompletions } from './define/define-completions.js';
 import { defineConfig } from './define/define-config.js';
 import { defineDoctor } from './define/define-doctor.js';
 import { definePlan } from './define/define-plan.js';
+import { definePolicy } from './define/define-policy.js';
 import { defineRun } from './define/define-run.js';
 import { defineTools } from './define/define-tools.js';
 import { separateArguments } from './define/separate-arguments.js';
@@ -19,6 +20,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineCall,
   defineTools,
   defineConfig,
+  definePolicy,
   defineDoctor,
   defineCompletions,
 ];

@@ -85,7 +85,7 @@ describe('toolexec run, given what is no response', () => {
 
 describe('toolexec, used wrongly', () => {
   it.each([
-    [[], 'Name a command: run, plan, call, tools, config, doctor or completions.'],
+    [[], 'Name a command: run, plan, call, tools, config, policy, doctor or completions.'],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],

@@ -1,0 +1,60 @@
+import type { DefineCommand } from './command-group.js';
+
+/** What `policy` commands take, as commander hands it over. */
+export interface PolicyOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export const definePolicy: DefineCommand = (program, surroundings, finish) => {
+  const policy = program
+    .command('policy')
+    .summary('why a call is run, asked about or refused')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy explain '{"name":"bash","args":{"command":"git push"}}'
+  toolexec policy check --config toolexec.toml
+`,
+    );
+  policy
+    .command('explain')
+    .summary('the decision about a call, the rule that made it, and why no other did')
+    .argument('<call>', 'one {"name","args"}, an array of them, or - for standard input')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy explain '{"name":"read_file","args":{"path":".env"}}'
+  toolexec policy explain - --json < response.json
+`,
+    )
+    .action(async (call: string, options: PolicyOptions) => {
+      const { explainCalls } = await import('../commands/explain-calls.js');
+      finish(await explainCalls(call, options, surroundings));
+    });
+  policy
+    .command('check')
+    .summary('whether the rules hold their own examples, and each of them can matter')
+    .description(
+      'Reads the configuration, tries every rule on its own examples, and tells rules that can never match or that ' +
+        'another always decides over.',
+    )
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec policy check\n  toolexec policy check --config toolexec.toml --json\n',
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is well; 1 a rule does nothing; 2 the configuration cannot be used.\n',
+    )
+    .action(async (options: PolicyOptions) => {
+      const { checkPolicy } = await import('../commands/check-policy.js');
+      finish(checkPolicy(options, surroundings));
+    });
+};
