@@ -1,6 +1,5 @@
-import type { JsonSchema, JsonValue } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
-import { RULE_FIELDS } from '../policy/rules/rule-fields.js';
+import { ruleSchema } from '../policy/rules/rule-fields.js';
 import { settleRule } from '../policy/rules/settle-rule.js';
 import type { Flaw, ValueKind } from './value-kind.js';
 import { mustBe } from './value-kind.js';
@@ -35,11 +34,4 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
     const field = /^\[\d+\]\.([a-z_]+)/.exec(problem)?.[1];
     return [{ at: field === undefined ? [index] : [index, field], problem }];
   }
-}
-
-function ruleSchema(): JsonSchema {
-  const fields = Object.entries(RULE_FIELDS).filter(([name]) => name !== 'origin');
-  const properties: Record<string, JsonValue> = {};
-  for (const [name, { meaning }] of fields) properties[name] = { description: meaning };
-  return { type: 'object', additionalProperties: false, required: ['decision'], properties };
 }

@@ -1,4 +1,5 @@
-import { forEachChild, type ParameterExpansionPart, type ParsedScript, parse, type SyntaxNode } from 'unbash';
+import { createRequire } from 'node:module';
+import type { ParameterExpansionPart, ParsedScript, SyntaxNode } from 'unbash';
 
 /** The only file that knows the parser. What it lets through consists of known kinds of nodes and nothing else. */
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
@@ -8,7 +9,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
     return { flaw: 'substitutions are nested too deep' };
   try {
-    const script = parse(text);
+    const script = grammar().parse(text);
     const flaw = new Inspection(limits).inspect(script);
     return flaw === undefined ? { script } : { flaw };
   } catch {
@@ -36,7 +37,20 @@ export type {
   Word,
   WordPart,
 } from 'unbash';
-export { forEachChild } from 'unbash';
+
+export function forEachChild(...[node, visit]: Parameters<Grammar['forEachChild']>): void {
+  grammar().forEachChild(node, visit);
+}
+
+type Grammar = typeof import('unbash');
+
+let loaded: Grammar | undefined;
+
+/** Loaded with the first command that is judged: most programs never run one, and it takes a while. */
+function grammar(): Grammar {
+  loaded ??= createRequire(import.meta.url)('unbash') as Grammar;
+  return loaded;
+}
 
 export type ParsedShell = { readonly script: ParsedScript } | { readonly flaw: string };
 
@@ -83,17 +97,19 @@ class Inspection {
   }
 
   inspect(script: ParsedScript): string | undefined {
-    this.#visit(script, 0, 0);
+    this.#visit(script, 0, 0, false);
     return this.#flaw;
   }
 
-  #visit(node: SyntaxNode, depth: number, scripts: number): void {
+  #visit(node: SyntaxNode, depth: number, scripts: number, isInArray: boolean): void {
     this.#limits.nodesLeft--;
     this.#flaw ??= this.#flawOf(node, depth, scripts);
+    if (isInArray) this.#flaw ??= flawInArray(node);
     if (this.#flaw !== undefined) return;
     const below = node.type === 'Script' ? scripts + 1 : scripts;
+    const isArray = node.type === 'ArrayValue' || (isInArray && node.type !== 'Script');
     forEachChild(node, (child) => {
-      if (this.#flaw === undefined) this.#visit(child, depth + 1, below);
+      if (this.#flaw === undefined) this.#visit(child, depth + 1, below, isArray);
     });
   }
 
@@ -111,6 +127,12 @@ class Inspection {
     if (scripts > 0) this.#limits.nestedCharactersLeft -= script.end - script.pos;
     return this.#limits.nestedCharactersLeft < 0 ? 'it is nested too deep' : undefined;
   }
+}
+
+/** Bash reads `a=(@(x|$(…)))` twice, and forgets that a here-document's delimiter was quoted. */
+function flawInArray(node: SyntaxNode): string | undefined {
+  const isRead = node.type === 'ExtendedGlob' && /[`(]/.test(node.text.slice(2));
+  return isRead ? 'a pattern within an array is not judged' : undefined;
 }
 
 function flawOfUnfinished(node: SyntaxNode): string | undefined {
