@@ -18,9 +18,11 @@ export type { BatchRun, Executor, ExecutorMode, RunOptions } from './contract/ex
 export type {
   ContainedFiles,
   DirectoryEntry,
+  FileChange,
   FileStat,
   ReadOptions,
   Sandbox,
+  WriteAllOptions,
   WriteMode,
   WriteOutcome,
 } from './contract/files.js';

@@ -42,8 +42,15 @@ export interface ProbeContext {
   readonly notes: readonly JsonObject[];
 }
 
+/** What a tool's declaration may go by. Bytes. */
+export interface DeclaredLimits {
+  readonly maxApplyPatchBytes: number;
+}
+
 export interface EffectScope {
   readonly cwd: string;
+  /** Left out: the tool's own hold. */
+  readonly limits?: DeclaredLimits;
 }
 
 /** How a tool is declared; `defineTool` settles it into a `Tool`. */
@@ -75,7 +82,7 @@ export interface ToolSpec<A, O = unknown> {
   /** Only for tools whose effects are all `read`. */
   readonly cacheable?: boolean;
   /** Replaces the limit on serialised arguments for this tool (decision 19). Bytes. */
-  readonly maxArgsBytes?: number;
+  readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<string | ToolOutput>;
   /** After a crash: did it happen? */
   probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;

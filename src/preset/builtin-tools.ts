@@ -1,6 +1,8 @@
 import { isObject, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import type { Clock } from '../contract/clock.js';
 import type { Tool } from '../contract/tool.js';
 import { defineOwnTool } from '../engine/declare/define-tool.js';
+import { systemClock } from '../platform/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
 import { bashOutputTool } from '../tools/bash-output/bash-output-tool.js';
@@ -29,18 +31,24 @@ const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined }> = 
  * @throws ToolError `config_invalid` for a wrong or unknown option.
  */
 export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
+  return ownTools(options, systemClock);
+}
+
+/** The same by another clock, which says when a file was read or written (D071). */
+export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   const { listDirectory } = settleOptions('builtinTools', options, RULES);
+  const now = (): number => clock.now();
   return [
-    defineOwnTool(applyPatchTool()),
+    defineOwnTool(applyPatchTool({ now })),
     defineOwnTool(bashTool()),
-    defineOwnTool(editFileTool()),
+    defineOwnTool(bashOutputTool()),
+    defineOwnTool(editFileTool({ now })),
     defineOwnTool(globTool()),
     defineOwnTool(grepTool()),
-    defineOwnTool(listDirectoryTool(listDirectory)),
-    defineOwnTool(bashOutputTool()),
     defineOwnTool(killShellTool()),
-    defineOwnTool(readFileTool()),
+    defineOwnTool(listDirectoryTool(listDirectory)),
+    defineOwnTool(readFileTool({ now })),
     defineOwnTool(runCommandTool()),
-    defineOwnTool(writeFileTool()),
+    defineOwnTool(writeFileTool({ now })),
   ];
 }

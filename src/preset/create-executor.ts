@@ -29,7 +29,7 @@ import { sanitizeEnvironment } from '../process/sanitize-environment.js';
 import { covers } from '../sandbox/covers.js';
 
 import { createSandbox } from '../sandbox/create-sandbox.js';
-import { builtinTools } from './builtin-tools.js';
+import { ownTools } from './builtin-tools.js';
 import {
   checkExecutorOptions,
   ENVIRONMENT_RULES,
@@ -95,8 +95,8 @@ function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
   };
 }
 
-function settleRegistry({ tools, builtins }: ExecutorOptions): Registry {
-  if (tools === undefined) return createRegistry(builtinTools(builtins));
+function settleRegistry({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
+  if (tools === undefined) return createRegistry(ownTools(builtins, clock));
   return isToolList(tools) ? createRegistry(tools) : tools;
 }
 

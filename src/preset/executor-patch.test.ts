@@ -13,6 +13,7 @@ import type { ToolResult } from '../contract/result.js';
 import { defineTool } from '../engine/declare/define-tool.js';
 import { filesRead } from '../tools/files-read.js';
 import { builtinTools } from './builtin-tools.js';
+import { createExecutor } from './create-executor.js';
 import type { ExecutorOptions } from './executor-options.js';
 import { executorOf, folder, snapshot } from './fixtures/plan-fixture.js';
 
@@ -200,6 +201,27 @@ describe('apply_patch', () => {
     expect(codeOf(await patch(sized(524_289)))).toBe('limit_exceeded');
     expect((await patch(sized(524_288))).output).toBe('created: f');
     expect(Buffer.byteLength(text('f'))).toBe(524_288 - 'LP1FfTEND'.length - '\n \n\n\n.\n\n'.length + 1);
+  });
+
+  it('is what the executor is told, smaller and larger, also for tools that are given', async () => {
+    for (const [max, options] of [
+      [2000, {}],
+      [2_000_000, { tools: builtinTools() }],
+    ] as const) {
+      await using executor = createExecutor({
+        root: folder(),
+        approver: null,
+        limits: { maxApplyPatchBytes: max },
+        ...options,
+      });
+      const text = (bytes: number): string => {
+        const [head, end] = ['LP1\nF new.txt\nT\n', '\n.\nEND\n'];
+        return head + 'x'.repeat(bytes - head.length - end.length) + end;
+      };
+      const over = await executor.execute('apply_patch', { patch: text(max + 1) });
+      expect(over.error?.code).toBe('limit_exceeded');
+      expect((await executor.execute('apply_patch', { patch: text(max) })).success).toBe(true);
+    }
   });
 
   it('takes ten thousand sections, and refuses as many files', async () => {

@@ -39,6 +39,12 @@ it('no read or write escapes while directories and files are swapped for links t
     const bytes = new TextEncoder().encode('inside');
     await attempt(seen, () => files.write(`d/new-${index % 50}.txt`, bytes, { mode: 'overwrite' }));
     await attempt(seen, () => files.write('f', bytes, { mode: 'overwrite' }));
+    await attempt(seen, () =>
+      files.writeAll([
+        { path: `d/all-${index % 50}.txt`, bytes },
+        { path: 'f', bytes },
+      ]),
+    );
     await attempt(seen, () => files.write(`d/made-${index % 50}/deep/x`, bytes, { mode: 'overwrite' }));
     await attempt(seen, () => files.remove('d/secret.txt'));
     await attempt(seen, () => files.write('d/secret.txt', bytes, { mode: 'overwrite' }));

@@ -54,8 +54,8 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   idempotent: FLAG,
   cacheable: FLAG,
   maxArgsBytes: {
-    accepts: (value) => Number.isSafeInteger(value) && isPositive(value),
-    expected: 'a whole number of bytes from 1',
+    accepts: (value) => (Number.isSafeInteger(value) && isPositive(value)) || isFunction(value),
+    expected: 'a whole number of bytes from 1 or a function',
   },
   execute: { ...CALLBACK, required: true },
   probe: CALLBACK,

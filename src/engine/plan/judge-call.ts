@@ -39,7 +39,7 @@ export function judgeCall(
   if ('kind' in screened) return screened;
   const { tool } = screened;
   const settled = settleArguments(call.args, {
-    maxBytes: tool.maxArgsBytes ?? settings.limits.maxToolArgsBytes,
+    maxBytes: maxArgsBytes(tool, settings),
   });
   if (!settled.ok) {
     return refuse(call, { code: settled.code, message: argumentMessage(tool, settled, settings) }, settings);
@@ -96,10 +96,14 @@ type Settled = Extract<ReturnType<typeof settleArguments>, { ok: false }>;
 function argumentMessage(tool: Tool, settled: Settled, settings: EngineSettings): string {
   if (settled.code === 'bad_args')
     return settled.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
-  const max = tool.maxArgsBytes ?? settings.limits.maxToolArgsBytes;
+  const max = maxArgsBytes(tool, settings);
   if (!settled.message.includes(`${max} bytes`))
     return settled.message.replace('the arguments', `the arguments for ${tool.name}`);
   return `The arguments for ${tool.name} are too large: at most ${max} bytes of JSON are accepted. Send less at a time.`;
+}
+
+function maxArgsBytes({ maxArgsBytes: own }: Tool, { limits }: EngineSettings): number {
+  return (typeof own === 'function' ? own(limits) : own) ?? limits.maxToolArgsBytes;
 }
 
 type Checked =
@@ -157,10 +161,12 @@ type Said =
   | { readonly declared: readonly Effect[]; readonly requires: boolean }
   | { readonly error: unknown };
 
-function askTool(tool: Tool, parsed: unknown, { sandbox }: EngineSettings): Said {
+function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): Said {
   try {
     const declared =
-      tool.effects === undefined ? UNKNOWN : settleEffects(tool.effects(parsed, { cwd: sandbox.cwd }));
+      tool.effects === undefined
+        ? UNKNOWN
+        : settleEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
     const { requiresApproval = false } = tool;
     const requires: unknown =
       typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;

@@ -1,7 +1,7 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { Effect } from '../../contract/effect.js';
 import type { FileChange } from '../../contract/files.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import type { DeclaredLimits, ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { fileRecord, filesRead } from '../files-read.js';
 import { assertNotRedacted } from '../redacted-text.js';
@@ -20,7 +20,7 @@ export interface ApplyPatchArgs {
 }
 
 export interface ApplyPatchOptions {
-  /** Bytes of a patch (FR-LIM-04); default 524288. */
+  /** Bytes of a patch (FR-LIM-04). Default: what the executor's limits say, else 524288. */
   readonly maxPatchBytes?: number;
   /** Milliseconds since the epoch: when a change is recorded. Left out: records carry no time. */
   readonly now?: () => number;
@@ -52,8 +52,10 @@ const INPUT = {
  * nothing. Existing files must have been read in this conversation, and not have changed since.
  */
 export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyPatchArgs> {
-  const { maxPatchBytes = DEFAULT_MAX_PATCH_BYTES, now } = options;
-  const read = patchReader(maxPatchBytes);
+  const { now } = options;
+  const maxOf = (limits: DeclaredLimits | undefined): number =>
+    options.maxPatchBytes ?? limits?.maxApplyPatchBytes ?? DEFAULT_MAX_PATCH_BYTES;
+  const read = createPatchReader();
   return {
     name: 'apply_patch',
     aliases: TOOL_NAMES.apply_patch,
@@ -63,8 +65,11 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
     input: INPUT,
     category: 'file',
     // A byte takes at most six in JSON (`\u0001`).
-    maxArgsBytes: 6 * maxPatchBytes + 1024,
-    effects: (args) => effectsOf(read(args)),
+    maxArgsBytes: (limits) => 6 * maxOf(limits) + 1024,
+    effects: (args, { limits }) => {
+      assertSize(args.patch, maxOf(limits));
+      return effectsOf(read(args));
+    },
     // FR-TOOL-PATCH-01: what takes a file away is approved by a person.
     requiresApproval: (args) => read(args).steps.some(({ effect }) => effect !== 'write'),
     summarize: (args) => {
@@ -76,24 +81,26 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
   };
 }
 
+function assertSize(text: string, max: number): void {
+  const size = Buffer.byteLength(text, 'utf8');
+  if (size <= max) return;
+  throw new ToolError('limit_exceeded', `patch too large: ${size} bytes (max: ${max} bytes)`);
+}
+
 /** Reads each call's patch once: planning asks for it several times. */
-function patchReader(maxPatchBytes: number): (args: ApplyPatchArgs) => ParsedPatch {
+function createPatchReader(): (args: ApplyPatchArgs) => ParsedPatch {
   const known = new WeakMap<ApplyPatchArgs, ParsedPatch>();
   return (args) => {
     let patch = known.get(args);
     if (patch === undefined) {
-      patch = readChecked(args.patch, maxPatchBytes);
+      patch = readChecked(args.patch);
       known.set(args, patch);
     }
     return patch;
   };
 }
 
-function readChecked(text: string, maxPatchBytes: number): ParsedPatch {
-  const size = Buffer.byteLength(text, 'utf8');
-  if (size > maxPatchBytes) {
-    throw new ToolError('limit_exceeded', `patch too large: ${size} bytes (max: ${maxPatchBytes} bytes)`);
-  }
+function readChecked(text: string): ParsedPatch {
   const patch = readPatch(text);
   const { length } = pathsOf(patch);
   if (length > MAX_FILES) {
