@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
 /** A program of ours that reads files and starts nothing. */
 export interface ReaderStart {
@@ -38,23 +38,22 @@ export function spawnReader(start: ReaderStart): Reader {
     windowsHide: true,
     stdio: ['ignore', 'pipe', 'pipe', ...start.inherit],
   });
-  const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('a program was started without its pipes');
   const said: Buffer[] = [];
   let saidBytes = 0;
-  stderr.on('data', (chunk: Buffer) => {
+  // Where not even pipes could be had, there are none to read, and the error says so.
+  child.stderr?.on('data', (chunk: Buffer) => {
     if (saidBytes < KEPT_ERROR_BYTES) said.push(chunk);
     saidBytes += chunk.length;
   });
   const ended = new Promise<ReaderEnd>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (exitCode, signal) => {
-      const stderrText = Buffer.concat(said).toString('utf8').slice(0, KEPT_ERROR_BYTES);
-      resolve({ exitCode, signal, stderr: stderrText });
+      const stderr = Buffer.concat(said).toString('utf8').slice(0, KEPT_ERROR_BYTES);
+      resolve({ exitCode, signal, stderr });
     });
   });
   return {
-    stdout,
+    stdout: child.stdout ?? Readable.from([]),
     ended,
     kill() {
       child.kill('SIGKILL');

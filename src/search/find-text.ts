@@ -36,7 +36,13 @@ async function findInFile(place: SearchPlace, request: TextSearch, signal: Abort
   const descriptor = place.held.openForReading();
   try {
     const file: OpenFile = { path: place.name, descriptor };
-    const read = await readMatches({ files: [file], request, signal, room: roomFor(request) });
+    const read = await readMatches({
+      files: [file],
+      roots: place.roots,
+      request,
+      signal,
+      room: roomFor(request),
+    });
     return { ...read, totalFiles: read.files.length };
   } finally {
     closeDescriptor(descriptor);
@@ -105,7 +111,7 @@ async function readCandidates(
     const batch = candidates.slice(seen, seen + Math.min(BATCH, room.results));
     const opened = openAll(place, batch);
     try {
-      const read = await readMatches({ files: opened, request, signal, room });
+      const read = await readMatches({ files: opened, roots: place.roots, request, signal, room });
       files.push(...read.files);
       unreadable ||= read.unreadable;
       const { stopped, more } = read;

@@ -12,6 +12,7 @@ export interface OpenFile {
 
 export interface ReadRequest {
   readonly files: readonly OpenFile[];
+  readonly roots: readonly string[];
   readonly request: TextSearch;
   readonly signal: AbortSignal;
   /** What may still be given; taken from as results come. */
@@ -28,7 +29,13 @@ export interface MatchesRead {
 }
 
 /** Searches open files, one after the other, until there is no more room. */
-export async function readMatches({ files, request, signal, room }: ReadRequest): Promise<MatchesRead> {
+export async function readMatches({
+  files,
+  roots,
+  request,
+  signal,
+  room,
+}: ReadRequest): Promise<MatchesRead> {
   if (files.length === 0) return { files: [], more: false, unreadable: false, stopped: false };
   const names = files.map((_, index) => descriptorPath(index));
   const results = new Results(new Map(names.map((name, index) => [name, files[index]?.path ?? name])), room);
@@ -46,6 +53,7 @@ export async function readMatches({ files, request, signal, room }: ReadRequest)
       ...names,
     ],
     cwd: '/',
+    roots,
     inherit: files.map(({ descriptor }) => descriptor),
     signal,
     onOutput(chunk) {

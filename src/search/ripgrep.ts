@@ -6,6 +6,8 @@ import { findRipgrep } from './find-ripgrep.js';
 export interface RipgrepRun {
   readonly args: readonly string[];
   readonly cwd: string;
+  /** No program of theirs is run. */
+  readonly roots: readonly string[];
   /** Open files that it inherits, as descriptors 3, 4, … */
   readonly inherit: readonly number[];
   readonly signal: AbortSignal;
@@ -30,8 +32,8 @@ const ALWAYS = ['--no-config', '--color', 'never', '--no-messages', '--no-ignore
  */
 export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
   if (run.signal.aborted) return { unreadable: false, stopped: true };
-  const file = await findRipgrep(run.signal);
-  if (file === undefined) return { unreadable: false, stopped: true };
+  const file = await findRipgrep(run.roots);
+  if (run.signal.aborted) return { unreadable: false, stopped: true };
   const reader = start(file, run);
   let hasEnough = false;
   let failure: { readonly error: unknown } | undefined;

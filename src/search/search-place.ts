@@ -5,6 +5,8 @@ import { isToolError, ToolError } from '../errors/tool-error.js';
 /** Where is searched, held for as long as that takes, so that no renaming leads anywhere else. */
 export interface SearchPlace {
   readonly held: HeldEntry;
+  /** Of the sandbox. */
+  readonly roots: readonly string[];
   /** From the root down to what is held. */
   readonly components: readonly string[];
   /** What tools call an entry below: the directory's own name, if any, and a slash, go before it. */
@@ -21,6 +23,7 @@ export function openPlace(sandbox: Sandbox, path: string): SearchPlace {
   const name = toSlashes(isBelow ? below : held.path);
   return {
     held,
+    roots: sandbox.roots,
     components: toSlashes(relative(held.root, held.path))
       .split('/')
       .filter((component) => component !== ''),

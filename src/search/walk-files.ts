@@ -34,6 +34,7 @@ export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
     return await runRipgrep({
       args: [...walk.task, ...scopeArguments(walk, scratch), '--', HERE],
       cwd: place.held.at,
+      roots: place.roots,
       inherit: scratch?.descriptor === undefined ? [] : [scratch.descriptor],
       signal: walk.signal,
       onOutput(chunk) {
