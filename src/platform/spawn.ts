@@ -23,6 +23,8 @@ export interface StartedProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Where it may be gone by now: when it started (as `ProcessEntry`), and the names of its output pipes. */
+  readonly seen?: { readonly startTicks: number; readonly outputs: readonly string[] };
   /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** From now on it does not keep this program alive. */

@@ -9,6 +9,7 @@ import {
   readProcess,
 } from '../platform/proc-table.js';
 import { type SignalName, sendSignal } from '../platform/send-signal.js';
+import type { StartedProcess } from '../platform/spawn.js';
 import type { CommandMark } from './command-mark.js';
 import { processMarks } from './process-marks.js';
 
@@ -38,16 +39,25 @@ export interface CommandTree {
   signal(members: readonly ProcessEntry[], signal: SignalName): void;
 }
 
-/** Must be called in the tick that started the command: later its number may be somebody else's. */
-export function createCommandTree(leaderPid: number, mark: CommandMark): CommandTree {
-  const leader = readProcess(leaderPid);
-  return leader === undefined ? createGroupTree(leaderPid) : createMarkedTree(leader, mark);
+/**
+ * Must be called in the tick that learned of the command's start: later its number may be somebody else's, unless it
+ * says itself what it was.
+ */
+export function createCommandTree({ pid, seen }: StartedProcess, mark: CommandMark): CommandTree {
+  if (seen !== undefined) return createMarkedTree(sessionLeader(pid, seen.startTicks), seen.outputs, mark);
+  const leader = readProcess(pid);
+  if (leader === undefined) return createGroupTree(pid);
+  // Those of a leader that is dead by now cannot be read; the mark file is known all the same.
+  const pipes = listOpenFiles(pid, ['1', '2']).filter((name) => name.startsWith('socket:'));
+  return createMarkedTree(leader, pipes, mark);
 }
 
-function createMarkedTree(leader: ProcessEntry, mark: CommandMark): CommandTree {
+function sessionLeader(pid: number, startTicks: number): ProcessEntry {
+  return { pid, parent: 0, group: pid, session: pid, startTicks, alive: true };
+}
+
+function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: CommandMark): CommandTree {
   const leaderPid = leader.pid;
-  // Those of a leader that is dead by now cannot be read; the mark file is known all the same.
-  const pipes = listOpenFiles(leaderPid, ['1', '2']).filter((name) => name.startsWith('socket:'));
   const files = new Set(mark.file === undefined ? pipes : [...pipes, mark.file.name]);
   const known = new Map<number, ProcessEntry>([[leader.pid, leader]]);
   const sessions = new Set([leader.pid]);
@@ -139,14 +149,7 @@ function createMarkedTree(leader: ProcessEntry, mark: CommandMark): CommandTree 
 
 /** Where there is no `/proc`: the process group, which misses who has left it. */
 function createGroupTree(leaderPid: number): CommandTree {
-  const leader = {
-    pid: leaderPid,
-    parent: 0,
-    group: leaderPid,
-    session: leaderPid,
-    startTicks: 0,
-    alive: true,
-  };
+  const leader = sessionLeader(leaderPid, 0);
   return {
     remember() {},
     find: () => (sendSignal(-leaderPid, 0) === 'gone' ? [] : [leader]),

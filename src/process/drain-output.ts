@@ -20,7 +20,11 @@ export function drainOutput(
   return new Promise((resolve) => {
     let seen = output.count();
     let stop = systemClock.after(quietMs, look);
+    // Where the program was busy for so long, the timer is served before the pipes are: judged is when both had their turn.
     function look(): void {
+      setImmediate(judge);
+    }
+    function judge(): void {
       const quiet = output.count() === seen;
       const late = systemClock.monotonic() - start > limitMs;
       seen = output.count();

@@ -39,8 +39,8 @@ export interface CommandEnding extends ProcessEnd {
 export async function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const mark = createCommandMark();
   const command = await startCommand(launch, mark).finally(mark.close);
-  const tree = createCommandTree(command.pid, mark);
-  const endSupervision = superviseCommand(command.pid, mark);
+  const tree = createCommandTree(command, mark);
+  const endSupervision = superviseCommand(command, mark);
   const output = pumpOutput(
     {
       stdout: { source: command.stdout, sink: launch.stdout },

@@ -1,7 +1,8 @@
 import type { CommandRequest } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/find-shell.js';
-import { type StartedProcess, spawnProcess } from '../platform/spawn.js';
+import type { StartedProcess } from '../platform/spawn.js';
+import { startProcess } from '../platform/start-process.js';
 import { type CommandMark, withMark } from './command-mark.js';
 
 type CommandStart = Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env'>;
@@ -17,7 +18,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const env = withMark(request.env, mark);
-    return await spawnProcess({ file, name: shell, args: ['-c', command], cwd, env, ...inherit });
+    return await startProcess({ file, name: shell, args: ['-c', command], cwd, env, ...inherit });
   } catch (error) {
     const errno = errnoOf(error);
     throw spawnFailed(request, errno, causeInWords(request, errno), error);

@@ -1,6 +1,7 @@
 import { readEnvironment } from '../platform/environment.js';
 import { findShell } from '../platform/find-shell.js';
 import { readProcess } from '../platform/proc-table.js';
+import type { StartedProcess } from '../platform/spawn.js';
 import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
 import type { CommandMark } from './command-mark.js';
 import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
@@ -9,8 +10,8 @@ import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
  * Commands end with this program, also when it is killed with a signal that nobody can catch. A small shell beside us
  * is told what runs; when its input ends it ends what was running then. Returns what takes the command off the list.
  */
-export function superviseCommand(pid: number, mark: CommandMark): () => void {
-  const startTicks = readProcess(pid)?.startTicks ?? 0;
+export function superviseCommand({ pid, seen }: StartedProcess, mark: CommandMark): () => void {
+  const startTicks = seen?.startTicks ?? readProcess(pid)?.startTicks ?? 0;
   // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
   const file = /#(\d+)/.exec(mark.file?.name ?? '')?.[1] ?? '';
   const entry = `${pid}:${startTicks}:${mark.id}:${file}`;

@@ -1,0 +1,116 @@
+/**
+ * For `node -e`: starts programs on request, from a process so small that forking it costs little. Requests and answers
+ * are lines of JSON, so nothing in a command can be taken for anything else. Its first argument says where its pipes
+ * with names shall be; they come from `mkfifo`, many at a time, and each is used once.
+ *
+ * When its input ends, our program has: what it has started is told to end, and then killed. Descendants are the
+ * supervisor's.
+ */
+export const SPAWN_SERVER_PROGRAM = String.raw`
+'use strict';
+const { execFile, spawn } = require('node:child_process');
+const fs = require('node:fs');
+const { O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+const directory = fs.mkdtempSync(process.argv[1]);
+const running = new Map();
+let made = 0;
+// Of the last request that named one.
+let environment = {};
+
+function say(message) {
+  process.stdout.write(JSON.stringify(message) + '\n');
+}
+
+function makePipes(count) {
+  const names = Array.from({ length: count }, () => directory + '/' + ++made);
+  execFile('mkfifo', ['-m', '600', ...names], (error) => {
+    if (error) end();
+    else say({ pipes: names });
+  });
+}
+
+/** Our own reader makes that opening it for writing never waits, also when our program has just died. */
+function openForWriting(name) {
+  const reader = fs.openSync(name, O_RDONLY | O_NONBLOCK);
+  try {
+    return fs.openSync(name, O_WRONLY);
+  } finally {
+    fs.closeSync(reader);
+  }
+}
+
+function startTicks(pid) {
+  const text = fs.readFileSync('/proc/' + pid + '/stat', 'latin1');
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
+}
+
+function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit }) {
+  const open = [];
+  try {
+    open.push(openForWriting(stdout));
+    open.push(openForWriting(stderr));
+    if (inherit !== null) open.push(fs.openSync(inherit, 'r'));
+    const child = spawn(file, args, {
+      argv0: name,
+      cwd,
+      env: { ...environment, TOOLEXEC_CALL: mark },
+      detached: true,
+      stdio: ['ignore', open[0], open[1], open[2] ?? 'ignore'],
+    });
+    if (child.pid === undefined) {
+      child.once('error', (error) => say({ id, error: error.code }));
+      return;
+    }
+    const { pid } = child;
+    running.set(id, pid);
+    child.once('exit', (exitCode, signal) => {
+      running.delete(id);
+      say({ id, exitCode, signal });
+    });
+    say({ id, pid, startTicks: startTicks(pid) });
+  } catch (error) {
+    say({ id, error: error.code ?? 'EUNKNOWN' });
+  } finally {
+    for (const fd of open) fs.closeSync(fd);
+  }
+}
+
+function signalAll(signal) {
+  for (const pid of running.values()) {
+    try {
+      process.kill(-pid, signal);
+    } catch {}
+  }
+}
+
+let ending = false;
+function end() {
+  if (ending) return;
+  ending = true;
+  fs.rmSync(directory, { recursive: true, force: true });
+  if (running.size === 0) process.exit();
+  signalAll('SIGTERM');
+  setTimeout(() => {
+    signalAll('SIGKILL');
+    process.exit();
+  }, 300);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE']) process.on(signal, () => {});
+process.stdout.on('error', end);
+let text = '';
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (chunk) => {
+  const lines = (text + chunk).split('\n');
+  text = lines.pop();
+  for (const line of lines) {
+    const request = JSON.parse(line);
+    if (request.env !== undefined) environment = request.env;
+    if (request.pipes === undefined) start(request);
+    else makePipes(request.pipes);
+  }
+});
+process.stdin.on('end', end);
+process.stdin.on('error', end);
+makePipes(64);
+`;

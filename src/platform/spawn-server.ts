@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
+import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
+
+/** Starts processes for us. What that costs does not depend on how large our own process is. */
+export interface SpawnServer {
+  /** Undefined when it cannot start anything now: it is not ready yet, or out of pipes. */
+  start(start: ProcessStart): Promise<StartedProcess> | undefined;
+}
+
+/** @param onGone called once, when it cannot be used any more. */
+export function openSpawnServer(onGone: () => void): SpawnServer {
+  return new NodeSpawnServer(onGone);
+}
+
+/** Pipes that lie ready; below, more are asked for. */
+const FEW_PIPES = 32;
+
+type Answer =
+  | { readonly pipes: readonly string[] }
+  | { readonly id: number; readonly pid: number; readonly startTicks: number }
+  | { readonly id: number; readonly error: string }
+  | { readonly id: number; readonly exitCode: number | null; readonly signal: string | null };
+
+/** One that was asked for: what waits for its start, then for its end. */
+interface Asked {
+  readonly started: (answer: { readonly pid: number; readonly startTicks: number }) => void;
+  readonly failed: (error: unknown) => void;
+  readonly ended: (end: ProcessEnd) => void;
+}
+
+class NodeSpawnServer implements SpawnServer {
+  readonly #child: ChildProcess;
+  readonly #onGone: () => void;
+  readonly #asked = new Map<number, Asked>();
+  #pipes: string[] = [];
+  #refilling = true;
+  #holders = 0;
+  #lastId = 0;
+  #text = '';
+  #lastEnvironment = '';
+  #gone = false;
+
+  constructor(onGone: () => void) {
+    this.#onGone = onGone;
+    const place = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `toolexec-pipes-${process.pid}-`);
+    const args = ['--max-old-space-size=64', '-e', SPAWN_SERVER_PROGRAM, place];
+    this.#child = spawn(process.execPath, args, {
+      cwd: '/',
+      env: helperEnvironment(),
+      detached: true,
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#child.once('error', () => this.#end());
+    this.#child.once('exit', () => this.#end());
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stdout?.setEncoding('utf8').on('data', (chunk: string) => this.#read(chunk));
+    this.#unref();
+  }
+
+  start(start: ProcessStart): Promise<StartedProcess> | undefined {
+    const [stdout, stderr] = [this.#pipes.pop(), this.#pipes.pop()];
+    this.#refill();
+    if (this.#gone || stdout === undefined || stderr === undefined) return undefined;
+    return this.#start(start, [stdout, stderr]);
+  }
+
+  async #start(start: ProcessStart, pipes: readonly [string, string]): Promise<StartedProcess> {
+    const { file, name, args, cwd, env, inherit } = start;
+    const descriptors = pipes.map((pipe) => openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
+    const id = ++this.#lastId;
+    this.#hold();
+    let ended: Promise<ProcessEnd> | undefined;
+    const started = new Promise<{ pid: number; startTicks: number }>((resolve, reject) => {
+      ended = new Promise((end) => {
+        this.#asked.set(id, { started: resolve, failed: reject, ended: end });
+      });
+    });
+    const inherited = inherit === undefined ? null : `/proc/${process.pid}/fd/${inherit}`;
+    const [stdout, stderr] = pipes;
+    this.#say({ id, file, name, args, cwd, ...this.#environment(env), stdout, stderr, inherit: inherited });
+    try {
+      const { pid, startTicks } = await started;
+      const streams = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));
+      const [out, err] = streams;
+      if (out === undefined || err === undefined || ended === undefined)
+        throw new Error('two pipes are opened');
+      const letGo = this.#holder();
+      void ended.then(letGo);
+      return {
+        pid,
+        stdout: out,
+        stderr: err,
+        ended,
+        // Nobody has them by name any more.
+        seen: { startTicks, outputs: pipes.map((pipe) => `${pipe} (deleted)`) },
+        unref() {
+          for (const stream of streams) stream.unref();
+          letGo();
+        },
+        release() {
+          for (const stream of streams) stream.destroy();
+          letGo();
+        },
+      };
+    } catch (error) {
+      for (const fd of descriptors) closeSync(fd);
+      this.#letGo();
+      throw error;
+    } finally {
+      for (const pipe of pipes) removeQuietly(pipe);
+    }
+  }
+
+  /** Most commands have the same, but for the mark: it is said again only when it has changed. */
+  #environment({ TOOLEXEC_CALL: mark = '', ...env }: ProcessStart['env']): object {
+    const text = JSON.stringify(env);
+    if (text === this.#lastEnvironment) return { mark };
+    this.#lastEnvironment = text;
+    return { mark, env };
+  }
+
+  #say(message: unknown): void {
+    if (this.#child.stdin?.writable === true) this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #read(chunk: string): void {
+    const lines = (this.#text + chunk).split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) this.#take(JSON.parse(line));
+  }
+
+  #take(answer: Answer): void {
+    if ('pipes' in answer) {
+      this.#pipes.push(...answer.pipes);
+      this.#refilling = false;
+      return;
+    }
+    const asked = this.#asked.get(answer.id);
+    if ('pid' in answer) {
+      asked?.started(answer);
+      return;
+    }
+    this.#asked.delete(answer.id);
+    if ('error' in answer) asked?.failed(systemError(answer.error));
+    else asked?.ended({ exitCode: answer.exitCode, signal: answer.signal });
+  }
+
+  #refill(): void {
+    if (this.#refilling || this.#pipes.length > FEW_PIPES) return;
+    this.#refilling = true;
+    this.#say({ pipes: 64 });
+  }
+
+  #end(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    const [pipe] = this.#pipes;
+    if (pipe !== undefined) rmSync(dirname(pipe), { recursive: true, force: true });
+    this.#pipes = [];
+    for (const { failed, ended } of this.#asked.values()) {
+      failed(systemError('EAGAIN'));
+      // How it ends nobody will tell us; that it does, who has started it will see to.
+      ended({ exitCode: null, signal: null });
+    }
+    this.#asked.clear();
+    this.#onGone();
+  }
+
+  /** While anybody waits for an answer, this program goes on. */
+  #hold(): void {
+    if (this.#holders++ > 0) return;
+    this.#child.ref();
+    for (const stream of this.#streams()) stream.ref();
+  }
+
+  #letGo(): void {
+    if (--this.#holders === 0) this.#unref();
+  }
+
+  #holder(): () => void {
+    let holds = true;
+    return () => {
+      if (holds) this.#letGo();
+      holds = false;
+    };
+  }
+
+  #unref(): void {
+    this.#child.unref();
+    for (const stream of this.#streams()) stream.unref();
+  }
+
+  #streams(): Socket[] {
+    return [this.#child.stdin, this.#child.stdout].filter((stream) => stream instanceof Socket);
+  }
+}
+
+/** Nothing that would change how it starts; it is part of the command that we are part of, if we are. */
+function helperEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, TOOLEXEC_CALL } = process.env;
+  return { PATH, ...(TOOLEXEC_CALL === undefined ? {} : { TOOLEXEC_CALL }) };
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // The server is gone, and has taken its pipes with it.
+  }
+}

@@ -1,0 +1,35 @@
+import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
+import { openSpawnServer, type SpawnServer } from './spawn-server.js';
+
+/**
+ * Starts a program in a session of its own, without standard input: through a small process beside us, once that has
+ * come to be worth its start.
+ * @throws the system's error (with `code`) when it cannot be started.
+ */
+export function startProcess(start: ProcessStart): Promise<StartedProcess> {
+  started++;
+  if (server === undefined && isWorthIt()) server = openServer();
+  return server?.start(start) ?? spawnProcess(start);
+}
+
+let started = 0;
+let opened = 0;
+let server: SpawnServer | undefined;
+
+/** Forking costs 45 ms for each GB that we hold; starting the server costs about as much, once. */
+const LARGE_BYTES = 200_000_000;
+/** One that is gone is replaced a few times, not for ever. */
+const MOST_SERVERS = 5;
+
+function isWorthIt(): boolean {
+  if (process.platform !== 'linux' || opened >= MOST_SERVERS) return false;
+  return started > 1 || process.memoryUsage.rss() > LARGE_BYTES;
+}
+
+function openServer(): SpawnServer {
+  opened++;
+  const created = openSpawnServer(() => {
+    if (server === created) server = undefined;
+  });
+  return created;
+}

@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandRequest } from '../contract/processes.js';
+import { living, sleepToken } from './fixtures/nasty-trees.js';
+import { runCommand } from './run-command.js';
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'spawn-server-')));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+function run(command: string, more: Partial<CommandRequest> = {}) {
+  const signal = AbortSignal.timeout(15_000);
+  return runCommand({ shell: 'bash', command, cwd, env: { PATH }, signal, keepBytes: 1 << 20, ...more });
+}
+
+const parentOf = async (): Promise<number> => Number((await run('echo $PPID')).stdout.head);
+
+/** Runs commands until one is started by another process than this. */
+async function serverPid(): Promise<number> {
+  for (;;) {
+    const pid = await parentOf();
+    if (pid !== process.pid) return pid;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+// The first command of a program is started by itself, and the server is ready some time later.
+describe.skipIf(process.platform !== 'linux')('commands that the spawn server starts', () => {
+  beforeAll(async () => {
+    await serverPid();
+  }, 30_000);
+
+  it('end with exactly their exit code or signal', async () => {
+    for (const code of [0, 1, 2, 126, 127, 128, 129, 130, 137, 141, 143, 255]) {
+      expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });
+    }
+    for (const name of ['HUP', 'INT', 'KILL', 'PIPE', 'TERM', 'USR1']) {
+      expect(await run(`kill -${name} $$`)).toMatchObject({ exitCode: null, signal: `SIG${name}` });
+    }
+  });
+
+  it('get command, directory and environment as they are, whatever stands in them', async () => {
+    const odd = 'a\n"b\' $(touch injected) `touch injected`; \\ \t ü😀 {"id":1}\n';
+    const { stdout } = await run('printf "%s|%s" "$ODD" "$0"; env | grep -c "^npm_config_//x.y/:z=1$"', {
+      env: { PATH, ODD: odd, 'npm_config_//x.y/:z': '1' },
+    });
+    expect(stdout.head).toBe(`${odd}|bash1\n`);
+    expect((await run(`printf '%s' '${'x'.repeat(100_000)}'`)).stdout.totalBytes).toBe(100_000);
+    expect(existsSync(join(cwd, 'injected'))).toBe(false);
+  });
+
+  it('get the environment of their own, not the last one', async () => {
+    const ask = (env: Record<string, string>) =>
+      run('echo "$A-$B-$TOOLEXEC_CALL"', { env: { PATH, ...env } });
+    const outcomes = await Promise.all([ask({ A: '1' }), ask({ B: '2' }), ask({ A: '3' }), ask({})]);
+    const said = outcomes.map(({ stdout }) => stdout.head.trim());
+    expect(said.map((line) => line.replace(/[0-9a-f]{24}$/, 'mark'))).toEqual([
+      '1--mark',
+      '-2-mark',
+      '3--mark',
+      '--mark',
+    ]);
+    expect(new Set(said.map((line) => line.slice(-24))).size).toBe(4);
+  });
+
+  it('have pipes that can be opened by name', async () => {
+    const { stdout, stderr, exitCode } = await run('echo out > /dev/stdout; echo err > /dev/stderr');
+    expect([stdout.head, stderr.head, exitCode]).toEqual(['out\n', 'err\n', 0]);
+  });
+
+  it('run many at once, each with its own output', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 80 }, (_, index) => run(`echo ${index}; echo ${index} >&2; exit ${index}`)),
+    );
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: 80 }, (_, index) => index));
+    for (const [index, { stdout, stderr }] of outcomes.entries()) {
+      expect([stdout.head, stderr.head]).toEqual([`${index}\n`, `${index}\n`]);
+    }
+  }, 60_000);
+
+  it('fail as others do where they cannot be started', async () => {
+    const error: unknown = await run('true', { cwd: '/nowhere' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'spawn_failed', details: { errno: 'ENOENT' } });
+    const long: unknown = await run(`: ${'x'.repeat(3_000_000)}`).catch((thrown: unknown) => thrown);
+    expect(long).toMatchObject({ code: 'spawn_failed', details: { errno: 'E2BIG' } });
+  });
+
+  it('die when it dies, and the next ones run all the same', async () => {
+    const token = sleepToken();
+    const server = await serverPid();
+    const outcome = await run(`setsid sleep ${token} & echo ready; sleep ${token}`, {
+      onOutput(_stream, chunk) {
+        if (Buffer.from(chunk).includes('ready')) process.kill(server, 'SIGKILL');
+      },
+    });
+    expect(outcome).toMatchObject({ exitCode: null, aborted: false, survivors: [] });
+    expect(outcome.stdout.head).toBe('ready\n');
+    expect(living(token)).toEqual([]);
+    expect((await run('echo fine')).stdout.head).toBe('fine\n');
+    expect(await serverPid()).not.toBe(server);
+  }, 60_000);
+
+  it('leave no named pipe behind', async () => {
+    await run('true');
+    const server = await serverPid();
+    const command = readFileSync(`/proc/${server}/cmdline`, 'utf8').split('\0');
+    const place = command.find((part) => part.includes('toolexec-pipes-')) ?? '';
+    const [folder = ''] = readdirSync(join(place, '..')).filter((name) =>
+      join(place, '..', name).startsWith(place),
+    );
+    const before = readdirSync(join(place, '..', folder)).length;
+    expect(before).toBeGreaterThan(0);
+    for (let count = 0; count < 5; count++) await run('true');
+    expect(readdirSync(join(place, '..', folder)).length).toBeLessThanOrEqual(before);
+  });
+});
