@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { nodeVersion, systemName } from '../../platform/runtime.js';
 import type { DoctorOptions } from '../define/define-doctor.js';
 import type { Check } from '../doctor/check.js';
@@ -43,7 +44,10 @@ async function runChecks(options: DoctorOptions, surroundings: Surroundings): Pr
     configuration,
     checkContainment(),
     await checkBubblewrap(env),
-    await checkRipgrep(env),
+    await checkRipgrep(
+      roots.map((root) => resolve(root)),
+      env,
+    ),
     checkShell('bash', env.PATH),
     checkShell('sh', env.PATH),
     await checkProgram(GIT, env),
