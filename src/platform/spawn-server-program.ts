@@ -62,7 +62,7 @@ function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit }) {
       return;
     }
     const { pid } = child;
-    running.set(id, pid);
+    running.set(id, child);
     child.once('exit', (exitCode, signal) => {
       running.delete(id);
       say({ id, exitCode, signal });
@@ -76,7 +76,7 @@ function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit }) {
 }
 
 function signalAll(signal) {
-  for (const pid of running.values()) {
+  for (const { pid } of running.values()) {
     try {
       process.kill(-pid, signal);
     } catch {}
@@ -88,11 +88,13 @@ function end() {
   if (ending) return;
   ending = true;
   fs.rmSync(directory, { recursive: true, force: true });
-  if (running.size === 0) process.exit();
+  process.stdin.destroy();
+  if (running.size === 0) return;
   signalAll('SIGTERM');
+  // After that nothing keeps this process, not even one that cannot be killed.
   setTimeout(() => {
     signalAll('SIGKILL');
-    process.exit();
+    for (const child of running.values()) child.unref();
   }, 300);
 }
 

@@ -25,9 +25,8 @@ import { createAnalyzingPolicy } from '../policy/create-analyzing-policy.js';
 import { commandEnvironment } from '../process/command-environment.js';
 import { openOutputStore } from '../process/open-output-store.js';
 import { removedValues } from '../process/removed-values.js';
-import { sanitizeEnvironment } from '../process/sanitize-environment.js';
+import { type EnvironmentOptions, sanitizeEnvironment } from '../process/sanitize-environment.js';
 import { covers } from '../sandbox/covers.js';
-
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import { ownTools } from './builtin-tools.js';
 import {
@@ -78,8 +77,7 @@ function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
     covers,
     runCommand: runCommandLazily,
     search: searchLazily(sandbox),
-    // Read anew for every command: the host program may change its environment at any time.
-    commandEnvironment: () => commandEnvironment(readEnvironment(), environment),
+    commandEnvironment: commandEnvironments(environment),
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
     middleware: options.middleware ?? [],
     limits: settleOptions('limits', options.limits, LIMIT_RULES),
@@ -159,6 +157,22 @@ function searchLazily(sandbox: Sandbox): SearchEngine {
   return {
     files: async (request, signal) => (await load()).files(request, signal),
     text: async (request, signal) => (await load()).text(request, signal),
+  };
+}
+
+/**
+ * Read anew for every command, because the host program may change its environment at any time; judged anew, which takes
+ * longer, only when it has.
+ */
+function commandEnvironments(options: EnvironmentOptions): EngineSettings['commandEnvironment'] {
+  let lastRead: string | undefined;
+  let judged: Readonly<Record<string, string>> = {};
+  return () => {
+    const inherited = readEnvironment();
+    const read = JSON.stringify(inherited);
+    if (read !== lastRead) judged = Object.freeze(commandEnvironment(inherited, options));
+    lastRead = read;
+    return judged;
   };
 }
 

@@ -152,7 +152,8 @@ describe('bash_output', () => {
   it('gives all of a shell that has ended, with its exit code and duration (B022, B027)', async () => {
     const { output, metadata } = await readToEnd(await start('echo hello; echo oops >&2'));
     expect(metadata).toMatchObject({ status: 'completed', is_running: false, done: true, exit_code: 0 });
-    expect(output).toContain('hello\n\n\n[stderr]\noops\n');
+    expect(output).toContain('hello\n');
+    expect(output).toContain('[stderr]\noops\n');
     expect(output).toMatch(/Duration: \d+ms/);
     const failed = await readToEnd(await start('exit 3'));
     expect(failed.metadata).toMatchObject({ status: 'failed', exit_code: 3 });

@@ -1,3 +1,4 @@
+import { idleClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { findShell } from '../platform/find-shell.js';
 import { readProcess } from '../platform/proc-table.js';
@@ -15,13 +16,20 @@ export function superviseCommand({ pid, seen }: StartedProcess, mark: CommandMar
   // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
   const file = /#(\d+)/.exec(mark.file?.name ?? '')?.[1] ?? '';
   const entry = `${pid}:${startTicks}:${mark.id}:${file}`;
-  running.add(entry);
-  tell();
-  return () => {
-    running.delete(entry);
+  const add = (): void => {
+    running.add(entry);
     tell();
   };
+  // The spawn server ends its own commands too, only less thoroughly: most are over before that matters, and a word to
+  // the supervisor costs a tenth of what a short command does.
+  const forget = seen === undefined ? add() : idleClock.after(UNWATCHED_MS, add);
+  return () => {
+    forget?.();
+    if (running.delete(entry)) tell();
+  };
 }
+
+const UNWATCHED_MS = 20;
 
 const running = new Set<string>();
 let supervisor: HelperProcess | undefined;
