@@ -25,7 +25,8 @@ describe('nothing is left behind', () => {
       import { getEventListeners } from 'node:events';
       ${TOOLS}
       const count = (list) => list.reduce((sum, name) => ({ ...sum, [name]: (sum[name] ?? 0) + 1 }), {});
-      const children = () => readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, 'utf8').trim().split(' ').filter(Boolean).filter((pid) => !/esbuild/.test(readFileSync(\`/proc/\${pid}/cmdline\`, 'utf8'))).length;
+      // Beside the two processes that start commands and watch over them until this program ends.
+      const children = () => readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, 'utf8').trim().split(' ').filter(Boolean).filter((pid) => !/esbuild|toolexec-(supervisor|pipes-)/.test(readFileSync(\`/proc/\${pid}/cmdline\`, 'utf8'))).length;
       const state = () => ({ resources: count(process.getActiveResourcesInfo()), listeners: count(process.eventNames().flatMap((name) => Array(process.listenerCount(name)).fill(String(name)))), fds: readdirSync('/proc/self/fd').length, children: children() });
       const work = async (journal) => {
         const executor = createExecutor({ policy: null, tools, journal, limits: { maxToolCallsPerBatch: 100 }, approver: () => ({ kind: 'approve_all' }) });
