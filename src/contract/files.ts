@@ -98,7 +98,12 @@ export interface HeldEntry {
    * @param relative its bytes: names need not be text.
    */
   fileBelow<Value>(relative: Uint8Array, look: (file: HeldFile) => Value): Value | undefined;
-  /** The same for a file of the root that does not lie below; `path` is canonical and absolute. */
+  /**
+   * Which of these regular files are in a directory below, which no link may be on the way to.
+   * @param directory its bytes, and those of the names
+   */
+  filesIn(directory: Uint8Array, names: readonly Uint8Array[]): readonly boolean[];
+  /** What `fileBelow` does, for a file of the root that does not lie below; `path` is canonical and absolute. */
   fileAt<Value>(path: string, look: (file: HeldFile) => Value): Value | undefined;
   close(): void;
 }

@@ -21,7 +21,7 @@ import { errnoOf } from './fs-errno.js';
 export type EntryStat = Stats;
 
 /** What lies at `path`, a link itself where it is one; undefined where nothing does. */
-export function entryStat(path: string): Stats | undefined {
+export function entryStat(path: string | Buffer): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 

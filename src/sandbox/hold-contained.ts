@@ -1,8 +1,9 @@
 import { join, sep } from 'node:path';
 import type { HeldEntry, HeldFile } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
+import { entryStat } from '../platform/fs-entry.js';
 import { errnoOf } from '../platform/fs-errno.js';
-import type { Pin } from '../platform/fs-pin.js';
+import type { Pin, Pinner } from '../platform/fs-pin.js';
 import { covers } from './covers.js';
 import type { DenyRules } from './deny-rules.js';
 import { admit, type Enclosure } from './enclosure.js';
@@ -24,6 +25,13 @@ export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
     const root = enclosure.territory.rootOf(held.path) ?? request.root;
     // The spelling may be denied where the place that a link leads to is not, and the other way round.
     const spellings = held.path === request.path ? [held.path] : [held.path, request.path];
+    let known = held.path;
+    // Its name is asked for again only where it may have been moved.
+    const isBelow = (name: string, relative: Uint8Array): boolean => {
+      if (name === nameBelow(known, relative)) return true;
+      known = held.pin.name();
+      return name === nameBelow(known, relative);
+    };
     return {
       type,
       path: held.path,
@@ -38,15 +46,11 @@ export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
         return (name) => isDenied(name) || isDeniedAsAsked(name);
       },
       fileBelow: (relative, look) =>
-        lookAtFile(
-          enclosure,
-          Buffer.concat([Buffer.from(`${held.pin.at}/`), relative]),
-          nameBelow(held.pin.name(), relative),
-          look,
-        ),
+        lookAtFile(enclosure, below(held.pin, relative), (name) => isBelow(name, relative), look),
+      filesIn: (directory, names) => lookForFiles(enclosure, held.pin, directory, isBelow, names),
       fileAt: (path, look) =>
         covers(root, path) && enclosure.denies.deniedBy(path, 'read') === undefined
-          ? lookAtFile(enclosure, path, path, look)
+          ? lookAtFile(enclosure, path, (name) => name === path, look)
           : undefined,
       close: () => held.pin.close(),
     };
@@ -60,24 +64,18 @@ function denialBelow(denies: DenyRules, base: string, directory: string): (name:
   return denies.deniedBy(path, 'read') === undefined ? denies.deniedEntries(path) : EVERYTHING;
 }
 
-/** What lies at `at` if that is a regular file, and the system calls it by `name`: then no link was followed. */
+/** What lies at `at` if that is a regular file, and the system's name for it says that no link was followed. */
 function lookAtFile<Value>(
   { pinner }: Enclosure,
   at: string | Buffer,
-  name: string,
+  isNamedRight: (name: string) => boolean,
   look: (file: HeldFile) => Value,
 ): Value | undefined {
-  let pin: Pin;
-  try {
-    pin = pinner.pin(at);
-  } catch (error) {
-    // Gone, or no longer to be reached: there is nothing to look at.
-    if (errnoOf(error) !== undefined) return undefined;
-    throw error;
-  }
+  const pin = whereReachable(() => pinner.pin(at));
+  if (pin === undefined) return undefined;
   try {
     const stat = pin.stat();
-    if (!stat.isFile() || pin.name() !== name) return undefined;
+    if (!stat.isFile() || !isNamedRight(pin.name())) return undefined;
     return look({
       size: stat.size,
       modifiedMs: stat.mtimeMs,
@@ -86,6 +84,40 @@ function lookAtFile<Value>(
   } finally {
     pin.close();
   }
+}
+
+/** One directory is held for all of them: what is asked of its entries then cannot be led elsewhere. */
+function lookForFiles(
+  { pinner }: Enclosure,
+  held: Pin,
+  directory: Uint8Array,
+  isBelow: (name: string, relative: Uint8Array) => boolean,
+  names: readonly Uint8Array[],
+): readonly boolean[] {
+  const isHere = directory.length === 0;
+  const pin = isHere ? held : whereReachable(() => pinner.pin(below(held, directory)));
+  try {
+    const isThere = pin !== undefined && (isHere || isBelow(pin.name(), directory));
+    return names.map(
+      (name) => isThere && whereReachable(() => entryStat(below(pin, name)))?.isFile() === true,
+    );
+  } finally {
+    if (!isHere) pin?.close();
+  }
+}
+
+/** Undefined for what is gone, or no longer to be reached: there is nothing to look at. */
+function whereReachable<Value>(look: () => Value): Value | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+function below(pin: Pin, relative: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${pin.at}/`), relative]);
 }
 
 /** The name that the system has for a file below a directory, when nothing on the way was a link. */

@@ -32,7 +32,7 @@ export async function findFiles(
       take: (path) => first.add(isByAge ? ageOf(place, path) + path : path),
     });
     const found = first.sorted().map((key) => (isByAge ? key.slice(AGE_LENGTH) : key));
-    const paths = found.filter((path) => isThere(place, path)).map((path) => place.prefix + toText(path));
+    const paths = keepThere(place, found).map((path) => place.prefix + toText(path));
     return { ...end, paths, total: first.count - (found.length - paths.length) };
   } finally {
     place.held.close();
@@ -40,8 +40,27 @@ export async function findFiles(
 }
 
 // What ripgrep met on a way that somebody was changing may have been elsewhere: named is what is really there.
-function isThere(place: SearchPlace, path: string): boolean {
-  return place.held.fileBelow(toBytes(path), () => true) === true;
+function keepThere({ held }: SearchPlace, paths: readonly string[]): readonly string[] {
+  const namesIn = new Map<string, string[]>();
+  for (const path of paths) {
+    const { directory, name } = splitPath(path);
+    const names = namesIn.get(directory);
+    if (names === undefined) namesIn.set(directory, [name]);
+    else names.push(name);
+  }
+  const missing = new Set<string>();
+  for (const [directory, names] of namesIn) {
+    const isThere = held.filesIn(toBytes(directory), names.map(toBytes));
+    for (const [index, name] of names.entries()) {
+      if (isThere[index] !== true) missing.add(directory === '' ? name : `${directory}/${name}`);
+    }
+  }
+  return missing.size === 0 ? paths : paths.filter((path) => !missing.has(path));
+}
+
+function splitPath(path: string): { readonly directory: string; readonly name: string } {
+  const slash = path.lastIndexOf('/');
+  return { directory: path.slice(0, Math.max(slash, 0)), name: path.slice(slash + 1) };
 }
 
 const AGE_LENGTH = 17;
