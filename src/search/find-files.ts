@@ -5,7 +5,7 @@ import { toBytes, toText } from './byte-path.js';
 import { filterByPath } from './file-filter.js';
 import { openPlace, type SearchPlace } from './search-place.js';
 import { Smallest } from './smallest.js';
-import { walkFiles } from './walk-files.js';
+import { type PathSink, walkFiles } from './walk-files.js';
 
 /** The files whose path a glob matches. Memory is bounded by what is asked for, not by what is there. */
 export async function findFiles(
@@ -29,7 +29,7 @@ export async function findFiles(
       // Only names are read, and what is denied is left out of those. Given to ripgrep, it would cost a fifth more.
       denied: [],
       signal,
-      take: (path) => first.add(isByAge ? ageOf(place, path) + path : path),
+      sink: isByAge ? byAge(place, first) : first,
     });
     const found = first.sorted().map((key) => (isByAge ? key.slice(AGE_LENGTH) : key));
     const paths = keepThere(place, found).map((path) => place.prefix + toText(path));
@@ -66,6 +66,15 @@ function splitPath(path: string): { readonly directory: string; readonly name: s
 const AGE_LENGTH = 17;
 /** Microseconds since the epoch, some time in the year 5138. */
 const FAR_FUTURE = 10 ** AGE_LENGTH - 1;
+
+function byAge(place: SearchPlace, first: Smallest): PathSink {
+  return {
+    add: (path) => first.add(ageOf(place, path) + path),
+    // A path does not tell how old its file is.
+    isBeyond: () => false,
+    pass: () => first.pass(),
+  };
+}
 
 /** Orders as the time since the last change does: the newer, the smaller. */
 function ageOf(place: SearchPlace, path: string): string {

@@ -73,7 +73,7 @@ async function findBelow(
     ],
     denied: sandbox.deniedPatterns,
     signal,
-    take: (path) => candidates.add(path),
+    sink: candidates,
   });
   const reading = await readCandidates(place, candidates.sorted(), request, signal);
   const shown = reading.files.length;

@@ -24,6 +24,16 @@ export class Smallest {
     if (this.#kept.length >= 2 * this.#capacity + SLACK) this.#shrink();
   }
 
+  /** Whether nothing that begins so can be among the smallest. */
+  isBeyond(start: string): boolean {
+    return this.#ceiling !== undefined && start >= this.#ceiling;
+  }
+
+  /** Counts one that is beyond. */
+  pass(): void {
+    this.#count++;
+  }
+
   /** In ascending order. */
   sorted(): readonly string[] {
     this.#shrink();

@@ -17,8 +17,15 @@ export interface FileWalk {
   /** Patterns for what it may not open. */
   readonly denied: readonly string[];
   readonly signal: AbortSignal;
-  /** Takes a file that counts: its path from the place down, as a byte string. */
-  readonly take: (path: string) => void;
+  readonly sink: PathSink;
+}
+
+/** Where files go that count: their paths from the place down, as byte strings. */
+export interface PathSink {
+  add(path: string): void;
+  /** Whether no path that begins so is wanted; then such a file is only passed. */
+  isBeyond(start: string): boolean;
+  pass(): void;
 }
 
 /** What it is asked to search, and puts before every path. */
@@ -59,21 +66,20 @@ interface KnownDirectory {
 
 /** Lets those through that are meant and not denied. */
 function judgeEach(walk: FileWalk): TakePath {
+  const { sink } = walk;
   const known = new Map<string, KnownDirectory>();
-  // Each of ripgrep's threads tells of one directory after the other, so the next file is mostly in one of the last.
-  let last: KnownDirectory = { start: '', test: undefined };
-  let lastButOne = last;
+  // Each of ripgrep's threads tells of one directory after the other, so the next file is mostly in the last one.
+  let last: KnownDirectory | undefined;
+  let isBeyond = false;
   return (text, from, slash, end) => {
-    const length = slash + 1 - from;
-    const isIn = ({ start }: KnownDirectory) => start.length === length && text.startsWith(start, from);
-    if (!isIn(last)) {
-      const before = last;
-      last = isIn(lastButOne) ? lastButOne : lookUp(walk, known, text.slice(from, slash + 1));
-      lastButOne = before;
+    const start = text.slice(from, slash + 1);
+    if (last === undefined || start !== last.start) {
+      last = lookUp(walk, known, start);
+      isBeyond = sink.isBeyond(start.slice(HERE.length));
     }
-    if (last.test?.(toText(text.slice(slash + 1, end))) === true) {
-      walk.take(text.slice(from + HERE.length, end));
-    }
+    if (last.test?.(toText(text.slice(slash + 1, end))) !== true) return;
+    if (isBeyond) sink.pass();
+    else sink.add(text.slice(from + HERE.length, end));
   };
 }
 
