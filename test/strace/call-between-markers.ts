@@ -9,6 +9,7 @@ const [root = '', name = '', args = '', warmUp = ''] = process.argv.slice(2);
 
 const executor = createExecutor({ root, approver: null, policy: { denylist: [] }, journal: false });
 await execute(warmUp);
+if (executesCommands(name)) await meetSpawnServer();
 mark('/toolexec-window-begins');
 const plan = await executor.plan([{ id: 'plan', name, args: JSON.parse(args) }]);
 mark('/toolexec-plan-ends');
@@ -19,6 +20,17 @@ console.log(JSON.stringify({ effects: plan.calls[0]?.effects, result }));
 
 async function execute(text: string): Promise<unknown> {
   return executor.execute(name, JSON.parse(text));
+}
+
+function executesCommands(tool: string): boolean {
+  return tool === 'bash' || tool === 'run_command';
+}
+
+/** The process that starts commands for us comes with the second one, and takes its time to be there. */
+async function meetSpawnServer(): Promise<void> {
+  await execute(warmUp);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await execute(warmUp);
 }
 
 function mark(path: string): void {

@@ -16,6 +16,8 @@ const CHANGES = new Set(
 const CONTENT = new Set('read pread64 readv preadv preadv2 getdents getdents64 mmap sendfile'.split(' '));
 /** Calls whose texts are no paths. */
 const BY_DESCRIPTOR = new Set([...CONTENT, ...'write pwrite64 writev pwritev pwritev2 statfs'.split(' ')]);
+/** What runs TypeScript tidies up its cache, whenever it finds the time. */
+const OF_THE_LOADER = /^\/tmp\/tsx-\d+(?:\/|$)/;
 const OPENS_TO_CHANGE = /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/;
 
 /** What a trace (`strace -f -y`) shows between the marks, in order; and what was touched up to the end of the plan. */
@@ -42,7 +44,9 @@ function touchesOf(call: string, rest: string, descriptors: ReadonlyMap<string, 
   if (call === 'close' || call === 'fcntl' || call === 'lseek' || call === 'ioctl') return [];
   const changes = CHANGES.has(call) || (call.startsWith('open') && OPENS_TO_CHANGE.test(rest));
   const how = changes ? 'change' : CONTENT.has(call) ? 'content' : 'look';
-  return pathsOf(call, rest, descriptors).map((path) => ({ call, path, how }));
+  return pathsOf(call, rest, descriptors)
+    .filter((path) => !OF_THE_LOADER.test(path))
+    .map((path) => ({ call, path, how }));
 }
 
 function pathsOf(call: string, rest: string, descriptors: ReadonlyMap<string, string>): string[] {
