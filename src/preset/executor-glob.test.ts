@@ -234,7 +234,7 @@ describe('what glob leaves out', () => {
           expect(await glob(executor, { pattern: '**', path: 'a/b' })).toEqual(whole);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 

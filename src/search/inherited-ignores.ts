@@ -32,7 +32,8 @@ function rulesBelow(line: string, directories: readonly string[]): readonly stri
   const end = rule.endsWith('/') ? '/' : '';
   const body = rule.slice(mark.length, rule.length - end.length);
   if (!body.includes('/')) return [rule];
-  const parts = body.split('/').filter((part) => part !== '');
+  // An empty part further down matches nothing, there as here.
+  const parts = body.replace(/^\//, '').split('/');
   const segments = parseParts(parts);
   if (segments === undefined) return [];
   return endsBelow(segments, directories).map((index) => `${mark}/${parts.slice(index).join('/')}${end}`);
