@@ -12,9 +12,16 @@ export interface ConfigText {
   readonly text: string;
 }
 
-/** @throws ToolError `config_invalid` when it cannot be read, is larger than a megabyte, or no text in UTF-8. */
-export function readConfigFile(file: string, options: Omit<ReadBytesOptions, 'maxBytes'>): ConfigText {
-  return orInvalid(`the configuration "${showPath(file)}"`, () => {
+/**
+ * @param shown how messages name it.
+ * @throws ToolError `config_invalid` when it cannot be read, is larger than a megabyte, or no text in UTF-8.
+ */
+export function readConfigFile(
+  file: string,
+  options: Omit<ReadBytesOptions, 'maxBytes'>,
+  shown = file,
+): ConfigText {
+  return orInvalid(`the configuration "${showPath(shown)}"`, () => {
     const bytes = readFileBytes(file, { ...options, maxBytes: MAX_BYTES });
     return { bytes, text: decodeText(bytes) };
   });

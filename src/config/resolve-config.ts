@@ -134,7 +134,7 @@ function middleLayer(sources: ConfigSources, person: PersonLayers): MiddleLayer 
 
 function namedLayer(named: string, cwd: string): ConfigLayer {
   const file = resolve(cwd, named);
-  const { text } = readConfigFile(file, { acceptPipes: true });
+  const { text } = readConfigFile(file, { acceptPipes: true }, named);
   return fileLayer({ kind: 'file', file, text, shown: named });
 }
 
