@@ -26,7 +26,12 @@ export async function checkBubblewrap(env: Readonly<Record<string, string>>): Pr
     return { name: 'bubblewrap', state: 'missing', found: 'not found', costs: COSTS, remedy };
   }
   const answer = await askProgram(path, SELF_TEST, env);
-  if (answer.ok) return { name: 'bubblewrap', state: 'ok', found: `${path} can isolate` };
+  if (answer.ok)
+    return {
+      name: 'bubblewrap',
+      state: 'ok',
+      found: `${path} can isolate; this version does not put commands into it yet`,
+    };
   return {
     name: 'bubblewrap',
     state: 'missing',
