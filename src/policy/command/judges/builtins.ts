@@ -83,7 +83,7 @@ function declareOne(
   if (text !== undefined && !text.startsWith('(')) {
     const value = { kind: 'text', text, assumed: false } as const;
     if (!isDone(scope, name, text)) scope.set(name, value);
-    judgeVariable(shell, name, value, scope);
+    judgeVariable(shell, name, scope.get(name) ?? value, scope);
   }
   if (isInteger) scope.integers.add(name);
   const value = scope.get(name);

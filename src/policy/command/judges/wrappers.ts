@@ -1,4 +1,5 @@
-import { exactText, type Field, startsUnknown } from '../field.js';
+import { dropPrefix, exactText, type Field, startsUnknown } from '../field.js';
+import { judgeVariable } from '../judge-variable.js';
 import { HOME, UNKNOWN_VALUE } from '../scope.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { NOTHING, type Stream, UNKNOWN } from '../stream.js';
@@ -231,7 +232,7 @@ function takesNext(text: string, spec: WrapperSpec): boolean {
 }
 
 function skipAssignments(
-  { scope }: Invocation,
+  { scope, shell }: Invocation,
   words: readonly Field[],
   spec: WrapperSpec,
 ): readonly Field[] {
@@ -239,7 +240,12 @@ function skipAssignments(
   const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.shown));
   const rest = at === -1 ? [] : words.slice(at);
   for (const word of words.slice(0, words.length - rest.length)) {
-    scope.set(word.shown.slice(0, word.shown.indexOf('=')), UNKNOWN_VALUE);
+    const equals = word.shown.indexOf('=');
+    const name = word.shown.slice(0, equals);
+    const text = exactText(dropPrefix(word, equals + 1));
+    const value = text === undefined ? UNKNOWN_VALUE : ({ kind: 'text', text, assumed: false } as const);
+    judgeVariable(shell, name, value, scope);
+    scope.set(name, UNKNOWN_VALUE);
   }
   return rest;
 }
