@@ -1,0 +1,104 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+const RULES = `[[tools.approval.rules]]
+decision = "allow"
+command = "touch *"
+match = ["touch a"]
+
+[[tools.approval.rules]]
+decision = "deny"
+command = "git push *"
+reason = "Open a pull request."
+`;
+
+describe('rules of a configuration', () => {
+  it('decide about each part of a command: allowed, denied, and asked where one part is left', async () => {
+    const config = toolexec.write('c.toml', RULES);
+    const response = toolexec.json(
+      'r.json',
+      message(
+        ['bash', { command: 'touch one' }],
+        ['bash', { command: 'touch two; git push origin' }],
+        ['bash', { command: 'touch three && ls' }],
+        ['bash', { command: 'PATH=. touch four' }],
+      ),
+    );
+    const { code, stdout } = await toolexec.run(['run', response, '--config', config]);
+    expect(code).toBe(3);
+    expect(stdout).toContain('Open a pull request.');
+    const made = ['one', 'two', 'three', 'four'].filter((name) => existsSync(join(toolexec.root, name)));
+    expect(made).toEqual(['one']);
+  });
+
+  it('of a project may deny and not allow, until it is trusted', async () => {
+    writeFileSync(join(toolexec.root, 'toolexec.toml'), RULES);
+    const response = toolexec.json('r.json', message(['bash', { command: 'touch one' }]));
+    const untrusted = await toolexec.run(['run', response]);
+    expect(untrusted.code).toBe(3);
+    expect(untrusted.stderr).toContain('its rules may deny and ask, and not allow');
+    await toolexec.run(['config', 'trust']);
+    expect((await toolexec.run(['run', response])).code).toBe(0);
+    expect(existsSync(join(toolexec.root, 'one'))).toBe(true);
+  });
+});
+
+describe('toolexec policy explain', () => {
+  it('names the rule with its file and line, and why no other decided', async () => {
+    const config = toolexec.write('c.toml', RULES);
+    const call = JSON.stringify({ name: 'bash', args: { command: 'git push origin' } });
+    const { code, stdout, stderr } = await toolexec.run(['policy', 'explain', call, '--config', config]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^pre_resolved {2}bash/);
+    expect(stdout).toMatch(/^▸ user rules\[1\] \([^)]*c\.toml:6\): /m);
+    expect(stdout).toMatch(/^ {2}user rules\[0\] \([^)]*c\.toml:1\): /m);
+  });
+
+  it('is JSON for programs, and takes a response from standard input', async () => {
+    const stdin = JSON.stringify(message(['bash', { command: 'rm -rf /' }], ['read_file', { path: '../x' }]));
+    const { code, stdout } = await toolexec.run(['policy', 'explain', '-', '--json'], { stdin });
+    expect(code).toBe(0);
+    const explained: readonly { readonly code: string }[] = JSON.parse(stdout);
+    expect(explained.map((one) => one.code)).toEqual(['security_violation', 'sandbox_violation']);
+  });
+
+  it('says in one line what is no call', async () => {
+    for (const words of ['{"name":', 'hello', '[]', '{"name":"bash"}']) {
+      const { code, stdout, stderr } = await toolexec.run(['policy', 'explain', words]);
+      expect([words, code, stdout]).toEqual([words, 2, '']);
+      expect(stderr).toMatch(/^toolexec: [^\n]+\n$/);
+    }
+  });
+});
+
+describe('toolexec policy check', () => {
+  it('is content with rules that matter', async () => {
+    const config = toolexec.write('c.toml', RULES);
+    const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config]);
+    expect([code, stdout]).toEqual([0, '2 rules, and nothing wrong with them\n']);
+  });
+
+  it('tells a rule that can never matter, and an example that does not hold', async () => {
+    const idle = toolexec.write(
+      'i.toml',
+      '[[tools.approval.rules]]\ndecision = "deny"\ntool = "no_such_tool"\n',
+    );
+    const never = await toolexec.run(['policy', 'check', '--config', idle]);
+    expect(never.code).toBe(1);
+    expect(never.stdout).toMatch(/^[^\n]*i\.toml:1[^\n]*\n$/);
+    const wrong = toolexec.write('w.toml', `${RULES}match = ["git pull"]\n`);
+    const refused = await toolexec.run(['policy', 'check', '--config', wrong]);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toMatch(/^toolexec: [^\n]*git pull[^\n]*\n$/);
+  });
+});
