@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { parseUrl } from '../../base/parse-url.js';
 
 /** A host as a URL names it, in its one spelling. */
 export interface HostSubject {
@@ -61,7 +62,7 @@ export function parseHostPattern(source: string, tightens: boolean): HostPattern
 
 /** Reads a URL as what fetches it does, so that neither user names nor spellings mislead. */
 export function readHost(text: string): HostSubject {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   const host = url === undefined ? undefined : canonicalHost(url.hostname);
   if (url === undefined || host === undefined) {
     return { shown: text, scheme: undefined, host: '', port: '', hasUser: false };
@@ -75,7 +76,7 @@ export function readHost(text: string): HostSubject {
 function canonicalHost(name: string): string | undefined {
   const bare = name.replace(/\.+$/, '');
   if (bare === '') return undefined;
-  const base = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
+  const base = parseUrl(`http://${bare}/`)?.hostname ?? domainToASCII(bare);
   if (base === '') return undefined;
   return mappedAddress(base) ?? base;
 }
