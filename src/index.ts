@@ -28,11 +28,18 @@ export type {
 } from './contract/files.js';
 export type {
   Acceptance,
+  BatchDecision,
   BatchEntry,
+  BatchFilter,
+  BatchMessage,
+  BatchRecord,
   CallEntry,
   CallKey,
   CallRecord,
   CallState,
+  ConversationEntry,
+  ConversationMessage,
+  DecisionKind,
   Journal,
   JournalNote,
   Worker,

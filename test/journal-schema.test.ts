@@ -86,6 +86,55 @@ const RELEASED = [
   CREATE TRIGGER call_is_finished AFTER INSERT ON results
     BEGIN DELETE FROM unfinished WHERE call = new.call; END;
   `,
+  `
+  -- Processes. start_ticks and system are null where the system does not tell.
+  CREATE TABLE workers (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    pid INTEGER NOT NULL,
+    process_started_at REAL NOT NULL,
+    start_ticks INTEGER,
+    system TEXT
+  ) STRICT;
+
+  -- Who will run it. In the chain only where it is set, so that earlier rows keep their hash.
+  ALTER TABLE batches ADD COLUMN worker INTEGER REFERENCES workers;
+  CREATE INDEX batches_by_conversation ON batches (conversation);
+
+  -- What is known of a batch as a whole: message, origin, and what was decided. Exactly one of data and blob.
+  CREATE TABLE batch_notes (
+    number INTEGER PRIMARY KEY,
+    batch INTEGER NOT NULL REFERENCES batches,
+    kind TEXT NOT NULL,
+    data TEXT,
+    blob TEXT REFERENCES blobs,
+    noted_at REAL NOT NULL,
+    CHECK ((data IS NULL) <> (blob IS NULL))
+  ) STRICT;
+  CREATE INDEX batch_notes_by_batch ON batch_notes (batch);
+
+  -- Messages that are no batches, before the batch of that number. Exactly one of content and blob.
+  CREATE TABLE messages (
+    number INTEGER PRIMARY KEY,
+    conversation TEXT NOT NULL,
+    before_batch INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    content TEXT,
+    blob TEXT REFERENCES blobs,
+    sent_at REAL NOT NULL,
+    CHECK ((content IS NULL) <> (blob IS NULL))
+  ) STRICT;
+  CREATE INDEX messages_by_conversation ON messages (conversation);
+
+  -- The last decision about a batch: what waits is found however long the journal is.
+  CREATE TABLE decided (batch INTEGER PRIMARY KEY REFERENCES batches, kind TEXT NOT NULL) STRICT;
+  CREATE INDEX waiting ON decided (batch) WHERE kind = 'wait';
+  CREATE TRIGGER batch_is_decided AFTER INSERT ON batch_notes WHEN new.kind IN ('wait', 'resume', 'discard')
+    BEGIN
+      INSERT INTO decided (batch, kind) VALUES (new.batch, new.kind)
+      ON CONFLICT (batch) DO UPDATE SET kind = excluded.kind;
+    END;
+  `,
 ];
 
 describe('the journal schema', () => {

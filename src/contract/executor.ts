@@ -2,6 +2,7 @@ import type { Approver } from './approval.js';
 import type { ResultCache } from './cache.js';
 import type { ToolCall } from './call.js';
 import type { ToolEvent } from './event.js';
+import type { BatchMessage } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { Plan } from './plan.js';
 import type { ToolResult } from './result.js';
@@ -32,6 +33,10 @@ export interface RunOptions {
   readonly agent?: string;
   /** Asked instead of the executor's own approver. */
   readonly approver?: Approver | null;
+  /** The assistant's message that the calls came with: it is recorded with them. */
+  readonly message?: BatchMessage;
+  /** Plain data that is recorded with the batch, for whoever answers later in kind. */
+  readonly origin?: JsonObject;
 }
 
 /** A batch that is under way. */

@@ -1,5 +1,5 @@
 import type { Effect } from './effect.js';
-import type { JsonObject } from './json.js';
+import type { JsonObject, JsonValue } from './json.js';
 import type { Disposition } from './plan.js';
 import type { ToolResult } from './result.js';
 import type { Awaitable } from './tool.js';
@@ -11,8 +11,22 @@ export type CallKey = string;
 export interface Worker {
   readonly id: string;
   readonly pid: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; as exact as the system's clock. */
   readonly startedAt: number;
+  /**
+   * Clock ticks from the start of the machine to that of the process, where the system tells them: no change of the
+   * clock moves them, so they are compared first.
+   */
+  readonly startTicks?: number;
+  /** Names the run of the machine, and the space of process ids, in which `pid` means this process. */
+  readonly system?: string;
+}
+
+/** What the model said when it asked for a batch. */
+export interface BatchMessage {
+  readonly text: string;
+  readonly model?: string;
+  readonly provider?: string;
 }
 
 /** A call as it is recorded, before anything is done for it. */
@@ -39,7 +53,57 @@ export interface BatchEntry {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly calls: readonly CallEntry[];
+  /** The process that will run it: when that is dead, so are its queued calls. Left out: nobody will. */
+  readonly worker?: Worker;
+  /** The assistant's message that the calls came with. */
+  readonly message?: BatchMessage;
+  /** What a surface needs later to answer in kind; only it can read that. */
+  readonly origin?: JsonObject;
 }
+
+/** A batch as it was recorded, without its calls. */
+export interface BatchRecord extends Omit<BatchEntry, 'calls'> {
+  /** How many calls were delivered with it, repeated ones included. */
+  readonly size: number;
+  /** Left out: there was nothing to decide. */
+  readonly decision?: DecisionKind;
+}
+
+/** Which batches, newest first. */
+export interface BatchFilter {
+  readonly conversation?: string;
+  /** Only those that wait for the person. */
+  readonly waiting?: boolean;
+  /** At most so many; default: all. */
+  readonly limit?: number;
+  /** The id of a batch: only older ones. */
+  readonly before?: string;
+}
+
+/**
+ * What is decided about a batch as a whole. `wait`: it waits for the person, and so does its conversation. `resume`:
+ * its results count as they are. `discard`: they count as failures.
+ */
+export type DecisionKind = 'wait' | 'resume' | 'discard';
+
+export interface BatchDecision {
+  readonly kind: DecisionKind;
+  readonly at: number;
+  /** Why, and by whom. */
+  readonly data: JsonObject;
+}
+
+/** A message of a conversation that is no batch: the person's, the system's, a model's answer without calls. */
+export interface ConversationMessage {
+  readonly role: string;
+  readonly content: JsonValue;
+  readonly at: number;
+}
+
+/** What happened in a conversation, in order. */
+export type ConversationEntry =
+  | ({ readonly kind: 'message' } & ConversationMessage)
+  | ({ readonly kind: 'batch' } & BatchRecord);
 
 export type Acceptance =
   | { readonly kind: 'fresh'; readonly key: CallKey }
@@ -58,7 +122,12 @@ export interface CallRecord extends CallEntry {
   readonly state: CallState;
   /** Present exactly when `done`. */
   readonly result?: ToolResult;
+  /** Who has started it. */
   readonly worker?: Worker;
+  /** The process that would start it. */
+  readonly acceptedBy?: Worker;
+  /** What was decided last about its batch. */
+  readonly decision?: DecisionKind;
   readonly acceptedAt: number;
   readonly startedAt?: number;
   readonly finishedAt?: number;
@@ -66,7 +135,7 @@ export interface CallRecord extends CallEntry {
 
 /** Facts a probe or an undo will need, on disk before the effect they speak of. */
 export interface JournalNote {
-  readonly kind: 'intent' | 'preimage' | 'process' | 'approval' | 'late_result';
+  readonly kind: 'intent' | 'preimage' | 'process' | 'approval' | 'late_result' | 'undo';
   readonly data: JsonObject;
   readonly at: number;
 }
@@ -88,6 +157,18 @@ export interface Journal {
   /** The fence: true exactly once per key, and only while it is queued. */
   claim(key: CallKey, worker: Worker, at: number): Awaitable<boolean>;
   note(key: CallKey, note: JournalNote): Awaitable<void>;
+  /**
+   * Keeps bytes under the SHA-256 (lower-case hex) of their content, which it gives; equal ones once.
+   * A journal that is not durable may forget the oldest.
+   */
+  keep(bytes: Uint8Array): Awaitable<string>;
+  /**
+   * Decides about a batch; true when that counts. `wait` counts only while a call of the batch is not done, the
+   * others only while it waits: of two that decide at once, one does.
+   */
+  decide(batchId: string, decision: BatchDecision): Awaitable<boolean>;
+  /** Adds to a conversation, behind all that is recorded of it so far. */
+  message(conversation: string, message: ConversationMessage): Awaitable<void>;
   /** The answer, from any state. */
   finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
   /** Everything asked for so far, durable. */
@@ -101,6 +182,14 @@ export interface Journal {
   /** Calls that are not done, oldest first; of one conversation, or of all. */
   unfinished(conversation?: string): Awaitable<readonly CallRecord[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
+  /** What was kept under this hash; undefined where nothing is, or it was forgotten. */
+  kept(hash: string): Awaitable<Uint8Array | undefined>;
+  /** Everything that was decided about a batch, in order. */
+  decisions(batchId: string): Awaitable<readonly BatchDecision[]>;
+  /** Batches, newest first. */
+  batches(filter?: BatchFilter): Awaitable<readonly BatchRecord[]>;
+  /** A conversation's messages and batches, oldest first. */
+  history(conversation: string): Awaitable<readonly ConversationEntry[]>;
   /** Writes what is pending, then closes. Closing twice is fine. */
   close(): Awaitable<void>;
 }

@@ -147,6 +147,8 @@ class Engine implements Executor {
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
       dryRun: options.dryRun === true,
+      message: options.message,
+      origin: options.origin,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

@@ -1,5 +1,13 @@
-import { isBoolean, isWhole, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import {
+  isBoolean,
+  isObject,
+  isWhole,
+  type OptionRules,
+  option,
+  settleOptions,
+} from '../base/settle-options.js';
 import type { RunOptions } from '../contract/executor.js';
+import type { BatchMessage } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
@@ -20,7 +28,20 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
     'a number of bytes from 0',
   ),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  message: option(
+    undefined,
+    isMessage,
+    'an object with a text, and a model and a provider if they are known',
+  ),
+  origin: option(undefined, isObject, 'an object of plain data'),
 };
+
+function isMessage(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { text, model, provider } = value as Partial<Record<keyof BatchMessage, unknown>>;
+  const isName = (name: unknown): boolean => name === undefined || typeof name === 'string';
+  return typeof text === 'string' && isName(model) && isName(provider);
+}
 
 /** @throws ToolError `bad_args` when calls are no array. */
 export function checkCalls(calls: unknown): void {

@@ -5,7 +5,16 @@ import { linkHash } from './link-hash.js';
 import { toStoredText } from './stored-text.js';
 
 /** A table whose rows the chain of commits covers. */
-export type ChainedTable = 'batches' | 'calls' | 'repeats' | 'claims' | 'results' | 'notes';
+export type ChainedTable =
+  | 'workers'
+  | 'batches'
+  | 'calls'
+  | 'repeats'
+  | 'claims'
+  | 'results'
+  | 'notes'
+  | 'batch_notes'
+  | 'messages';
 
 /** Unfinished calls whose number is known without a look into the file. */
 const REMEMBERED_CALLS = 10_000;
@@ -32,6 +41,9 @@ export class JournalDatabase {
   private added = '';
   private content = '';
   private fresh = new Map<CallKey, number>();
+  /** Processes by their id: this one, as a rule, with every batch. */
+  private readonly workers = new Map<string, number>();
+  private freshWorkers = new Map<string, number>();
   /** Of the open transaction, once they are asked for: nobody else can write before its end. */
   private ends: Ends | undefined = undefined;
 
@@ -50,6 +62,7 @@ export class JournalDatabase {
     this.added = '';
     this.content = '';
     this.fresh.clear();
+    this.freshWorkers.clear();
     this.ends = undefined;
     this.prepared('BEGIN IMMEDIATE').run();
   }
@@ -65,6 +78,8 @@ export class JournalDatabase {
     this.prepared('COMMIT').run();
     for (const [key, number] of this.fresh) this.remember(key, number);
     this.fresh.clear();
+    for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
+    this.freshWorkers.clear();
   }
 
   private addLink(): void {
@@ -95,6 +110,7 @@ export class JournalDatabase {
 
   rollback(): void {
     this.fresh.clear();
+    this.freshWorkers.clear();
     if (this.sqlite.inTransaction) this.prepared('ROLLBACK').run();
   }
 
@@ -119,6 +135,14 @@ export class JournalDatabase {
   forget(key: CallKey): void {
     this.numbers.delete(key);
     this.fresh.delete(key);
+  }
+
+  numberOfWorker(id: string): number | undefined {
+    return this.workers.get(id) ?? this.freshWorkers.get(id);
+  }
+
+  willHoldWorker(id: string, number: number): void {
+    this.freshWorkers.set(id, number);
   }
 
   private lookUp(key: CallKey): number | undefined {

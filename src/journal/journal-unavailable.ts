@@ -18,6 +18,14 @@ export function batchIsKnown(id: string): ToolError {
   );
 }
 
+export function batchIsUnknown(action: string, id: string): ToolError {
+  return journalUnavailable(
+    `Cannot ${action} batch "${id}"`,
+    'the journal holds no such batch',
+    'Use the id of a batch that it accepted.',
+  );
+}
+
 export function callIsUnknown(action: string, key: string): ToolError {
   return journalUnavailable(
     `Cannot ${action} call "${key}"`,

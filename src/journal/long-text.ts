@@ -7,7 +7,7 @@ export const MAX_INLINE_BYTES = 65_536;
 /** A text as a row holds it: itself, or the hash of a blob. */
 export type LongText =
   | { readonly inline: string; readonly blob: null }
-  | { readonly inline: null; readonly blob: string; readonly bytes: Buffer };
+  | { readonly inline: null; readonly blob: string; readonly bytes: Uint8Array };
 
 export function toLongText(text: string): LongText {
   // A character has at most three bytes for each unit of its length.

@@ -1,5 +1,15 @@
 import canonicalize from 'canonicalize';
-import type { BatchEntry, CallEntry, CallKey, CallRecord, JournalNote, Worker } from '../contract/journal.js';
+import type {
+  BatchDecision,
+  BatchEntry,
+  BatchRecord,
+  CallEntry,
+  CallKey,
+  CallRecord,
+  DecisionKind,
+  JournalNote,
+  Worker,
+} from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
 
 /** A call as the memory journal keeps it. A record is made of it only when somebody asks. */
@@ -33,6 +43,8 @@ export class MemoryCall {
       index,
       conversation: batch.entry.conversation,
       state: result !== undefined ? 'done' : worker !== undefined ? 'running' : 'queued',
+      ...(batch.entry.worker === undefined ? {} : { acceptedBy: batch.entry.worker }),
+      ...(batch.decision === undefined ? {} : { decision: batch.decision }),
       acceptedAt: batch.entry.at,
       ...(worker === undefined ? {} : { worker, startedAt: this.startedAt }),
       ...(result === undefined ? {} : { result, finishedAt: this.finishedAt }),
@@ -57,11 +69,35 @@ export class MemoryBatch {
   readonly calls: MemoryCall[];
   /** Calls of its own that are not done. */
   open = 0;
+  decisions: BatchDecision[] | undefined = undefined;
   /** The batch that finished next. */
   next: MemoryBatch | undefined = undefined;
 
-  constructor(readonly entry: BatchEntry) {
+  /** @param number in order of acceptance */
+  constructor(
+    readonly entry: BatchEntry,
+    readonly number: number,
+  ) {
     this.calls = new Array<MemoryCall>(entry.calls.length);
+  }
+
+  get decision(): DecisionKind | undefined {
+    return this.decisions?.at(-1)?.kind;
+  }
+
+  /** Whether the decision counts: then it is kept. */
+  decide(decision: BatchDecision): boolean {
+    const waits = this.decision === 'wait';
+    if (decision.kind === 'wait' ? waits || this.open === 0 : !waits) return false;
+    this.decisions ??= [];
+    this.decisions.push(decision);
+    return true;
+  }
+
+  toRecord(): BatchRecord {
+    const { calls, ...entry } = this.entry;
+    const { decision } = this;
+    return { ...entry, size: calls.length, ...(decision === undefined ? {} : { decision }) };
   }
 
   /** What it counts against the capacity; never nothing, so that empty batches are bounded too. */

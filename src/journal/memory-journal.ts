@@ -1,9 +1,14 @@
 import type {
   Acceptance,
+  BatchDecision,
   BatchEntry,
+  BatchFilter,
+  BatchRecord,
   CallEntry,
   CallKey,
   CallRecord,
+  ConversationEntry,
+  ConversationMessage,
   Journal,
   JournalNote,
   Worker,
@@ -11,9 +16,10 @@ import type {
 import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { callKey } from './call-key.js';
-import { batchIsKnown, callIsUnknown, journalIsClosed } from './journal-unavailable.js';
+import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from './journal-unavailable.js';
 import { lateNote } from './late-note.js';
 import { MemoryBatch, MemoryCall } from './memory-call.js';
+import { filterBatches, MemoryContents } from './memory-contents.js';
 
 export interface MemoryJournalOptions {
   /** Calls of finished batches that are kept; the oldest batches go first. Default 1,000. */
@@ -44,7 +50,7 @@ class MemoryJournal implements Journal {
   readonly durable = false;
   private closed = false;
   /** Every batch that is kept, in order of acceptance. */
-  private readonly batches = new Map<string, MemoryBatch>();
+  private readonly byId = new Map<string, MemoryBatch>();
   /** First deliveries that later ones attach to, by conversation and call id. */
   private readonly first = new Map<string, MemoryCall>();
   /** Finished batches, in order of finishing, linked by `next`. */
@@ -53,14 +59,18 @@ class MemoryJournal implements Journal {
   private finishedCalls = 0;
   /** One of `batches`. */
   private recent: MemoryBatch | undefined = undefined;
+  private accepted = 0;
+  private readonly contents: MemoryContents;
 
-  constructor(private readonly capacity: number) {}
+  constructor(private readonly capacity: number) {
+    this.contents = new MemoryContents(capacity);
+  }
 
   accept(entry: BatchEntry): readonly Acceptance[] {
     if (this.closed) throw journalIsClosed('accept a batch');
-    if (this.batches.has(entry.id)) throw batchIsKnown(entry.id);
-    const batch = new MemoryBatch(entry);
-    this.batches.set(entry.id, batch);
+    if (this.byId.has(entry.id)) throw batchIsKnown(entry.id);
+    const batch = new MemoryBatch(entry, this.accepted++);
+    this.byId.set(entry.id, batch);
     this.recent = batch;
     const inBatch = entry.calls.length > 1 ? new Map<string, MemoryCall>() : undefined;
     const answers = entry.calls.map((call, index) => this.acceptCall(batch, index, call, inBatch));
@@ -148,7 +158,7 @@ class MemoryJournal implements Journal {
     const { recent } = this;
     // Calls come batch by batch: nearly always the one that was asked for last.
     if (recent?.entry.id.length === slash && key.startsWith(recent.entry.id)) return recent;
-    const found = this.batches.get(key.slice(0, slash));
+    const found = this.byId.get(key.slice(0, slash));
     this.recent = found ?? recent;
     return found;
   }
@@ -165,7 +175,7 @@ class MemoryJournal implements Journal {
     this.oldest = batch.next;
     if (this.oldest === undefined) this.newest = undefined;
     this.finishedCalls -= batch.weight;
-    this.batches.delete(batch.entry.id);
+    this.byId.delete(batch.entry.id);
     if (this.recent === batch) this.recent = undefined;
     if (!batch.entry.attach) return;
     for (const call of batch.calls) {
@@ -173,6 +183,23 @@ class MemoryJournal implements Journal {
       const name = nameOf(batch.entry.conversation, call.entry.callId);
       if (this.first.get(name) === call) this.first.delete(name);
     }
+  }
+
+  keep(bytes: Uint8Array): string {
+    if (this.closed) throw journalIsClosed('keep bytes');
+    return this.contents.keep(bytes);
+  }
+
+  decide(batchId: string, decision: BatchDecision): boolean {
+    if (this.closed) throw journalIsClosed('decide about a batch');
+    const batch = this.byId.get(batchId);
+    if (batch === undefined) throw batchIsUnknown('decide about', batchId);
+    return batch.decide(decision);
+  }
+
+  message(conversation: string, message: ConversationMessage): void {
+    if (this.closed) throw journalIsClosed('record a message');
+    this.contents.send(conversation, message, this.accepted);
   }
 
   sync(): void {
@@ -196,7 +223,7 @@ class MemoryJournal implements Journal {
 
   batch(id: string): readonly CallRecord[] {
     if (this.closed) throw journalIsClosed('read a batch');
-    return (this.batches.get(id)?.calls ?? []).map((call) => call.toRecord());
+    return (this.byId.get(id)?.calls ?? []).map((call) => call.toRecord());
   }
 
   unfinished(conversation?: string): readonly CallRecord[] {
@@ -211,18 +238,40 @@ class MemoryJournal implements Journal {
     return [...(this.callOf(key)?.notes ?? [])];
   }
 
+  kept(hash: string): Uint8Array | undefined {
+    if (this.closed) throw journalIsClosed('read kept bytes');
+    return this.contents.kept(hash);
+  }
+
+  decisions(batchId: string): readonly BatchDecision[] {
+    if (this.closed) throw journalIsClosed('read the decisions about a batch');
+    return [...(this.byId.get(batchId)?.decisions ?? [])];
+  }
+
+  batches(filter: BatchFilter = {}): readonly BatchRecord[] {
+    if (this.closed) throw journalIsClosed('list batches');
+    return filterBatches([...this.byId.values()], filter);
+  }
+
+  history(conversation: string): readonly ConversationEntry[] {
+    if (this.closed) throw journalIsClosed('read a conversation');
+    const batches = [...this.byId.values()].filter(({ entry }) => entry.conversation === conversation);
+    return this.contents.history(conversation, batches);
+  }
+
   close(): void {
     this.closed = true;
-    this.batches.clear();
+    this.byId.clear();
     this.recent = undefined;
     this.first.clear();
+    this.contents.clear();
     this.oldest = undefined;
     this.newest = undefined;
   }
 
   /** Each call once, in order of acceptance; of one conversation, or of all. */
   private *callsOf(conversation: string | undefined): Generator<MemoryCall> {
-    for (const batch of this.batches.values()) {
+    for (const batch of this.byId.values()) {
       if (conversation !== undefined && batch.entry.conversation !== conversation) continue;
       for (const call of batch.calls) if (call.batch === batch) yield call;
     }

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../platform/sqlite.js';
 import { describeJournal } from '../testing/describe-journal.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
+import { MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
 
 let directory: string;
@@ -103,7 +104,7 @@ describe('openJournal()', () => {
     const journal = openJournal(path);
     await expect(journal.unfinished()).rejects.toThrow(unavailable(path, 'newer version', '99', 'Update'));
     expect(database.prepare('SELECT count(*) AS calls FROM calls').get()).toEqual({ calls: 1 });
-    database.exec('PRAGMA user_version = 1');
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     database.close();
     // The refusal is not remembered: what was put right works again.
     expect(await journal.unfinished()).toHaveLength(1);

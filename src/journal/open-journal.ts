@@ -1,8 +1,13 @@
 import type {
   Acceptance,
+  BatchDecision,
   BatchEntry,
+  BatchFilter,
+  BatchRecord,
   CallKey,
   CallRecord,
+  ConversationEntry,
+  ConversationMessage,
   Journal,
   JournalNote,
   Worker,
@@ -76,6 +81,18 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.finish(key, result, at), 'record a result');
   }
 
+  keep(bytes: Uint8Array): Promise<string> {
+    return this.ask((journal) => journal.keep(bytes), 'keep bytes');
+  }
+
+  decide(batchId: string, decision: BatchDecision): Promise<boolean> {
+    return this.ask((journal) => journal.decide(batchId, decision), 'decide about a batch');
+  }
+
+  message(conversation: string, message: ConversationMessage): Promise<void> {
+    return this.ask((journal) => journal.message(conversation, message), 'record a message');
+  }
+
   sync(): Promise<void> {
     return this.ask((journal) => journal.sync(), 'write what is pending');
   }
@@ -98,6 +115,22 @@ class LazyJournal implements Journal {
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {
     return this.ask((journal) => journal.notes(key), 'read the notes of a call');
+  }
+
+  kept(hash: string): Promise<Uint8Array | undefined> {
+    return this.ask((journal) => journal.kept(hash), 'read kept bytes');
+  }
+
+  decisions(batchId: string): Promise<readonly BatchDecision[]> {
+    return this.ask((journal) => journal.decisions(batchId), 'read the decisions about a batch');
+  }
+
+  batches(filter?: BatchFilter): Promise<readonly BatchRecord[]> {
+    return this.ask((journal) => journal.batches(filter), 'list batches');
+  }
+
+  history(conversation: string): Promise<readonly ConversationEntry[]> {
+    return this.ask((journal) => journal.history(conversation), 'read a conversation');
   }
 
   async close(): Promise<void> {

@@ -1,17 +1,26 @@
-import type { CallKey, CallRecord, JournalNote, Worker } from '../contract/journal.js';
+import type { CallKey, CallRecord, JournalNote } from '../contract/journal.js';
 import type { SqliteRow } from '../platform/sqlite.js';
 import { callKey, parseCallKey } from './call-key.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 import { findNameHolder } from './name-holder.js';
+import { DECISIONS } from './read-batches.js';
+import { readWorker } from './read-worker.js';
 import { toStoredText } from './stored-text.js';
 
 /** Calls with all that became of them. */
 const CALLS = `
   SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
-    k.worker, k.pid, k.process_started_at, k.started_at, r.result, r.blob, r.finished_at, x.content
+    k.worker AS worker_id, k.pid AS worker_pid, k.process_started_at AS worker_process_started_at, k.started_at,
+    w.start_ticks AS worker_start_ticks, w.system AS worker_system,
+    a.id AS acceptor_id, a.pid AS acceptor_pid, a.process_started_at AS acceptor_process_started_at,
+    a.start_ticks AS acceptor_start_ticks, a.system AS acceptor_system,
+    d.kind AS decision, r.result, r.blob, r.finished_at, x.content
   FROM calls c JOIN batches b ON b.number = c.batch
+  LEFT JOIN workers a ON a.number = b.worker
   LEFT JOIN claims k ON k.call = c.number
+  LEFT JOIN workers w ON w.id = k.worker
+  LEFT JOIN decided d ON d.batch = c.batch
   LEFT JOIN results r ON r.call = c.number
   LEFT JOIN blobs x ON x.hash = r.blob`;
 
@@ -84,13 +93,15 @@ function toNote(values: SqliteRow): JournalNote {
     'process',
     'approval',
     'late_result',
+    'undo',
   ]);
   return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
 }
 
 function toRecord(values: SqliteRow): CallRecord {
   const row = new JournalRow(values);
-  const worker = row.has('worker') ? toWorker(row) : undefined;
+  const worker = readWorker(row, 'worker');
+  const acceptedBy = readWorker(row, 'acceptor');
   const done = row.has('finished_at');
   const position = row.number('position');
   const batchId = row.text('batch_id');
@@ -106,12 +117,10 @@ function toRecord(values: SqliteRow): CallRecord {
     index: position,
     conversation: row.text('conversation'),
     state: done ? 'done' : worker === undefined ? 'queued' : 'running',
+    ...(acceptedBy === undefined ? {} : { acceptedBy }),
+    ...(row.has('decision') ? { decision: row.oneOf('decision', DECISIONS) } : {}),
     acceptedAt: row.number('accepted_at'),
     ...(worker === undefined ? {} : { worker, startedAt: row.number('started_at') }),
     ...(done ? { result: row.json(row.longText('result')), finishedAt: row.number('finished_at') } : {}),
   };
-}
-
-function toWorker(row: JournalRow): Worker {
-  return { id: row.text('worker'), pid: row.number('pid'), startedAt: row.number('process_started_at') };
 }

@@ -5,18 +5,26 @@ import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { batchIsKnown } from './journal-unavailable.js';
 import { sha256 } from './link-hash.js';
+import { type LongText, storeLongText, toLongText } from './long-text.js';
 import { findNameHolder, isSameCall } from './name-holder.js';
 import { readCall } from './read-calls.js';
+import { addBatchNote } from './record-decision.js';
+import { findWorker } from './record-worker.js';
 import { toStoredText } from './stored-text.js';
 
 /** Writes a batch whole, and answers for each of its calls. */
 export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
   // Made texts at once: what the caller does to its objects later does not count.
   const rows = entry.calls.map((call) => toRow(call, entry.attach));
+  const facts = toFacts(entry);
   return {
     writes: true,
     run(database) {
       const number = addBatch(database, entry);
+      for (const { kind, text } of facts) {
+        storeLongText(database, text);
+        addBatchNote(database, number, kind, text, entry.at);
+      }
       const delivery = {
         batch: number,
         conversation: toStoredText(entry.conversation),
@@ -31,6 +39,18 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
       return placed.map((place, index) => toAcceptance(database, place, callKey(entry.id, index)));
     },
   };
+}
+
+interface BatchFact {
+  readonly kind: 'message' | 'origin';
+  readonly text: LongText;
+}
+
+function toFacts({ message, origin }: BatchEntry): BatchFact[] {
+  const facts: BatchFact[] = [];
+  if (message !== undefined) facts.push({ kind: 'message', text: toLongText(JSON.stringify(message)) });
+  if (origin !== undefined) facts.push({ kind: 'origin', text: toLongText(JSON.stringify(origin)) });
+  return facts;
 }
 
 interface CallRow {
@@ -56,12 +76,13 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
 }
 
 const ADD_BATCH = `
-  INSERT INTO batches (number, id, conversation, attach, size, accepted_at) VALUES (?, ?, ?, ?, ?, ?)
+  INSERT INTO batches (number, id, conversation, attach, size, accepted_at, worker) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`;
 
 /** The batch's number; its calls' follow. */
 function addBatch(database: JournalDatabase, entry: BatchEntry): number {
   const number = database.nextNumber();
+  const worker = entry.worker === undefined ? null : findWorker(database, entry.worker);
   const values = [
     number,
     toStoredText(entry.id),
@@ -70,9 +91,9 @@ function addBatch(database: JournalDatabase, entry: BatchEntry): number {
     entry.calls.length,
     entry.at,
   ];
-  if (database.prepared(ADD_BATCH).run(...values) === 0) throw batchIsKnown(entry.id);
+  if (database.prepared(ADD_BATCH).run(...values, worker) === 0) throw batchIsKnown(entry.id);
   database.takeNumbers(entry.calls.length);
-  database.chain('batches', number, values);
+  database.chain('batches', number, worker === null ? values : [...values, worker]);
   return number;
 }
 

@@ -4,6 +4,7 @@ import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { callIsUnknown } from './journal-unavailable.js';
 import { type LongText, storeLongText, toLongText } from './long-text.js';
+import { findWorker } from './record-worker.js';
 import { toStoredText } from './stored-text.js';
 
 const CLAIM = `
@@ -21,6 +22,8 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
       const values = [call, workerId, worker.pid, worker.startedAt, at];
       if (database.prepared(CLAIM).run(...values) === 0) return false;
       database.chain('claims', call, values);
+      // What the claim itself has no place for.
+      if (worker.startTicks !== undefined || worker.system !== undefined) findWorker(database, worker);
       return true;
     },
   };

@@ -1,8 +1,13 @@
 import type {
   Acceptance,
+  BatchDecision,
   BatchEntry,
+  BatchFilter,
+  BatchRecord,
   CallKey,
   CallRecord,
+  ConversationEntry,
+  ConversationMessage,
   Journal,
   JournalNote,
   Worker,
@@ -13,9 +18,12 @@ import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { IN_MEMORY } from './journal-place.js';
 import { journalIsClosed } from './journal-unavailable.js';
+import { keepBytes, readKept } from './keep-bytes.js';
 import { openJournalDatabase } from './open-journal-database.js';
+import { readBatches, readDecisions, readHistory } from './read-batches.js';
 import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './read-calls.js';
 import { recordBatch } from './record-batch.js';
+import { recordDecision, recordMessage } from './record-decision.js';
 import { recordClaim, recordNote, recordResult } from './record-progress.js';
 
 /** The journal behind `openJournal`. */
@@ -52,6 +60,18 @@ export class SqliteJournal implements Journal {
     return this.ask('record a result', () => recordResult(key, result, at));
   }
 
+  keep(bytes: Uint8Array): Promise<string> {
+    return this.ask('keep bytes', () => keepBytes(bytes));
+  }
+
+  decide(batchId: string, decision: BatchDecision): Promise<boolean> {
+    return this.ask('decide about a batch', () => recordDecision(batchId, decision));
+  }
+
+  message(conversation: string, message: ConversationMessage): Promise<void> {
+    return this.ask('record a message', () => recordMessage(conversation, message));
+  }
+
   async sync(): Promise<void> {
     if (this.closing !== undefined) throw journalIsClosed('write what is pending');
     await this.commits.settled();
@@ -75,6 +95,22 @@ export class SqliteJournal implements Journal {
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {
     return this.read('read the notes of a call', (database) => readNotes(database, key));
+  }
+
+  kept(hash: string): Promise<Uint8Array | undefined> {
+    return this.ask('read kept bytes', () => readKept(hash));
+  }
+
+  decisions(batchId: string): Promise<readonly BatchDecision[]> {
+    return this.read('read the decisions about a batch', (database) => readDecisions(database, batchId));
+  }
+
+  batches(filter?: BatchFilter): Promise<readonly BatchRecord[]> {
+    return this.read('list batches', (database) => readBatches(database, filter));
+  }
+
+  history(conversation: string): Promise<readonly ConversationEntry[]> {
+    return this.read('read a conversation', (database) => readHistory(database, conversation));
   }
 
   close(): Promise<void> {

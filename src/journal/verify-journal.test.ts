@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../platform/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
+import { rowContent } from './journal-database.js';
+import { linkHash } from './link-hash.js';
+import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
 import { verifyJournal } from './verify-journal.js';
 
@@ -35,6 +38,49 @@ describe('verifyJournal()', () => {
     const after = verifyJournal(path);
     expect(after).toMatchObject({ intact: true, commits: 7 });
     expect(after).not.toMatchObject({ head: before.intact && before.head });
+  });
+
+  it('finds a journal of the first version intact, also once this version has written to it', async () => {
+    rmSync(path);
+    const database = openSqlite(path);
+    database.exec(MIGRATIONS[0] ?? '');
+    const values = [1, 'old', 'talk', 0, 0, 1];
+    database
+      .prepare(
+        'INSERT INTO batches (number, id, conversation, attach, size, accepted_at) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(...values);
+    const hash = linkHash('', 'batches:1', rowContent(values));
+    database.prepare('INSERT INTO commits (added, hash) VALUES (?, ?)').run('batches:1', hash);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+    database.close();
+    const journal = openJournal(path);
+    await journal.accept(batchEntry('new', [callEntry('x')], { worker: WORKER }));
+    expect((await journal.batches()).map(({ id }) => id)).toEqual(['new', 'old']);
+    await journal.close();
+    expect(verifyJournal(path)).toMatchObject({ intact: true, commits: 2 });
+  });
+
+  it.each([
+    'UPDATE workers SET pid = 1',
+    "UPDATE batches SET worker = NULL WHERE id = 'b3'",
+    "UPDATE batch_notes SET kind = 'resume' WHERE kind = 'wait'",
+    "DELETE FROM batch_notes WHERE kind = 'message'",
+    "UPDATE messages SET role = 'system'",
+    "UPDATE blobs SET content = x'00'",
+  ])('covers processes, messages and decisions: %s', async (tampering) => {
+    const journal = openJournal(path);
+    const worker = { ...WORKER, startTicks: 7, system: 'here' };
+    await journal.accept(batchEntry('b3', [callEntry('z')], { worker, message: { text: 'hello' } }));
+    await journal.decide('b3', { kind: 'wait', at: 1, data: {} });
+    await journal.message('talk', { role: 'user', content: 'hi', at: 1 });
+    await journal.keep(new Uint8Array(3));
+    await journal.close();
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+    const database = openSqlite(path);
+    database.exec(`PRAGMA foreign_keys = OFF; ${tampering}`);
+    database.close();
+    expect(verifyJournal(path)).toMatchObject({ intact: false });
   });
 
   it.each([

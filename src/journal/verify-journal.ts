@@ -60,13 +60,19 @@ function verifyChain(database: JournalDatabase): Verification {
 
 /** The tables that the chain covers, with the column that names their rows. */
 const TABLES: Readonly<Record<ChainedTable, string>> = {
+  workers: 'number',
   batches: 'number',
   calls: 'number',
   repeats: 'number',
   claims: 'call',
   results: 'call',
   notes: 'number',
+  batch_notes: 'number',
+  messages: 'number',
 };
+
+/** Columns that a later version added: the chain covers them where they hold something. */
+const ADDED_COLUMNS: ReadonlySet<string> = new Set(['batches.worker']);
 
 /** What a row such as `calls:12` holds now; nothing where it is gone. */
 function readContent(database: JournalDatabase, name: string): string {
@@ -74,7 +80,11 @@ function readContent(database: JournalDatabase, name: string): string {
   const column = Object.entries(TABLES).find(([each]) => each === table)?.[1];
   if (column === undefined) return '';
   const row = database.prepared(`SELECT * FROM ${table} WHERE ${column} = ?`).get(Number(number));
-  return row === undefined ? '' : rowContent(Object.values(row));
+  if (row === undefined) return '';
+  const covered = Object.entries(row).filter(
+    ([name, value]) => value !== null || !ADDED_COLUMNS.has(`${table}.${name}`),
+  );
+  return rowContent(covered.map(([, value]) => value));
 }
 
 function countRows(database: JournalDatabase): number {

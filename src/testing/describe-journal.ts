@@ -1,6 +1,8 @@
 import type { Journal } from '../contract/journal.js';
 import type { Awaitable } from '../contract/tool.js';
+import { BATCH_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
+import { HISTORY_CASES } from './journal-history-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
 import { SHARED_CASES } from './journal-shared-cases.js';
 
@@ -33,7 +35,7 @@ export function describeJournal(
   runner: SuiteRunner = globalRunner(),
 ): void {
   runner.describe(`${name} as a journal`, () => {
-    for (const { title, run } of [...LIFE_CASES, ...DELIVERY_CASES]) {
+    for (const { title, run } of [...LIFE_CASES, ...DELIVERY_CASES, ...BATCH_CASES, ...HISTORY_CASES]) {
       runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
     }
     for (const { title, run } of SHARED_CASES) {

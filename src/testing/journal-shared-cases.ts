@@ -22,6 +22,23 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
     },
   },
   {
+    title: 'finds in another journal what was decided, said and kept in this one',
+    run: async (first, second) => {
+      await first.accept(batchEntry('b1', [callEntry('x')], { worker: WORKER, message: { text: 'hi' } }));
+      await first.decide('b1', { kind: 'wait', at: 1, data: { why: 'test' } });
+      await first.message('conversation', { role: 'user', content: 'hello', at: 2 });
+      const hash = await first.keep(Uint8Array.of(1, 2, 3));
+      assertEqual(await second.batches({ waiting: true }), await first.batches(), 'batches');
+      assertEqual(await second.history('conversation'), await first.history('conversation'), 'history');
+      assertEqual([...((await second.kept(hash)) ?? [])], [1, 2, 3], 'what was kept');
+      const decided = (journal: typeof first): unknown =>
+        journal.decide('b1', { kind: 'resume', at: 3, data: {} });
+      const counted = await Promise.all([decided(first), decided(second)]);
+      assertEqual([...counted].sort(), [false, true], 'decisions that count');
+      assertEqual((await first.decisions('b1')).length, 2, 'decisions');
+    },
+  },
+  {
     title: 'lets one of two journals claim a call, whoever asks first',
     run: async (first, second) => {
       const entries = Array.from({ length: 30 }, (_, index) => callEntry(`x${index}`));

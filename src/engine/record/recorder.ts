@@ -3,6 +3,7 @@ import type { Acceptance, CallKey, Journal, JournalNote } from '../../contract/j
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
 import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
+import type { BatchScope } from '../run/batch-scope.js';
 import type { EngineSettings } from '../settings.js';
 import { reasonOf } from './reason-of.js';
 
@@ -10,6 +11,7 @@ import { reasonOf } from './reason-of.js';
 export class Recorder {
   readonly #journal: Journal;
   readonly #settings: EngineSettings;
+  readonly #scope: BatchScope;
   readonly #batchId: string;
   /** What the journal has said of the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
@@ -20,10 +22,11 @@ export class Recorder {
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(journal: Journal, settings: EngineSettings, batchId: string) {
+  constructor(journal: Journal, scope: BatchScope) {
     this.#journal = journal;
-    this.#settings = settings;
-    this.#batchId = batchId;
+    this.#settings = scope.settings;
+    this.#scope = scope;
+    this.#batchId = scope.id;
   }
 
   key(index: number): CallKey {
@@ -37,11 +40,10 @@ export class Recorder {
    * yet proved that it can be written. Else the first claim carries the record to the disk, and waits for it.
    */
   accept(
-    conversation: string,
     attach: boolean,
     judged: readonly JudgedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
-    const accepted = this.#write(conversation, attach, judged);
+    const accepted = this.#write(attach, judged);
     if (!(accepted instanceof Promise)) {
       this.#answers = accepted;
       return accepted;
@@ -58,15 +60,18 @@ export class Recorder {
   }
 
   #write(
-    conversation: string,
     attach: boolean,
     judged: readonly JudgedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
+    const { conversation, message, origin } = this.#scope;
     return this.#journal.accept({
       id: this.#batchId,
       conversation,
       attach,
       at: this.#settings.clock.now(),
+      worker: this.#settings.worker,
+      ...(message === undefined ? NOTHING : { message }),
+      ...(origin === undefined ? NOTHING : { origin }),
       calls: judged.map((call) => ({
         callId: call.call.id,
         toolName: call.call.name,
@@ -158,6 +163,7 @@ export class Recorder {
   }
 }
 
+const NOTHING = Object.freeze({});
 const NO_ANSWERS: readonly Acceptance[] = [];
 
 /** Journals whose last word was that they can be written. */

@@ -1,4 +1,6 @@
 import type { ConversationMemory } from '../../contract/context.js';
+import type { BatchMessage } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
 import type { EngineSettings } from '../settings.js';
 
@@ -9,6 +11,9 @@ export interface BatchScope {
   readonly conversation: string;
   readonly memory: ConversationMemory;
   readonly dryRun: boolean;
+  /** Recorded with the batch, where the caller has given them. */
+  readonly message: BatchMessage | undefined;
+  readonly origin: JsonObject | undefined;
   /** Undefined: nobody can watch this batch. */
   readonly observer: Observer | undefined;
   /** Bytes that the model's context can still take; shrinks with every result. */

@@ -58,7 +58,7 @@ export class Batch {
     const { journal, mode } = scope.settings;
     // What is not meant to happen is not recorded: it would answer a later delivery that is.
     const recorded = journal !== null && !scope.dryRun && mode === 'enabled';
-    this.#recorder = recorded ? new Recorder(journal, scope.settings, scope.id) : undefined;
+    this.#recorder = recorded ? new Recorder(journal, scope) : undefined;
     this.#starter = new CallStarter(scope, this.#recorder, options.conversation);
   }
 
@@ -163,7 +163,7 @@ export class Batch {
   #record(recorder: Recorder): Promise<void> | undefined {
     const attach = this.#options.conversation !== undefined;
     try {
-      const accepted = recorder.accept(this.#scope.conversation, attach, this.#judged);
+      const accepted = recorder.accept(attach, this.#judged);
       if (accepted instanceof Promise) {
         return accepted.then(
           (answers) => this.#attach(attach, answers),
