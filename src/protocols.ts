@@ -13,6 +13,15 @@ export type { ObjectSchema } from './protocols/describe/to-object-schema.js';
 export { parseToolBlocks, type ToolBlockOptions } from './protocols/parse-tool-blocks.js';
 export { type ReadCalls, type ReadOptions, readCalls } from './protocols/read-calls.js';
 export type { ReadError } from './protocols/read-error.js';
+export type { HistoryChange, HistoryFault } from './protocols/repair/change.js';
+export type { HistoryFormat } from './protocols/repair/history-shapes.js';
+export {
+  type FindResult,
+  type FindResultNow,
+  type RepairedHistory,
+  type RepairOptions,
+  repairHistory,
+} from './protocols/repair/repair-history.js';
 export type { ToolLike } from './protocols/tool-like.js';
 export type { WireFormat } from './protocols/wire-format.js';
 export { type WriteResultsOptions, writeResults } from './protocols/write-results.js';

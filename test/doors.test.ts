@@ -37,7 +37,7 @@ describe('the doors', () => {
         "output: createSanitizer redact sanitize truncate",
         "policy: analyzeCommand createPolicy",
         "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",
-        "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls writeResults",
+        "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls repairHistory writeResults",
         "sandbox: createSandbox",
         "testing: describeJournal",
       ]

@@ -23,7 +23,8 @@ export function journalPlace(named: string | undefined, roots: readonly string[]
   );
 }
 
-function defaultPlace(firstRoot: string): string {
+/** Where a run keeps it when none is named. */
+export function defaultPlace(firstRoot: string): string {
   const hash = createHash('sha256').update(realPlace(firstRoot)).digest('hex').slice(0, 32);
   return join(stateDirectory(), 'toolexec', hash, 'journal.db');
 }

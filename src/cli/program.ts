@@ -6,6 +6,7 @@ import { defineConfig } from './define/define-config.js';
 import { defineDoctor } from './define/define-doctor.js';
 import { definePlan } from './define/define-plan.js';
 import { definePolicy } from './define/define-policy.js';
+import { defineRepair } from './define/define-repair.js';
 import { defineRun } from './define/define-run.js';
 import { defineTools } from './define/define-tools.js';
 import { separateArguments } from './define/separate-arguments.js';
@@ -21,6 +22,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineTools,
   defineConfig,
   definePolicy,
+  defineRepair,
   defineDoctor,
   defineCompletions,
 ];

@@ -25,7 +25,7 @@ function isContent(input: unknown): boolean {
   );
 }
 
-function isCallPart(input: unknown): boolean {
+export function isCallPart(input: unknown): boolean {
   return isRecord(input) && callOf(input) !== undefined;
 }
 

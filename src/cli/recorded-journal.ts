@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { probePlace } from '../platform/probe-place.js';
+import { defaultPlace } from './journal-place.js';
+import { settleConfig } from './settle-config.js';
+import type { Surroundings } from './surroundings.js';
+import { UsageError } from './usage-error.js';
+
+/** The options that say which journal is meant. */
+export interface JournalChoice {
+  readonly journal?: string;
+  readonly root?: readonly string[];
+  readonly config?: string;
+}
+
+/**
+ * The journal's file that was named, wherever that lies, or the one that a run would use; undefined when that was not
+ * made yet.
+ * @throws UsageError when a named one is not there.
+ */
+export function recordedJournal(
+  options: JournalChoice,
+  surroundings: Pick<Surroundings, 'env'>,
+): string | undefined {
+  if (options.journal !== undefined) {
+    const named = resolve(options.journal);
+    if (probePlace(named).exists) return named;
+    throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
+  }
+  const { executor } = settleConfig(options, surroundings).configuration;
+  const place = defaultPlace(executor.root?.[0] ?? '.');
+  return probePlace(place).exists ? place : undefined;
+}

@@ -1,0 +1,134 @@
+import type { ToolResult } from '../../contract/result.js';
+import type { HistoryChange, HistoryFault } from './change.js';
+import { describeChange } from './describe-change.js';
+import { findInPlace } from './find-in-place.js';
+import type { HistoryShape } from './history-shape.js';
+import type { Spare } from './match-results.js';
+import type { ArrangedPiece, Piece, ResultPiece, TurnPiece } from './piece.js';
+import type { Entry, Reading, Round } from './reading.js';
+import { unknownResult } from './unknown-result.js';
+
+export interface Arrangement {
+  readonly pieces: readonly ArrangedPiece[];
+  /** In the order of the history. */
+  readonly changes: readonly HistoryChange[];
+}
+
+export interface Matched {
+  readonly reading: Reading;
+  readonly spare: Spare;
+  /** Of calls that have no result in the history. */
+  readonly found: ReadonlyMap<Entry, ToolResult>;
+}
+
+/** Puts every result where it belongs, and says what that changes. */
+export function arrangePieces(matched: Matched, shape: HistoryShape): Arrangement {
+  return new Arranger(matched, shape).arrange();
+}
+
+class Arranger {
+  readonly #matched: Matched;
+  readonly #shape: HistoryShape;
+  readonly #changes: HistoryChange[] = [];
+  readonly #pieces: ArrangedPiece[] = [];
+  /** What becomes of the messages with calls; those of which nothing is left are not among them. */
+  readonly #turns = new Map<TurnPiece, unknown>();
+  /** Results that stand where they should. */
+  readonly #inPlace = new Set<ResultPiece>();
+  /** The rounds whose results come before, or after, the piece of this index. */
+  readonly #before = new Map<number, Round>();
+  readonly #after = new Map<number, Round>();
+
+  constructor(matched: Matched, shape: HistoryShape) {
+    this.#matched = matched;
+    this.#shape = shape;
+    this.#addTurns();
+    const stays = (piece: Piece | undefined): boolean => piece?.kind !== 'turn' || this.#turns.has(piece);
+    for (const round of matched.reading.rounds) {
+      const { at, results } = findInPlace({ pieces: matched.reading.pieces, stays }, round, shape.results);
+      for (const result of results) this.#inPlace.add(result);
+      if (shape.results === 'items' && at !== undefined) this.#before.set(at, round);
+      else this.#after.set(round.end, round);
+    }
+  }
+
+  arrange(): Arrangement {
+    for (const [at, piece] of this.#matched.reading.pieces.entries()) {
+      this.#answer(this.#before.get(at));
+      if (piece.kind === 'turn') this.#addTurn(piece);
+      else if (piece.kind === 'other') this.#pieces.push(piece);
+      else if (!this.#inPlace.has(piece)) this.#leaveGap(piece);
+      this.#answer(this.#after.get(at));
+    }
+    return { pieces: this.#pieces, changes: this.#changes.toSorted((a, b) => a.at - b.at) };
+  }
+
+  #addTurns(): void {
+    const edits = new Map<TurnPiece, Map<number, { readonly id: string } | 'drop'>>();
+    for (const { call, turn, id, isCopy } of this.#matched.reading.entries) {
+      const ofTurn = edits.get(turn) ?? new Map();
+      edits.set(turn, ofTurn);
+      if (isCopy) {
+        ofTurn.set(call.index, 'drop');
+        this.#note('duplicate_call', call.at, call.id, call.name);
+      } else if (id !== undefined && id !== call.id) {
+        ofTurn.set(call.index, { id });
+        this.#note(call.id === undefined ? 'missing_id' : 'reused_id', call.at, call.id ?? id, call.name, id);
+      }
+    }
+    for (const [turn, ofTurn] of edits) {
+      const value = ofTurn.size === 0 ? turn.value : this.#shape.rewrite(turn, ofTurn);
+      if (value !== undefined) this.#turns.set(turn, value);
+    }
+  }
+
+  #addTurn(turn: TurnPiece): void {
+    if (this.#turns.has(turn)) this.#pieces.push({ kind: 'turn', at: turn.at, value: this.#turns.get(turn) });
+  }
+
+  #answer(round: Round | undefined): void {
+    for (const entry of round?.entries ?? []) {
+      if (entry.isCopy) continue;
+      if (entry.result === undefined) this.#addMissing(entry);
+      else this.#addResult(entry, entry.result);
+    }
+  }
+
+  #addResult({ call, id }: Entry, result: ResultPiece): void {
+    const isInPlace = this.#inPlace.has(result);
+    if (!isInPlace) this.#note('misplaced_result', result.at, call.id ?? id, call.name);
+    const isRenamed = id !== undefined && result.id !== undefined && result.id !== id;
+    this.#pieces.push({
+      kind: 'result',
+      value: isRenamed ? this.#shape.rename(result.value, id) : result.value,
+      home: isInPlace ? result.at : undefined,
+    });
+  }
+
+  #addMissing(entry: Entry): void {
+    const { call, id } = entry;
+    const found = this.#matched.found.get(entry);
+    const callId = id ?? call.asked?.id ?? call.origin?.callId ?? '';
+    const result = found === undefined ? unknownResult(callId, call.name) : { ...found, callId };
+    this.#note('missing_result', call.at, call.id ?? id, call.name, undefined, found ? 'found' : 'unknown');
+    this.#pieces.push({ kind: 'result', value: this.#shape.write(result, call.origin), home: undefined });
+  }
+
+  #leaveGap(result: ResultPiece): void {
+    const fault = this.#matched.spare.get(result);
+    if (fault !== undefined) this.#note(fault, result.at, result.id, result.name);
+    this.#pieces.push({ kind: 'gone', at: result.at });
+  }
+
+  #note(
+    kind: HistoryFault,
+    at: number,
+    callId = '',
+    name = '',
+    newId?: string,
+    result?: HistoryChange['result'],
+  ): void {
+    const message = describeChange({ kind, callId, name, newId, result });
+    this.#changes.push({ kind, callId, at, message, ...(result === undefined ? {} : { result }) });
+  }
+}

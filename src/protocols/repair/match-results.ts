@@ -1,0 +1,139 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ResultPiece } from './piece.js';
+import type { Answer, Entry, Reading } from './reading.js';
+import { isSameCall } from './settle-calls.js';
+import { isUnknownResult } from './unknown-result.js';
+
+/** Results that nothing needs: why each is taken out. */
+export type Spare = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
+
+/**
+ * Gives every call its result: by id where that names one call alone, else by what stands behind which calls. Of
+ * several the first real one wins. A result without an id is never given to a call that comes after it: it may belong
+ * to one that was cut off.
+ */
+export function matchResults({ entries, answers }: Reading): Spare {
+  const live = entries.filter(({ isCopy }) => !isCopy);
+  const matching = new Matching(live);
+  const unclear = answers.filter((answer) => !matching.byId(answer));
+  const unplaced = inGroups(unclear, matching).flatMap((group) => matching.byPlace(group));
+  for (const answer of unplaced) matching.byRest(answer);
+  return matching.spare;
+}
+
+class Matching {
+  readonly spare = new Map<ResultPiece, 'orphan_result' | 'duplicate_result'>();
+  readonly #live: readonly Entry[];
+  readonly #byId = new Map<string, Entry[]>();
+  readonly #byCluster = new Map<number, Entry[]>();
+
+  constructor(live: readonly Entry[]) {
+    this.#live = live;
+    for (const entry of live) {
+      if (entry.id !== undefined) addTo(this.#byId, entry.id, entry);
+      addTo(this.#byCluster, entry.cluster, entry);
+    }
+  }
+
+  /** False when the id does not name one call alone. */
+  byId({ piece }: Answer): boolean {
+    const named = this.#named(piece);
+    const [entry] = named;
+    if (entry === undefined || named.length > 1) return false;
+    this.#give(entry, piece);
+    return true;
+  }
+
+  /** What a result goes by where its id does not say it. */
+  labelOf(answer: Answer): string {
+    const { piece } = answer;
+    return this.#isNamed(answer) ? `id ${piece.id}` : `name ${piece.name}`;
+  }
+
+  /** Gives results to the calls that they stand behind. @returns those that are left. */
+  byPlace(group: readonly Answer[]): readonly Answer[] {
+    const [first] = group;
+    if (first === undefined) return [];
+    const distinct = this.#isNamed(first) ? this.#withoutEqual(group) : group;
+    const waiting = (this.#byCluster.get(first.cluster) ?? []).filter((entry) => this.#fits(entry, first));
+    const chosen = chooseCalls(waiting, distinct.length);
+    for (const [at, entry] of chosen.entries()) entry.result = distinct[at]?.piece;
+    return distinct.slice(chosen.length);
+  }
+
+  /** A result whose id says something goes to the nearest call before it that waits under that id. */
+  byRest(answer: Answer): void {
+    const { piece, cluster } = answer;
+    const isNamed = this.#isNamed(answer);
+    const before = (entry: Entry): boolean => entry.cluster <= cluster && this.#fits(entry, answer);
+    const entry = isNamed ? (this.#live.findLast(before) ?? this.#onlyOne(piece)) : undefined;
+    if (entry === undefined) this.spare.set(piece, isNamed ? 'duplicate_result' : 'orphan_result');
+    else entry.result = piece;
+  }
+
+  /** Calls that are all the same, and all without a result, are one. */
+  #onlyOne(piece: ResultPiece): Entry | undefined {
+    const [first, ...rest] = this.#named(piece);
+    if (first === undefined || first.result !== undefined) return undefined;
+    const isOne = rest.every((other) => other.result === undefined && isSameCall(first, other));
+    return isOne ? first : undefined;
+  }
+
+  #isNamed({ piece }: Answer): boolean {
+    return this.#named(piece).length > 0;
+  }
+
+  #fits(entry: Entry, answer: Answer): boolean {
+    if (entry.result !== undefined) return false;
+    return this.#isNamed(answer) ? entry.id === answer.piece.id : fitsByName(entry, answer.piece);
+  }
+
+  #named({ id }: ResultPiece): readonly Entry[] {
+    return id === undefined ? [] : (this.#byId.get(id) ?? []);
+  }
+
+  #give(entry: Entry, piece: ResultPiece): void {
+    const { result } = entry;
+    const wins = result === undefined || (isUnknownResult(result.value) && !isUnknownResult(piece.value));
+    if (result !== undefined) this.spare.set(wins ? result : piece, 'duplicate_result');
+    if (wins) entry.result = piece;
+  }
+
+  #withoutEqual(group: readonly Answer[]): readonly Answer[] {
+    return group.filter(({ piece }, at) => {
+      const isEqual = group.slice(0, at).some((other) => isDeepStrictEqual(other.piece.value, piece.value));
+      if (isEqual) this.spare.set(piece, 'duplicate_result');
+      return !isEqual;
+    });
+  }
+}
+
+/** Results that compete for the same calls. */
+function inGroups(answers: readonly Answer[], matching: Matching): readonly (readonly Answer[])[] {
+  const groups = new Map<string, Answer[]>();
+  for (const answer of answers) addTo(groups, `${answer.cluster} ${matching.labelOf(answer)}`, answer);
+  return [...groups.values()];
+}
+
+function fitsByName({ call, id }: Entry, piece: ResultPiece): boolean {
+  if (piece.name === undefined || piece.name !== call.name) return false;
+  return id === undefined || piece.id === undefined;
+}
+
+/** Where there are fewer results than calls, they are those of the messages nearest to them. */
+function chooseCalls(waiting: readonly Entry[], count: number): readonly Entry[] {
+  const turns = [...new Set(waiting.map(({ turn }) => turn))].toReversed();
+  const chosen = new Set<Entry>();
+  for (const turn of turns) {
+    for (const entry of waiting) {
+      if (entry.turn === turn && chosen.size < count) chosen.add(entry);
+    }
+  }
+  return waiting.filter((entry) => chosen.has(entry));
+}
+
+function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [value]);
+  else group.push(value);
+}

@@ -1,0 +1,100 @@
+import { JsonTextError } from '../../base/json-text-error.js';
+import { parseJson } from '../../base/parse-json.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { Awaitable } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { ToolLike } from '../tool-like.js';
+import type { WireFormat } from '../wire-format.js';
+import type { HistoryChange } from './change.js';
+import type { HistoryFormat } from './history-shapes.js';
+import { matchHistory, mendHistory } from './match-history.js';
+
+/** The recorded result of a call that has none in the history; undefined when there is none either. */
+export type FindResult = (
+  callId: string,
+  toolName: string,
+  args: JsonObject,
+) => Awaitable<ToolResult | undefined>;
+
+/** The same, at once. */
+export type FindResultNow = (...call: Parameters<FindResult>) => ToolResult | undefined;
+
+export interface RepairOptions<F extends FindResult = FindResult> {
+  /** Left out: as it looks. */
+  readonly format?: WireFormat;
+  /** Left out: what has no result is answered `outcome_unknown`. Asked for calls that can be read. */
+  readonly find?: F;
+  /** The tools that the model was shown with `describeTools`: `find` is asked with their own names. */
+  readonly tools?: readonly ToolLike[];
+}
+
+export interface RepairedHistory<T> {
+  /** In the shape in which it came; the very same value when nothing was wrong. */
+  readonly history: T;
+  /** What was wrong, in the order of the history; empty for a sound one. */
+  readonly changes: readonly HistoryChange[];
+  readonly format: HistoryFormat;
+}
+
+/**
+ * Mends a conversation whose calls and results no longer match: a bare list of messages or items, a request body, or
+ * the JSON text of either. Every call and every text stays, and gets exactly one result where the provider looks for
+ * it: the first real one of the history, else what `find` knows, else an honest `outcome_unknown`. A sound history
+ * comes back as the same value, and a mended one is sound. What is passed in is not changed.
+ *
+ * Gives a promise where `find` does.
+ * @throws ToolError `config_invalid` for what is no history; what `find` throws.
+ */
+export function repairHistory<T>(history: T, options?: RepairOptions<FindResultNow>): RepairedHistory<T>;
+export function repairHistory<T>(history: T, options: RepairOptions): Awaitable<RepairedHistory<T>>;
+export function repairHistory(
+  history: unknown,
+  options: RepairOptions = {},
+): Awaitable<RepairedHistory<unknown>> {
+  return typeof history === 'string' ? repairText(history, options) : repairValue(history, options);
+}
+
+function repairValue(history: unknown, options: RepairOptions): Awaitable<RepairedHistory<unknown>> {
+  const matched = matchHistory(history, options);
+  const { find } = options;
+  const answers = matched.missing.map(({ call: { asked } }) =>
+    asked === undefined ? undefined : find?.(asked.id, asked.name, asked.args),
+  );
+  const found = answers.map((answer) => (isPending(answer) ? undefined : answer));
+  if (!answers.some(isPending)) return mendHistory(history, matched, found);
+  return Promise.all(answers).then((results) => mendHistory(history, matched, results));
+}
+
+function isPending<T>(answer: Awaitable<T>): answer is Promise<T> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer;
+}
+
+/** Conversations are longer and deeper than a call's arguments may be. */
+const LIMITS = { maxDepth: 512, maxValues: 10_000_000 };
+
+function repairText(text: string, options: RepairOptions): Awaitable<RepairedHistory<string>> {
+  const repaired = repairValue(parseHistory(text), options);
+  const toText = ({ history, changes, format }: RepairedHistory<unknown>) => ({
+    history: changes.length === 0 ? text : writeLike(text, history),
+    changes,
+    format,
+  });
+  return isPending(repaired) ? repaired.then(toText) : toText(repaired);
+}
+
+function parseHistory(text: string): unknown {
+  try {
+    return parseJson(text, LIMITS);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const reason = text.trim() === '' ? 'it is empty.' : `it is no valid JSON: ${error.detail}`;
+    throw new ToolError('config_invalid', `Cannot repair the history: ${reason}`, { cause: error });
+  }
+}
+
+/** As wide as it was, and with a line end where there was one. */
+function writeLike(text: string, history: unknown): string {
+  const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(text)?.[1] ?? '';
+  return `${JSON.stringify(history, null, indent)}${text.endsWith('\n') ? '\n' : ''}`;
+}

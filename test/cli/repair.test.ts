@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+const ASKED = message(['bash', { command: 'echo real' }]);
+const OPEN = [{ role: 'user', content: 'Go.' }, ASKED];
+
+/** What the conversation says to its last call. */
+function lastAnswer(stdout: string): string {
+  const history: unknown = JSON.parse(stdout);
+  const texts = [...JSON.stringify(history).matchAll(/"tool_use_id":"toolu_1","content":"(.*?)"/g)];
+  return texts.at(-1)?.[1] ?? '';
+}
+
+describe('toolexec repair', () => {
+  it('gives a sound conversation back byte for byte, from a file and from a pipe', async () => {
+    const sound =
+      '[ {"role":"user",\t"content":"\\u0047o. ü"},\r\n {"role": "assistant", "content": 1.50} ]\n\n';
+    const file = toolexec.write('sound.json', sound);
+    const fromFile = await toolexec.run(['repair', file]);
+    expect(fromFile).toEqual({ code: 0, stdout: sound, stderr: 'toolexec: nothing to mend\n' });
+    const piped = await toolexec.run(['repair', '-', '--json'], { stdin: sound });
+    expect(piped).toEqual({ code: 0, stdout: sound, stderr: '[]\n' });
+  });
+
+  it('mends a broken one, says what it changed, and does it once', async () => {
+    const body = { model: 'm', max_tokens: 9, messages: OPEN };
+    const { code, stdout, stderr } = await toolexec.run(['repair', toolexec.json('open.json', body)]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      model: 'm',
+      max_tokens: 9,
+      messages: [{}, {}, { role: 'user' }],
+    });
+    expect(lastAnswer(stdout)).toContain('Error: The outcome of this call is unknown');
+    expect(stderr).toBe(
+      'toolexec: [1] The call "toolu_1" of "bash" had no result: it is answered outcome_unknown.\n',
+    );
+    const again = await toolexec.run(['repair'], { stdin: stdout });
+    expect(again).toMatchObject({ code: 0, stdout, stderr: 'toolexec: nothing to mend\n' });
+  });
+
+  it('says with --json what it changed as JSON', async () => {
+    const { stderr } = await toolexec.run(['repair', '--json'], { stdin: JSON.stringify(OPEN) });
+    expect(JSON.parse(stderr)).toEqual([
+      { kind: 'missing_result', callId: 'toolu_1', at: 1, message: expect.any(String), result: 'unknown' },
+    ]);
+  });
+
+  it('puts in the real result of the conversation from the journal that is named, or that run would use', async () => {
+    const asked = toolexec.json('asked.json', ASKED);
+    const open = toolexec.json('open.json', OPEN);
+    const journal = join(toolexec.root, 'calls.db');
+    const named = ['--journal', join(toolexec.folder, 'calls.db'), '--conversation', 'c1'];
+    await toolexec.run(['run', asked, '--yes', ...named]);
+    const { stdout, stderr } = await toolexec.run(['repair', open, ...named]);
+    expect(lastAnswer(stdout)).toBe('real\\n');
+    expect(stderr).toContain('it has the recorded one now');
+    const other = await toolexec.run(['repair', open, ...named.slice(0, 3), 'c2']);
+    expect(lastAnswer(other.stdout)).toContain('outcome_unknown');
+    await toolexec.run(['run', asked, '--yes']);
+    expect(lastAnswer((await toolexec.run(['repair', open])).stdout)).toBe('real\\n');
+    expect(existsSync(journal)).toBe(false);
+  });
+
+  it('takes no result of another call under the same id', async () => {
+    const journal = ['--journal', join(toolexec.folder, 'calls.db')];
+    const asked = toolexec.json('asked.json', message(['bash', { command: 'echo other' }]));
+    await toolexec.run(['run', asked, '--yes', ...journal, '--conversation', 'c1']);
+    const { stdout } = await toolexec.run(['repair', ...journal], { stdin: JSON.stringify(OPEN) });
+    expect(lastAnswer(stdout)).toContain('outcome_unknown');
+  });
+
+  it.each([
+    ['', 'Cannot repair standard input: it is empty.'],
+    ['{"role":', 'it is no valid JSON: line 1, column 9'],
+    ['"x"', 'Cannot repair standard input'],
+    ['[[]]', 'element 0 is an array'],
+    [new Uint8Array([0, 1, 2]), 'binary'],
+  ])('refuses %j with one line and exit code 2', async (stdin, why) => {
+    const { code, stdout, stderr } = await toolexec.run(['repair'], { stdin });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(why);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a journal that is not there, or is none, and makes none', async () => {
+    const stdin = JSON.stringify(OPEN);
+    const missing = join(toolexec.folder, 'no.db');
+    const first = await toolexec.run(['repair', '--journal', missing], { stdin });
+    expect(first).toMatchObject({ code: 2, stdout: '' });
+    expect(first.stderr).toContain('there is no such file');
+    expect(existsSync(missing)).toBe(false);
+    const none = toolexec.write('none.db', 'this is no database, and long enough to be seen'.repeat(20));
+    expect(await toolexec.run(['repair', '--journal', none], { stdin })).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+    await toolexec.run(['repair'], { stdin });
+    expect(existsSync(toolexec.state)).toBe(false);
+  });
+});
