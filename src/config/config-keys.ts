@@ -16,6 +16,7 @@ import {
   BOOLEAN,
   choice,
   DIRECTORIES,
+  PATHS,
   PATTERNS,
   SECONDS,
   TOOL_NAMES,
@@ -122,6 +123,29 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.sandbox.includeDefaultDenies',
     meaning: 'Keep the built-in denied patterns: keys, `.ssh`, `.gnupg`.',
     tighten: only(true),
+  },
+  'tools.run_command.sandbox': {
+    kind: choice('off', 'preferred', 'required'),
+    fallback: 'preferred',
+    option: 'executor.sandbox.os',
+    meaning:
+      'The OS sandbox (bubblewrap) around commands, also those of `bash`: `required`, or none runs; `preferred`, each is asked for where there is none; `off`.',
+    tighten: stricter('required', 'preferred', 'off'),
+  },
+  'tools.run_command.network': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.sandbox.network',
+    meaning: 'Commands in the OS sandbox reach the network.',
+    tighten: only(false),
+  },
+  'tools.run_command.readable_paths': {
+    kind: PATHS,
+    fallback: [],
+    option: 'executor.sandbox.readable',
+    meaning:
+      'Directories outside the roots that commands in the OS sandbox may read, relative to this file: toolchains, caches.',
+    tighten: never,
   },
   'tools.timeouts.default_seconds': {
     kind: SECONDS,

@@ -20,6 +20,9 @@ export interface ConfiguredOptions {
     readonly deniedWritePatterns?: readonly string[];
     readonly allowAbsolute?: boolean;
     readonly includeDefaultDenies?: boolean;
+    readonly os?: 'off' | 'preferred' | 'required';
+    readonly network?: boolean;
+    readonly readable?: readonly string[];
   };
   readonly limits?: {
     readonly maxToolCallsPerBatch?: number;

@@ -118,6 +118,16 @@ export const DIRECTORIES: ValueKind = {
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
 };
 
+/** The same, where there may be none. */
+export const PATHS: ValueKind = {
+  ...textList({
+    expected: 'a list of directories, each in quotes',
+    accepts: (text) => !text.includes('\0'),
+    schema: {},
+  }),
+  toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
+};
+
 function isPattern(text: string): boolean {
   try {
     return compilePattern(text, 'patterns').length > 0;

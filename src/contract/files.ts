@@ -1,3 +1,5 @@
+import type { GuardedPaths } from './processes.js';
+
 /** How `write` treats what is there (decision 6). */
 export type WriteMode = 'create' | 'overwrite' | 'append';
 
@@ -141,4 +143,6 @@ export interface Sandbox {
   readonly deniedPatterns: readonly string[];
   /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */
   hold(path: string): HeldEntry;
+  /** What the deny patterns say of what is there now, for walls that know only paths. Left out: nothing is guarded. */
+  guarded?(): GuardedPaths;
 }

@@ -1,7 +1,47 @@
 import type { OutputSink } from './outputs.js';
 
+/** What commands are kept inside by the operating system. Where it is left out, nothing is. */
+export interface Confinement {
+  /** `required`: without the wall no command runs. `preferred`: it runs plain, and its outcome says so. */
+  readonly os: 'off' | 'preferred' | 'required';
+  /** Whether commands reach the network. */
+  readonly network: boolean;
+  /** Canonical directories that commands may change. */
+  readonly roots: readonly string[];
+  /** Directories that they may read besides, absolute. */
+  readonly readable: readonly string[];
+  /** Asked anew for each command. */
+  readonly guarded: () => GuardedPaths;
+}
+
+/** What lies inside the roots, and is not for commands. Canonical paths of entries that exist and are no links. */
+export interface GuardedPaths {
+  /** Commands see something empty in their place. */
+  readonly hidden: readonly GuardedPath[];
+  /** Commands may read them. */
+  readonly readOnly: readonly GuardedPath[];
+  /** Directories that are not there, and that no command may make. */
+  readonly missing: readonly string[];
+  /** There was more than could be looked at: deeper down, nothing is guarded. */
+  readonly incomplete: boolean;
+}
+
+export interface GuardedPath {
+  readonly path: string;
+  readonly type: 'file' | 'dir';
+}
+
+/** What stood around a command. */
+export interface CommandWall {
+  readonly kind: 'bubblewrap' | 'none';
+  readonly network: boolean;
+  /** Why there is none, where one was wanted. */
+  readonly reason?: string;
+}
+
 /** One command to run to its end. */
 export interface CommandRequest {
+  readonly confinement?: Confinement;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /** Absolute and canonical; the engine checks it against the roots. */
@@ -41,6 +81,8 @@ export interface CommandOutcome {
   readonly aborted: boolean;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
+  /** Left out: nobody looked. */
+  readonly wall?: CommandWall;
   /** Where everything can be read that was printed; left out where it was so little that it is all here. */
   readonly outputRef?: string;
 }
@@ -66,6 +108,8 @@ export interface ShellSnapshot {
   readonly durationMs: number;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
+  /** Left out: nobody looked. */
+  readonly wall?: CommandWall;
 }
 
 /** What a shell has printed since it was read last. */
@@ -83,6 +127,7 @@ export interface ShellText {
 }
 
 export interface ShellRequest {
+  readonly confinement?: Confinement;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /** Absolute and canonical. */

@@ -10,6 +10,7 @@ import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/polic
 import type { BackgroundShells, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
+import type { ToolError } from '../errors/tool-error.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
 import type { OnStrayError } from './run/stray-errors.js';
 
@@ -27,6 +28,21 @@ export interface ClassTimeout {
   readonly ms: number;
   /** Named by the configuration: then it beats a tool's own default (decision 3). */
   readonly explicit: boolean;
+}
+
+/** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: nobody's consent helps. */
+export type WallVerdict =
+  | { readonly kind: 'fine' }
+  | { readonly kind: 'ask'; readonly reason: string }
+  | { readonly kind: 'refuse'; readonly error: ToolError };
+
+export interface CommandGuard {
+  /** As far as it is known without looking. */
+  known(): WallVerdict | undefined;
+  /** Tries it, once for a process. Never rejects. */
+  look(): Promise<WallVerdict>;
+  /** Whether commands must not run without the wall, whoever agrees. */
+  readonly isRequired: boolean;
 }
 
 /** Everything the engine needs, complete: nothing inside is optional that is always there. */
@@ -49,6 +65,8 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
+  /** What the operating system's wall around commands means for a call that runs one. */
+  readonly commandGuard: CommandGuard;
   readonly search: SearchEngine;
   /** Those of this executor, of all its conversations: who knows an id may use it. */
   readonly shells: BackgroundShells;

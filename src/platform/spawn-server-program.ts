@@ -44,18 +44,21 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit }) {
+function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, report }) {
   const open = [];
   try {
     open.push(openForWriting(stdout));
     open.push(openForWriting(stderr));
-    if (inherit !== null) open.push(fs.openSync(inherit, 'r'));
+    const mine = inherit === null ? 'ignore' : fs.openSync(inherit, 'r');
+    if (inherit !== null) open.push(mine);
+    const told = report === null ? 'ignore' : fs.openSync(report, O_WRONLY);
+    if (report !== null) open.push(told);
     const child = spawn(file, args, {
       argv0: name,
       cwd,
       env: { ...environment, TOOLEXEC_CALL: mark },
       detached: true,
-      stdio: ['ignore', open[0], open[1], open[2] ?? 'ignore'],
+      stdio: ['ignore', open[0], open[1], mine, told],
     });
     if (child.pid === undefined) {
       child.once('error', (error) => say({ id, error: error.code }));

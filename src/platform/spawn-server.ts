@@ -71,7 +71,7 @@ class NodeSpawnServer implements SpawnServer {
   }
 
   async #start(start: ProcessStart, pipes: readonly [string, string]): Promise<StartedProcess> {
-    const { file, name, args, cwd, env, inherit } = start;
+    const { file, name, args, cwd, env } = start;
     const descriptors = pipes.map((pipe) => openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
     const id = ++this.#lastId;
     this.#hold();
@@ -81,9 +81,10 @@ class NodeSpawnServer implements SpawnServer {
         this.#asked.set(id, { started: resolve, failed: reject, ended: end });
       });
     });
-    const inherited = inherit === undefined ? null : `/proc/${process.pid}/fd/${inherit}`;
+    const inherit = nameOfOpen(start.inherit);
+    const report = nameOfOpen(start.report);
     const [stdout, stderr] = pipes;
-    this.#say({ id, file, name, args, cwd, ...this.#environment(env), stdout, stderr, inherit: inherited });
+    this.#say({ id, file, name, args, cwd, ...this.#environment(env), stdout, stderr, inherit, report });
     try {
       const { pid, startTicks } = await started;
       const streams = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));
@@ -205,6 +206,11 @@ class NodeSpawnServer implements SpawnServer {
 function helperEnvironment(): NodeJS.ProcessEnv {
   const { PATH, TOOLEXEC_CALL } = process.env;
   return { PATH, ...(TOOLEXEC_CALL === undefined ? {} : { TOOLEXEC_CALL }) };
+}
+
+/** How the server reaches what we have open. */
+function nameOfOpen(fd: number | undefined): string | null {
+  return fd === undefined ? null : `/proc/${process.pid}/fd/${fd}`;
 }
 
 function systemError(code: string): Error {

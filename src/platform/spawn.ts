@@ -12,6 +12,8 @@ export interface ProcessStart {
   readonly env: Readonly<Record<string, string>>;
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
+  /** The same as descriptor 4, for writing. */
+  readonly report?: number;
 }
 
 export interface ProcessEnd {
@@ -44,7 +46,7 @@ export async function spawnProcess(start: ProcessStart): Promise<StartedProcess>
     env: start.env,
     detached: true,
     windowsHide: true,
-    stdio: ['ignore', 'pipe', 'pipe', start.inherit ?? 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe', start.inherit ?? 'ignore', start.report ?? 'ignore'],
   });
   const { pid, stdout, stderr } = child;
   if (pid === undefined || stdout === null || stderr === null) throw await spawnError(child);

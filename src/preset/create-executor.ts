@@ -7,7 +7,7 @@ import type { Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
-import type { BackgroundShells, RunCommand } from '../contract/processes.js';
+import type { BackgroundShells, Confinement, GuardedPaths, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
@@ -29,6 +29,7 @@ import { type EnvironmentOptions, sanitizeEnvironment } from '../process/sanitiz
 import { covers } from '../sandbox/covers.js';
 import { createSandbox } from '../sandbox/create-sandbox.js';
 import { ownTools } from './builtin-tools.js';
+import { createCommandGuard } from './create-command-guard.js';
 import {
   checkExecutorOptions,
   ENVIRONMENT_RULES,
@@ -49,21 +50,23 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
   const { journal, close } = settleJournal(options.journal);
   const outputs = openOutputStore(outputsBeside(options.journal));
-  const shells = shellsLazily();
-  return createEngine(settle(options, { journal, outputs, shells }), async () => {
+  const { sandbox, confinement } = settleSandbox(options);
+  const shells = shellsLazily(confinement);
+  return createEngine(settle(options, { journal, outputs, shells, sandbox, confinement }), async () => {
     await shells.close();
     await outputs.close();
     await close();
   });
 }
 
-type Opened = Pick<EngineSettings, 'journal' | 'outputs' | 'shells'>;
+interface Opened extends Pick<EngineSettings, 'journal' | 'outputs' | 'shells' | 'sandbox'> {
+  readonly confinement: Confinement;
+}
 
-function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
+function settle(options: ExecutorOptions, { confinement, ...opened }: Opened): EngineSettings {
+  const { sandbox } = opened;
   const environment = settleOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
-  const roots = typeof options.root === 'string' ? [options.root] : (options.root ?? ['.']);
-  const sandbox = createSandbox({ roots, ...settleOptions('sandbox', options.sandbox, SANDBOX_RULES) });
   return {
     registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
@@ -73,9 +76,9 @@ function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
     locate: createLocator(sandbox),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
-    sandbox,
     covers,
-    runCommand: runCommandLazily,
+    runCommand: (request) => runCommandLazily({ ...request, confinement }),
+    commandGuard: createCommandGuard(confinement.os),
     search: searchLazily(sandbox),
     commandEnvironment: commandEnvironments(environment),
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
@@ -92,6 +95,22 @@ function settle(options: ExecutorOptions, opened: Opened): EngineSettings {
     createId: createIds(options.clock ?? systemClock),
   };
 }
+
+function settleSandbox({
+  root = ['.'],
+  sandbox: given,
+}: ExecutorOptions): Pick<Opened, 'sandbox' | 'confinement'> {
+  const { os, network, readable, ...options } = settleOptions('sandbox', given, SANDBOX_RULES);
+  const sandbox = createSandbox({ roots: typeof root === 'string' ? [root] : root, ...options });
+  const { roots } = sandbox;
+  const guarded = (): GuardedPaths => sandbox.guarded?.() ?? NOTHING_GUARDED;
+  return {
+    sandbox,
+    confinement: { os, network, roots, readable: readable.map((path) => resolve(path)), guarded },
+  };
+}
+
+const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };
 
 function settleRegistry({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
   if (tools === undefined) return createRegistry(ownTools(builtins, clock));
@@ -182,7 +201,7 @@ function outputsBeside(journal: ExecutorOptions['journal']): { readonly director
 }
 
 /** The same for background shells: there are none before the first is started. */
-function shellsLazily(): BackgroundShells {
+function shellsLazily(confinement: Confinement): BackgroundShells {
   let opened: BackgroundShells | undefined;
   return {
     async start(request) {
@@ -190,7 +209,7 @@ function shellsLazily(): BackgroundShells {
         const { openBackgroundShells } = await import('../process/open-background-shells.js');
         opened ??= openBackgroundShells();
       }
-      return opened.start(request);
+      return opened.start({ ...request, confinement });
     },
     find: (id) => opened?.find(id),
     read: (id, options) => opened?.read(id, options),

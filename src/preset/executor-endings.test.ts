@@ -7,6 +7,7 @@ import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { living, sleepToken } from '../process/fixtures/nasty-trees.js';
 import { createExecutor } from './create-executor.js';
 import type { ExecutorOptions } from './executor-options.js';
 import { callsOf, NEVER, pause, probeTool } from './fixtures/probe-tool.js';
@@ -241,18 +242,13 @@ describe('handles after the answer', () => {
   });
 
   it('end the commands that a tool did not wait for', async () => {
-    let pid = 0;
+    const token = sleepToken();
     const leaves = probeTool(
       'leaves',
       async (_, ctx) => {
-        const running = ctx.processes.run({ shell: 'sh', command: 'echo $$ > leaves.pid; exec sleep 60' });
+        const running = ctx.processes.run({ shell: 'sh', command: `exec sleep ${token}` });
         void running.catch(() => {});
-        while (pid === 0) {
-          await pause(10);
-          pid = Number(
-            Buffer.from(await ctx.files.read('leaves.pid').catch(() => Buffer.from('0'))).toString(),
-          );
-        }
+        while (living(token).length === 0) await pause(10);
         return 'left it';
       },
       { effects: () => [{ kind: 'unknown' }] },
@@ -261,8 +257,7 @@ describe('handles after the answer', () => {
     const executor = executorOf([leaves], { root });
     const [result] = await executor.run(callsOf('leaves'));
     expect(result?.success).toBe(true);
-    expect(pid).toBeGreaterThan(1);
-    expect(() => process.kill(pid, 0)).toThrow();
+    expect(living(token)).toEqual([]);
     rmSync(root, { recursive: true, force: true });
   });
 });

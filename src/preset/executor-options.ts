@@ -55,6 +55,15 @@ export interface SandboxOptions {
   /** Accept absolute paths inside the roots; default false. */
   readonly allowAbsolute?: boolean;
   readonly includeDefaultDenies?: boolean;
+  /**
+   * The wall of the operating system around commands (bubblewrap): `required`, or no command runs; `preferred`
+   * (default), where it does not stand every command is asked for; `off`.
+   */
+  readonly os?: 'off' | 'preferred' | 'required';
+  /** Whether commands inside the wall reach the network; default false. */
+  readonly network?: boolean;
+  /** Directories outside the roots that commands inside the wall may read: toolchains, say. Default: none. */
+  readonly readable?: readonly string[];
 }
 
 export interface ExecutorOptions {
@@ -118,11 +127,20 @@ export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass:
   pass: option([], isTextList, 'a list of names'),
 };
 
+const OS_WALLS = ['off', 'preferred', 'required'];
+
 export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   deniedPatterns: option([], isTextList, 'a list of patterns'),
   deniedWritePatterns: option([], isTextList, 'a list of patterns'),
   allowAbsolute: option(false, isBoolean, 'true or false'),
   includeDefaultDenies: option(true, isBoolean, 'true or false'),
+  os: option<'off' | 'preferred' | 'required'>(
+    'preferred',
+    (value) => OS_WALLS.includes(value as string),
+    `one of ${OS_WALLS.join(', ')}`,
+  ),
+  network: option(false, isBoolean, 'true or false'),
+  readable: option([], isTextList, 'a list of directories'),
 };
 
 const isFunctionList = (value: unknown): boolean =>

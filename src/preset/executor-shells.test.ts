@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
+import { living, sleepToken } from '../process/fixtures/nasty-trees.js';
 import { builtinTools } from './builtin-tools.js';
 import { createExecutor } from './create-executor.js';
 
@@ -45,14 +46,6 @@ async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-};
 
 describe('bash with run_in_background', () => {
   it('returns at once with an id (B019, B020)', async () => {
@@ -212,22 +205,21 @@ describe('bash_output', () => {
 
 describe('kill_shell', () => {
   it('ends a shell with everything it has started (B028, B031, B048)', async () => {
-    const id = await start('setsid sleep 300 & echo $!; echo ready; sleep 300');
-    const { output } = await until(
-      () => read(id),
-      (result) => result.output.includes('ready'),
+    const token = sleepToken();
+    const id = await start(`setsid sleep ${token} & echo ready; sleep ${token}`);
+    await until(
+      () => living(token).length,
+      (count) => count >= 2,
     );
-    const pid = Number(/^\d+/.exec(output)?.[0]);
-    expect(isAlive(pid)).toBe(true);
     const killed = await kill(id);
     expect(killed).toMatchObject({
       success: true,
       metadata: { shell_id: id, status: 'killed', is_running: false, already_stopped: false },
     });
     expect(killed.output).toContain('terminated');
-    expect(killed.metadata.command).toContain('sleep 300');
+    expect(killed.metadata.command).toContain('setsid sleep');
     expect(killed.metadata.duration_ms).toBeGreaterThan(0);
-    expect(isAlive(pid)).toBe(false);
+    expect(living(token)).toEqual([]);
     expect((await read(id)).metadata).toMatchObject({ status: 'killed', is_running: false });
   });
 
@@ -281,13 +273,14 @@ describe('the shells of an executor', () => {
   });
 
   it('end with it', async () => {
-    const id = await start('setsid sleep 300 & echo $!; echo ready; sleep 300');
-    const { output } = await until(
-      () => read(id),
-      (result) => result.output.includes('ready'),
+    const token = sleepToken();
+    await start(`setsid sleep ${token} & echo ready; sleep ${token}`);
+    await until(
+      () => living(token).length,
+      (count) => count >= 2,
     );
     await executor.close();
-    expect(isAlive(Number(/^\d+/.exec(output)?.[0]))).toBe(false);
+    expect(living(token)).toEqual([]);
   });
 
   it('are not those of another executor', async () => {

@@ -43,7 +43,26 @@ export interface CommandTree {
  * Must be called in the tick that learned of the command's start: later its number may be somebody else's, unless it
  * says itself what it was.
  */
-export function createCommandTree({ pid, seen }: StartedProcess, mark: CommandMark): CommandTree {
+export function createCommandTree(
+  command: Pick<StartedProcess, 'pid' | 'seen'>,
+  mark: CommandMark,
+  isWalled = false,
+): CommandTree {
+  const tree = createTree(command, mark);
+  return isWalled ? sparingItsLeader(tree, command.pid) : tree;
+}
+
+/** What stands around a command is killed, and not asked: when it goes, all inside are gone without a grace. */
+function sparingItsLeader(tree: CommandTree, leader: number): CommandTree {
+  return {
+    ...tree,
+    signal(members, signal) {
+      tree.signal(signal === 'SIGKILL' ? members : members.filter(({ pid }) => pid !== leader), signal);
+    },
+  };
+}
+
+function createTree({ pid, seen }: Pick<StartedProcess, 'pid' | 'seen'>, mark: CommandMark): CommandTree {
   if (seen !== undefined) return createMarkedTree(sessionLeader(pid, seen.startTicks), seen.outputs, mark);
   const leader = readProcess(pid);
   if (leader === undefined) return createGroupTree(pid);

@@ -1,18 +1,18 @@
-import type { CommandRequest } from '../contract/processes.js';
+import type { CommandRequest, CommandWall } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock.js';
-import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
+import type { ProcessEnd } from '../platform/spawn.js';
 import { createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { drainOutput } from './drain-output.js';
 import { killTree } from './kill-tree.js';
 import { type ByteSink, type OutputPump, pumpOutput } from './pump-output.js';
-import { startCommand } from './start-command.js';
+import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { superviseCommand } from './supervise-command.js';
 import { watchTree } from './watch-tree.js';
 import { whenAborted } from './when-aborted.js';
 import { within } from './within.js';
 
-export interface CommandLaunch extends Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'signal'> {
+export interface CommandLaunch extends CommandStart, Pick<CommandRequest, 'signal'> {
   readonly onOutput?: CommandRequest['onOutput'] | undefined;
   readonly stdout: ByteSink;
   readonly stderr: ByteSink;
@@ -22,6 +22,7 @@ export interface CommandLaunch extends Pick<CommandRequest, 'shell' | 'command' 
 
 export interface LaunchedCommand {
   readonly pid: number;
+  readonly wall: CommandWall;
   /** Resolves when it and everything it started has ended. Rejects with what `onOutput` threw, once all are dead. */
   readonly ended: Promise<CommandEnding>;
 }
@@ -30,6 +31,8 @@ export interface CommandEnding extends ProcessEnd {
   /** It was ended by `signal`. */
   readonly aborted: boolean;
   readonly survivors: readonly number[];
+  /** What should have stood around it could not be built: standard error says why. */
+  readonly neverStarted: boolean;
 }
 
 /**
@@ -38,8 +41,9 @@ export interface CommandEnding extends ProcessEnd {
  */
 export async function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const mark = createCommandMark();
-  const command = await startCommand(launch, mark).finally(mark.close);
-  const tree = createCommandTree(command, mark);
+  const started = await startCommand(launch, mark).finally(mark.close);
+  const { process: command, wall } = started;
+  const tree = createCommandTree(command, mark, wall.kind !== 'none');
   const endSupervision = superviseCommand(command, mark);
   const output = pumpOutput(
     {
@@ -49,27 +53,31 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
     launch.onOutput,
   );
   if (launch.inBackground === true) command.unref();
-  const ended = seeToItsEnd(command, tree, output, launch).finally(() => {
+  const ended = seeToItsEnd(started, tree, output, launch).finally(() => {
     endSupervision();
     command.release();
+    started.close();
   });
-  return { pid: command.pid, ended };
+  return { pid: command.pid, wall, ended };
 }
 
 async function seeToItsEnd(
-  command: StartedProcess,
+  started: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   launch: CommandLaunch,
 ): Promise<CommandEnding> {
-  const { end, aborted, failure } = await firstEnding(command, tree, output, launch);
+  const { process: command, read } = started;
+  const { end, aborted, failure } = await firstEnding(command.ended, tree, output, launch);
   // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
   if (end !== undefined) await drainOutput(output);
-  const survivors = end !== undefined && !tree.mayHaveOthers() ? [] : await killTree(tree);
+  const isAlone = end !== undefined && (read(end).tidied || !tree.mayHaveOthers());
+  const survivors = isAlone ? [] : await killTree(tree);
   await drainOutput(output);
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
-  return { ...last, aborted, survivors };
+  const { exitCode, signal, neverStarted } = read(last);
+  return { exitCode, signal, aborted, survivors, neverStarted: neverStarted && !aborted };
 }
 
 interface FirstEnding {
@@ -80,7 +88,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller's signal, by a listener that fails. */
 async function firstEnding(
-  command: StartedProcess,
+  ended: Promise<ProcessEnd>,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground }: CommandLaunch,
@@ -89,7 +97,7 @@ async function firstEnding(
   const stopWatching = watchTree(tree, inBackground === true ? idleClock : systemClock);
   try {
     return await Promise.race([
-      command.ended.then((end) => ({ end, aborted: false })),
+      ended.then((end) => ({ end, aborted: false })),
       abort.happened.then(() => ({ aborted: true })),
       output.failed.then((error) => ({ aborted: false, failure: { error } })),
     ]);

@@ -1,7 +1,8 @@
-import type { CommandRequest, RunCommand } from '../contract/processes.js';
+import type { CommandOutcome, CommandRequest, RunCommand } from '../contract/processes.js';
+import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { createKeptBytes } from './kept-bytes.js';
-import { type CommandEnding, launchCommand } from './launch-command.js';
+import { type CommandEnding, type CommandLaunch, launchCommand } from './launch-command.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
@@ -12,13 +13,12 @@ export const runCommand: RunCommand = async (request) => {
   const stdout = createKeptBytes(request.keepBytes);
   const stderr = createKeptBytes(request.keepBytes);
   try {
-    const ending = request.signal.aborted
-      ? NEVER_STARTED
-      : await launchCommand({ ...request, onOutput: onOutputOf(request), stdout, stderr }).then(
-          ({ ended }) => ended,
-        );
+    const { neverStarted, ...ending } = request.signal.aborted
+      ? NOT_WANTED
+      : await toItsEnd({ ...request, onOutput: onOutputOf(request), stdout, stderr });
     const durationMs = systemClock.monotonic() - startedAt;
     const kept = { stdout: stdout.end(), stderr: stderr.end() };
+    if (neverStarted) throw wallFailed(kept.stderr.head);
     if (kept.stdout.binary || kept.stderr.binary) request.whole?.keep();
     const outputRef = await request.whole?.end();
     return { ...ending, ...kept, durationMs, ...(outputRef === undefined ? {} : { outputRef }) };
@@ -28,7 +28,25 @@ export const runCommand: RunCommand = async (request) => {
   }
 };
 
-const NEVER_STARTED: CommandEnding = { exitCode: null, signal: null, aborted: true, survivors: [] };
+const NOT_WANTED: CommandEnding = {
+  exitCode: null,
+  signal: null,
+  aborted: true,
+  survivors: [],
+  neverStarted: false,
+};
+
+async function toItsEnd(launch: CommandLaunch): Promise<CommandEnding & Pick<CommandOutcome, 'wall'>> {
+  const { wall, ended } = await launchCommand(launch);
+  return { ...(await ended), wall };
+}
+
+function wallFailed(said: string): ToolError {
+  const why = said.trim().split('\n').at(-1) || 'it says nothing';
+  return new ToolError('spawn_failed', `Cannot start a command in the OS sandbox: ${why}. Nothing was run.`, {
+    details: { why },
+  });
+}
 
 /** Both are waited for, where they ask for it: the disk as well as the reader may be slow. */
 function onOutputOf({ whole, onOutput }: CommandRequest): CommandRequest['onOutput'] {

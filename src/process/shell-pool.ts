@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { readEnvironment } from '../platform/environment.js';
 import { commandEnvironment } from './command-environment.js';
@@ -11,6 +12,8 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** After this it is ended, and its status is `timeout`. Default: it may run for ever. */
   readonly timeoutMs?: number;
+  /** Default: nothing keeps it in. */
+  readonly confinement?: Confinement;
 }
 
 /** Shells that may run at a time. */
@@ -32,13 +35,14 @@ export class ShellPool {
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
     this.#makeRoom();
-    const { shell = 'bash', env = commandEnvironment(readEnvironment()), timeoutMs } = options;
+    const { shell = 'bash', env = commandEnvironment(readEnvironment()), timeoutMs, confinement } = options;
     const created = new ShellProcess({
       shell,
       command,
       cwd: resolve(cwd),
       env,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(confinement === undefined ? {} : { confinement }),
     });
     // Before it runs: whoever ends all shells now must find this one too.
     this.#shells.set(created.id, created);

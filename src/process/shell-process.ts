@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { ShellReading, ShellRequest, ShellSnapshot, ShellStatus } from '../contract/processes.js';
+import type {
+  CommandWall,
+  ShellReading,
+  ShellRequest,
+  ShellSnapshot,
+  ShellStatus,
+} from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
@@ -28,6 +34,7 @@ export class ShellProcess {
   #endedBy: 'timeout' | 'killed' = 'killed';
   #ending: CommandEnding | undefined;
   #ended: Promise<void> = Promise.resolve();
+  #wall: CommandWall | undefined;
 
   constructor(request: ShellRequest, keepBytes = KEPT_BYTES) {
     this.command = request.command;
@@ -48,6 +55,7 @@ export class ShellProcess {
       inBackground: true,
     }).then((command) => {
       this.#status = 'running';
+      this.#wall = command.wall;
       return command;
     });
     const forget =
@@ -114,7 +122,8 @@ export class ShellProcess {
   snapshot(): ShellSnapshot {
     const { id, command, cwd, status, isRunning, exitCode, durationMs } = this;
     const { signal = null, survivors = [] } = this.#ending ?? {};
-    return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors };
+    const wall = this.#wall === undefined ? {} : { wall: this.#wall };
+    return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors, ...wall };
   }
 
   /** What is new on both streams. Only whole lines while it runs, if `wholeLines`. */
@@ -167,7 +176,13 @@ export class ShellProcess {
   }
 }
 
-const NEVER_STARTED: CommandEnding = { exitCode: null, signal: null, aborted: false, survivors: [] };
+const NEVER_STARTED: CommandEnding = {
+  exitCode: null,
+  signal: null,
+  aborted: false,
+  survivors: [],
+  neverStarted: true,
+};
 
 /** What a timer can hold; three weeks. */
 const LONGEST_TIMER = 2_000_000_000;

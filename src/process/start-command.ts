@@ -1,28 +1,56 @@
-import type { CommandRequest } from '../contract/processes.js';
+import type { CommandRequest, CommandWall } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/find-shell.js';
-import type { StartedProcess } from '../platform/spawn.js';
+import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
 import { type CommandMark, withMark } from './command-mark.js';
+import { chooseWall } from './wall/choose-wall.js';
+import type { CommandEntry } from './wall/command-entry.js';
+import { openWall } from './wall/open-wall.js';
+import type { WalledEnd } from './wall/read-report.js';
 
-type CommandStart = Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env'>;
+export type CommandStart = Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'confinement'>;
+
+export interface StartedCommand {
+  readonly process: StartedProcess;
+  readonly wall: CommandWall;
+  /** What its end says of the command, which is not always the process that was started. */
+  read(end: ProcessEnd): WalledEnd;
+  /** To be called when it has ended. */
+  close(): void;
+}
 
 /**
- * Starts `sh -c command` or `bash -c command`.
- * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`.
+ * Starts `sh -c command` or `bash -c command`, inside the wall where one is wanted and stands.
+ * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`; sandbox_violation where there is no wall and one
+ *   is required.
  */
-export async function startCommand(request: CommandStart, mark: CommandMark): Promise<StartedProcess> {
-  const { shell, command, cwd } = request;
+export async function startCommand(request: CommandStart, mark: CommandMark): Promise<StartedCommand> {
+  const { shell, cwd, confinement } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
+  const { wall, inside } = await chooseWall(confinement);
+  const entry =
+    inside === undefined ? plainEntry(request, file) : openWall({ request, shellFile: file, ...inside });
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
-    const env = withMark(request.env, mark);
-    return await startProcess({ file, name: shell, args: ['-c', command], cwd, env, ...inherit });
+    const env = withMark(entry.env, mark);
+    const process = await startProcess({ ...entry.start, cwd, env, ...inherit });
+    return { process, wall, read: entry.read, close: entry.close };
   } catch (error) {
+    entry.close();
     const errno = errnoOf(error);
     throw spawnFailed(request, errno, causeInWords(request, errno), error);
   }
+}
+
+function plainEntry({ shell, command, env }: CommandStart, file: string): CommandEntry {
+  return {
+    start: { file, name: shell, args: ['-c', command] },
+    env,
+    read: (end) => ({ ...end, neverStarted: false, tidied: false }),
+    close() {},
+  };
 }
 
 function spawnFailed(request: CommandStart, errno: string, why: string, cause?: unknown): ToolError {

@@ -4,6 +4,7 @@ import { filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
 import { admit, createEnclosure, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
+import { guardedFinder } from './find-guarded.js';
 import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
 import { listContained, readContained, statContained } from './read-contained.js';
@@ -45,6 +46,7 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     files: containedFiles(enclosure),
     deniedPatterns: enclosure.deniedPatterns,
     hold: (path) => holdContained(enclosure, path),
+    guarded: guardedFinder(enclosure),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Effect, Risk } from '../../contract/effect.js';
+import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
 import { isToolError } from '../../errors/tool-error.js';
@@ -10,10 +11,11 @@ import { unknownTool } from '../declare/registry.js';
 import { settleEffects } from '../effects/settle-effects.js';
 import { isRisk, isSideEffecting, riskOfEffects } from '../effects/traits.js';
 import { reasonOf } from '../record/reason-of.js';
-import type { EngineSettings } from '../settings.js';
+import type { EngineSettings, WallVerdict } from '../settings.js';
 import { askPolicy, screenByPolicy } from './ask-policy.js';
 import { holdFast } from './hold-fast.js';
-import { type JudgedCall, ReadyCall, type ResolvedCall } from './judged-call.js';
+import { answerWith, judgeWall } from './judge-wall.js';
+import { type JudgedCall, ReadyCall, type ReadyParts, type ResolvedCall } from './judged-call.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
 import { refuse } from './refuse.js';
@@ -110,7 +112,12 @@ type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: EngineSettings): JudgedCall {
+function judgeChecked(
+  call: ToolCall,
+  tool: Tool,
+  checked: Checked,
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
   if (!checked.ok) return refuse(call, { code: 'bad_args', message: checked.message }, settings);
   const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
   const said = askTool(tool, parsed, settings);
@@ -139,10 +146,30 @@ function judgeChecked(call: ToolCall, tool: Tool, checked: Checked, settings: En
     return refuse(call, { code: violation.code, message, details, effects }, settings);
   }
   if (refused) return refuse(call, { code, message: reason, effects }, settings);
-  const needsApproval = answer.disposition === 'requires_confirmation';
+  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
+  const verdict = judgeWall(settings.commandGuard, declared, answer);
+  return verdict instanceof Promise
+    ? verdict.then((known) => makeReady(permitted, known, settings))
+    : makeReady(permitted, verdict, settings);
+}
+
+/** A call that neither policy nor sandbox refuses. */
+interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
+  readonly requires: boolean;
+  readonly answer: PolicyAnswer;
+}
+
+function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineSettings): JudgedCall {
+  const { call, tool, parsed, declared, effects, requires } = permitted;
+  if (verdict.kind === 'refuse') {
+    const { code, message, details } = verdict.error;
+    return refuse(call, { code, message, details, effects }, settings);
+  }
+  const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
+  const needsApproval = disposition === 'requires_confirmation';
   try {
     const risk = riskOf(tool, parsed, declared);
-    const toolRequiresApproval = requires || answer.insists === true;
+    const toolRequiresApproval = requires || insists === true;
     // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     return new ReadyCall(

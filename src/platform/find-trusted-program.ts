@@ -1,0 +1,31 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The system's own places: no variable says what stands between us and a command. */
+const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+/** A program that the system has installed, by its real path: neither it nor its directory is writable by others. */
+export function findTrustedProgram(name: string): string | undefined {
+  for (const folder of FOLDERS) {
+    const file = trusted(`${folder}/${name}`);
+    if (file !== undefined) return file;
+  }
+  return undefined;
+}
+
+function trusted(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK);
+    const real = realpathSync.native(path);
+    return statSync(real).isFile() && isGuarded(real) && isGuarded(dirname(real)) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+function isGuarded(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  return uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0;
+}

@@ -1,0 +1,33 @@
+import type { Confinement } from '../contract/processes.js';
+import type { CommandGuard, WallVerdict } from '../engine/settings.js';
+
+/** What is wanted of the OS sandbox, beside what this machine has. What finds out is loaded with the first command. */
+export function createCommandGuard(os: Confinement['os']): CommandGuard {
+  if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
+  let verdict: WallVerdict | undefined;
+  let looking: Promise<WallVerdict> | undefined;
+  return {
+    isRequired: os === 'required',
+    known: () => verdict,
+    look() {
+      looking ??= judge(os).then((judged) => {
+        verdict = judged;
+        return judged;
+      });
+      return looking;
+    },
+  };
+}
+
+const FINE: WallVerdict = { kind: 'fine' };
+
+async function judge(os: 'preferred' | 'required'): Promise<WallVerdict> {
+  const { findWall } = await import('../process/wall/find-wall.js');
+  const wall = await findWall();
+  if (wall.stands) return FINE;
+  if (os === 'preferred') {
+    return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
+  }
+  const { wallRequired } = await import('../process/wall/choose-wall.js');
+  return { kind: 'refuse', error: wallRequired(wall) };
+}

@@ -1,0 +1,69 @@
+import { askProgram } from '../../platform/ask-program.js';
+import { findTrustedProgram } from '../../platform/find-trusted-program.js';
+import { systemName } from '../../platform/runtime.js';
+import { NETWORK_WALL, WALLS } from './bubblewrap-flags.js';
+import { systemMounts } from './system-mounts.js';
+
+/** Whether commands can be kept inside something here. */
+export type Wall =
+  | { readonly stands: true; readonly file: string }
+  | { readonly stands: false; readonly reason: string; readonly remedy: string };
+
+/** Looks once for a process: builds a sandbox and tries from inside what must not be possible. Never rejects. */
+export function findWall(): Promise<Wall> {
+  found ??= look();
+  return found;
+}
+
+let found: Promise<Wall> | undefined;
+
+/** What was found, once that is known. */
+export function knownWall(): Wall | undefined {
+  return known;
+}
+
+let known: Wall | undefined;
+
+async function look(): Promise<Wall> {
+  known = await testWall();
+  return known;
+}
+
+const INSTALL = 'Install bubblewrap 0.8 or newer: apt install bubblewrap, dnf install bubblewrap.';
+const ALLOW =
+  'Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; ' +
+  'in a container: a seccomp profile that allows them), or run on a machine that does.';
+
+async function testWall(): Promise<Wall> {
+  if (!systemName().startsWith('linux')) {
+    const remedy = 'Run on Linux, or in a container or virtual machine of its own.';
+    return { stands: false, reason: 'bubblewrap needs Linux', remedy };
+  }
+  const file = findTrustedProgram('bwrap');
+  if (file === undefined) return { stands: false, reason: 'bubblewrap is not installed', remedy: INSTALL };
+  const args = [...WALLS, ...NETWORK_WALL, ...systemMounts(), '--tmpfs', '/tmp', '--remount-ro', '/'];
+  const answer = await askProgram(file, [...args, '--', '/bin/sh', '-c', PROBE], {});
+  if (answer.ok) return { stands: true, file };
+  const remedy = /nknown option/.test(answer.reason) ? INSTALL : ALLOW;
+  return { stands: false, reason: `${file} cannot isolate here: ${answer.reason}`, remedy };
+}
+
+/** Tries what a command must not be able to do, and says what it could. */
+const PROBE = `
+fail() { echo "$1" >&2; exit 1; }
+( : > /probe ) 2>/dev/null && fail 'the root can be written'
+( : > /usr/probe ) 2>/dev/null && fail '/usr can be written'
+( : > /tmp/probe ) 2>/dev/null || fail '/tmp cannot be written'
+for place in /home /root /run /var /etc/shadow; do [ -e $place ] && fail "$place can be seen"; done
+[ $$ -le 3 ] || fail 'processes of the machine can be seen'
+while read -r name value; do
+  case $name in
+    CapEff:|CapPrm:|CapBnd:) case $value in *[!0]*) fail 'capabilities are left' ;; esac ;;
+    NoNewPrivs:) [ "$value" = 1 ] || fail 'privileges can be gained' ;;
+  esac
+done < /proc/self/status
+while read -r name value; do
+  case $name in lo:*|Inter-*|face*) ;; *) fail 'the network can be reached' ;; esac
+done < /proc/self/net/dev
+exit 0
+`;

@@ -1,0 +1,29 @@
+import { signalName } from '../../platform/signal-name.js';
+import type { ProcessEnd } from '../../platform/spawn.js';
+
+export interface WalledEnd extends ProcessEnd {
+  /** The wall could not be built, and the command did not begin. */
+  readonly neverStarted: boolean;
+  /** Everything it started has ended too. */
+  readonly tidied: boolean;
+}
+
+/**
+ * What became of a command, by how bubblewrap ended and what was reported from inside: bubblewrap says 137 for a KILL.
+ * @param report of `WALLED_PROGRAM`; undefined where there could be none.
+ */
+export function readReport(end: ProcessEnd, report: string | undefined): WalledEnd {
+  if (report === undefined) return { ...end, neverStarted: false, tidied: false };
+  const lines = report.split('\n').filter((line) => line !== '');
+  if (lines[0] !== 'started') return { ...end, neverStarted: true, tidied: true };
+  const last = lines.at(-1)?.startsWith('ended ') === true;
+  // Between the two stands what the shell says of those who die by a signal.
+  const signalled = last ? lines.length > 2 : true;
+  const told = signalled ? bySignal(end) : undefined;
+  return { ...(told ?? end), neverStarted: false, tidied: last && end.exitCode !== null };
+}
+
+function bySignal({ exitCode }: ProcessEnd): ProcessEnd | undefined {
+  const signal = exitCode === null || exitCode <= 128 ? undefined : signalName(exitCode - 128);
+  return signal === undefined ? undefined : { exitCode: null, signal };
+}

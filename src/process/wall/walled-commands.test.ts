@@ -1,0 +1,283 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandRequest, Confinement } from '../../contract/processes.js';
+import { living, sleepToken, TREES } from '../fixtures/nasty-trees.js';
+import { WHY_NO_WALL } from '../fixtures/wall-here.js';
+import { runCommand } from '../run-command.js';
+
+const outside = realpathSync(mkdtempSync(join(tmpdir(), 'walled-')));
+afterAll(() => rmSync(outside, { recursive: true, force: true }));
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(outside, 'root-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+function confine(more: Partial<Confinement> = {}): Confinement {
+  return {
+    os: 'required',
+    network: false,
+    roots: [root],
+    readable: [],
+    guarded: () => ({ hidden: [], readOnly: [], missing: [join(root, '.git')], incomplete: false }),
+    ...more,
+  };
+}
+
+function run(command: string, more: Partial<CommandRequest> = {}) {
+  const signal = AbortSignal.timeout(20_000);
+  return runCommand({
+    shell: 'bash',
+    command,
+    cwd: root,
+    env: { PATH, HOME: '/root' },
+    signal,
+    keepBytes: 1 << 20,
+    confinement: confine(),
+    ...more,
+  });
+}
+
+const out = async (command: string, more: Partial<CommandRequest> = {}): Promise<string> => {
+  const { stdout, stderr } = await run(command, more);
+  return stdout.head + stderr.head;
+};
+
+describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
+  it('says which wall stands', async () => {
+    expect((await run('true')).wall).toEqual({ kind: 'bubblewrap', network: false });
+    const plain = await run('true', { confinement: confine({ os: 'off' }) });
+    expect(plain.wall).toEqual({ kind: 'none', network: true });
+  });
+
+  it('keeps exit code, signal, streams, shell and directory as they are without', async () => {
+    for (const code of [0, 1, 127, 128, 130, 137, 143, 255]) {
+      expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });
+    }
+    for (const signal of ['KILL', 'TERM', 'SEGV', 'ABRT', 'XCPU', 'HUP']) {
+      expect(await run(`kill -${signal} $$`)).toMatchObject({ exitCode: null, signal: `SIG${signal}` });
+    }
+    expect(
+      await out('echo "$0" "$1"; pwd; cat; echo err >&2; echo x > /dev/stdout; echo y > /dev/stderr'),
+    ).toBe(`bash \n${root}\nx\nerr\ny\n`);
+    expect(await out('echo "$0"', { shell: 'sh' })).toBe('sh\n');
+  });
+
+  it('has the given environment and nothing else, also that of the init', async () => {
+    const said = await out(
+      "env | sed 's/=.*//' | sort | tr '\\n' ' '; tr '\\0' '\\n' < /proc/1/environ | sed 's/=.*//' | sort | tr '\\n' ' '",
+      {
+        env: { PATH, HOME: '/root', ONLY: 'this' },
+      },
+    );
+    expect(said).toMatch(/^HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ HOME ONLY PATH TOOLEXEC_CALL $/);
+  });
+
+  it('writes in the roots, and nowhere else on the machine', async () => {
+    await run(
+      `echo in > inside; echo out > ${outside}/escaped; echo x > /usr/escaped; echo x > /tmp/gone; echo x > ~/gone`,
+    );
+    expect(readFileSync(join(root, 'inside'), 'utf8')).toBe('in\n');
+    expect(existsSync(join(outside, 'escaped'))).toBe(false);
+    expect(existsSync('/usr/escaped') || existsSync('/tmp/gone') || existsSync('/root/gone')).toBe(false);
+    expect(await out('echo x > /escaped || echo x > /etc/escaped || cat /tmp/gone')).toMatch(
+      /Read-only file system/,
+    );
+  });
+
+  it('sees nothing of what lies beside the roots', async () => {
+    writeFileSync(join(outside, 'secret'), 'beside');
+    expect(await out(`cat ${outside}/secret`)).toMatch(/No such file/);
+    const here = `${dirname(dirname(import.meta.dirname))}/index.ts`;
+    expect(await out(`cat ${here}; ls ~`)).toMatch(/No such file[^\n]*\n$/);
+    expect(await out('ls -d /run /var /home/* /etc/shadow /sys 2>&1 | grep -v "No such"')).toBe('');
+  });
+
+  it('reaches neither network nor sockets of the machine', async () => {
+    const server = createServer((socket) => socket.end('reached'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const connect = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
+    const local = createServer((socket) => socket.end('reached'));
+    const path = join(outside, 'socket');
+    await new Promise<void>((resolve) => local.listen(path, resolve));
+    try {
+      expect(await out(connect)).toMatch(/Connection refused|unreachable/);
+      expect(await out(connect, { confinement: confine({ network: true }) })).toBe('reached');
+      expect(
+        await out(`node -e 'require("net").connect("${path}").on("error", (e) => console.log(e.code))'`),
+      ).toBe('ENOENT\n');
+    } finally {
+      server.close();
+      local.close();
+    }
+  });
+
+  it('sees and signals nobody outside', async () => {
+    expect(await out(`kill -0 ${process.pid}; ls /proc | grep -c '^[0-9]'`)).toMatch(/No such process\n?/);
+    expect(Number(await out(`ls -d /proc/[0-9]* | wc -l`))).toBeLessThan(8);
+    await run('kill -9 -1');
+    expect(process.kill(process.pid, 0)).toBe(true);
+  });
+
+  it('gets no rights back: no mounts, no namespaces, no capabilities', async () => {
+    expect(
+      await out(
+        'mount -o remount,rw / && echo gained; mount -o remount,rw /usr && echo gained; mount -t tmpfs x /tmp && echo gained; unshare -Ur true && echo gained; unshare -m true && echo gained; true',
+      ),
+    ).not.toContain('gained');
+    expect(await out('grep -E "Cap(Eff|Prm|Bnd)|NoNewPrivs" /proc/self/status')).toMatch(
+      /^(Cap\w+:\s0+\n)+NoNewPrivs:\s1\n$/,
+    );
+  });
+
+  it('has the programs that PATH names, wherever they lie', async () => {
+    const prefix = join(outside, 'prefix');
+    mkdirSync(join(prefix, 'bin'), { recursive: true });
+    mkdirSync(join(prefix, 'lib'));
+    writeFileSync(join(prefix, 'bin', 'own-program'), '#!/bin/sh\ncat "$(dirname "$0")/../lib/part"\n', {
+      mode: 0o755,
+    });
+    writeFileSync(join(prefix, 'lib', 'part'), 'found\n');
+    const env = { PATH: `${prefix}/bin:${PATH}`, HOME: '/root' };
+    expect(await out(`own-program; echo x > ${prefix}/lib/part`, { env })).toMatch(
+      /^found\n[\s\S]*Read-only/,
+    );
+    expect(await out('node -e 1 && git --version | cut -d" " -f1')).toBe('git\n');
+  });
+
+  it('shows what it is told to show, and no more', async () => {
+    mkdirSync(join(outside, 'toolchain'), { recursive: true });
+    writeFileSync(join(outside, 'toolchain', 'x'), 'shown');
+    const confinement = confine({ readable: [join(outside, 'toolchain'), join(outside, 'missing')] });
+    expect(await out(`cat ${outside}/toolchain/x; rm ${outside}/toolchain/x`, { confinement })).toMatch(
+      /^shown[\s\S]*Read-only/,
+    );
+  });
+
+  it('is refused rather than run plain when the wall cannot be built', async () => {
+    const confinement = confine({ roots: [root, join(outside, 'no-such-root')] });
+    await expect(run('touch ran', { confinement })).rejects.toMatchObject({
+      code: 'spawn_failed',
+      message: expect.stringContaining('no-such-root'),
+    });
+    expect(existsSync(join(root, 'ran'))).toBe(false);
+  });
+
+  it('hides secrets, and keeps code that runs later as it is', async () => {
+    mkdirSync(join(root, '.ssh'));
+    mkdirSync(join(root, '.vscode'));
+    for (const name of ['.env', '.ssh/key', '.vscode/tasks.json', '.envrc'])
+      writeFileSync(join(root, name), 'before');
+    const at = (path: string, type: 'file' | 'dir') => ({ path: join(root, path), type });
+    const guarded = () => ({
+      hidden: [at('.env', 'file'), at('.ssh', 'dir')],
+      readOnly: [at('.vscode', 'dir'), at('.envrc', 'file')],
+      missing: [],
+      incomplete: false,
+    });
+    const said = await out(
+      'cat .env .ssh/key; for f in .env .ssh/key .vscode/tasks.json .envrc; do echo after > $f; rm -f $f; mv $f x; done; mv .vscode y',
+      { confinement: confine({ guarded }) },
+    );
+    expect(said).not.toContain('before');
+    for (const name of ['.env', '.ssh/key', '.vscode/tasks.json', '.envrc']) {
+      expect(readFileSync(join(root, name), 'utf8')).toBe('before');
+    }
+  });
+});
+
+describe.skipIf(WHY_NO_WALL)(`git inside the wall${WHY_NO_WALL}`, () => {
+  const git = () => ({
+    hidden: [],
+    readOnly: [{ path: join(root, '.git'), type: 'dir' as const }],
+    missing: [],
+    incomplete: false,
+  });
+  const plantings = [
+    'mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit',
+    'mv .git .moved; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit',
+    'rm -rf .git/hooks; ln -s ../evil .git/hooks; mkdir evil; echo evil > evil/pre-commit',
+    'git config core.hooksPath evil; echo "[core] fsmonitor=evil" >> .git/config; mv .git/config x',
+    'ln -sf /dev/null .git/config; rm -f .git/config; echo evil > .git/config',
+  ];
+
+  it('commits, and plants nothing that git would run', async () => {
+    const plain = confine({ os: 'off' });
+    const who = 'git -c user.name=x -c user.email=x@example.com';
+    await run(`git init -q; echo 1 > a; git add a; ${who} commit -qm first`, { confinement: plain });
+    const config = readFileSync(join(root, '.git/config'), 'utf8');
+    const confinement = confine({ guarded: git });
+    expect(
+      await run(`echo 2 > a; ${who} commit -qam second && git log --oneline | wc -l`, { confinement }),
+    ).toMatchObject({
+      exitCode: 0,
+      stdout: { head: '2\n' },
+    });
+    for (const planting of plantings) await run(planting, { confinement });
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
+    expect(readdirSync(join(root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
+  });
+
+  it('makes no repository where there is none, and leaves no trace of that', async () => {
+    for (const planting of [
+      ...plantings,
+      'git init',
+      'rmdir .git; mkdir .git',
+      'rm -rf .git; echo x > .git',
+    ]) {
+      await run(planting);
+      expect(readdirSync(root).filter((name) => name === '.git' || name === '.moved')).toEqual([]);
+    }
+    await Promise.all(plantings.flatMap((planting) => [run(planting), run('sleep 0.1')]));
+    expect(existsSync(join(root, '.git'))).toBe(false);
+  });
+});
+
+describe.skipIf(WHY_NO_WALL)(`what a command inside the wall has started${WHY_NO_WALL}`, () => {
+  for (const [name, tree] of Object.entries(TREES)) {
+    it(`is gone when the command ends, and when it is stopped: ${name}`, { timeout: 60_000 }, async () => {
+      const token = sleepToken();
+      const command = tree.replaceAll('TOKEN', token);
+      const { exitCode, stdout, survivors } = await run(command);
+      expect([exitCode, stdout.head, survivors]).toEqual([0, 'ready\n', []]);
+      expect(living(token)).toEqual([]);
+      const stop = new AbortController();
+      const stopped = await run(`${command}; sleep ${token}`, {
+        signal: stop.signal,
+        onOutput: () => void setTimeout(() => stop.abort(), 30),
+      });
+      expect(stopped).toMatchObject({ aborted: true, survivors: [] });
+      expect(living(token)).toEqual([]);
+    });
+  }
+
+  it('may tidy up first', async () => {
+    const stop = new AbortController();
+    const command = "trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done";
+    const { stdout, aborted } = await run(command, {
+      signal: stop.signal,
+      onOutput: () => void setTimeout(() => stop.abort(), 10),
+    });
+    expect([stdout.head, aborted]).toEqual(['ready\nbye\n', true]);
+  });
+
+  it('may finish its last output', async () => {
+    const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
+    expect(await out(command)).toBe('a\nb\nc\n');
+  });
+});

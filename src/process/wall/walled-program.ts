@@ -1,0 +1,27 @@
+/**
+ * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program, tells on
+ * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but the init
+ * and itself. Only it can tell an exit code of 137 from a KILL: the shell says a word of those who die by a signal, and
+ * its own words go to the report. (Not those about a command that it has redirected: hence the subshell.)
+ */
+export const WALLED_PROGRAM = `
+exec 5>&2 2>&4
+trap : HUP INT QUIT TERM
+echo started >&4
+( exec "$@" 2>&5 4>&- 5>&- )
+status=$?
+echo "ended $status" >&4
+others() { set -- /proc/[0-9]*; [ $# -gt 2 ]; }
+# What is left may be busy with its last output (> >(tee log)).
+round=0
+while others && [ $round -lt 12 ]; do
+  [ $round -eq 4 ] && kill -s TERM -- -1
+  sleep 0.03 || break
+  round=$((round + 1))
+done
+others && kill -s KILL -- -1
+exit $status
+`;
+
+/** The same where nobody reads the report. */
+export const UNREPORTED_PROGRAM = `exec 4>/dev/null${WALLED_PROGRAM}`;

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { GuardedPath, GuardedPaths } from '../contract/processes.js';
+import { directoryPrint, entryNames } from '../platform/directory-print.js';
+import { entryStat } from '../platform/fs-entry.js';
+import type { Enclosure } from './enclosure.js';
+
+/** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
+const MOST_DIRECTORIES = 4000;
+/** Mounts cost some 20 µs each. */
+const MOST_GUARDED = 500;
+
+/** Others' code, thousands of directories deep, and what is guarded as a whole. */
+const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__pycache__']);
+
+/**
+ * Finds what the deny patterns say of what is there, for walls that know only paths. Asked before every command: a
+ * directory that has not changed since is not read again, which makes it 2 µs a directory.
+ */
+export function guardedFinder(enclosure: Enclosure): () => GuardedPaths {
+  const known = new Map<string, KnownDirectory>();
+  return () => {
+    const guarded: { -readonly [K in 'hidden' | 'readOnly']: GuardedPath[] } = { hidden: [], readOnly: [] };
+    const queue = [...enclosure.territory.roots];
+    let at = 0;
+    for (; at < queue.length && at < MOST_DIRECTORIES; at++) {
+      const directory = queue[at] ?? '';
+      const { hidden, readOnly, directories } = examine(enclosure, known, directory);
+      guarded.hidden.push(...hidden);
+      guarded.readOnly.push(...readOnly);
+      queue.push(...directories);
+      if (guarded.hidden.length + guarded.readOnly.length > MOST_GUARDED) break;
+    }
+    if (known.size > 2 * MOST_DIRECTORIES) known.clear();
+    return { ...guarded, missing: missing(enclosure), incomplete: at < queue.length };
+  };
+}
+
+interface KnownDirectory {
+  readonly print: string;
+  readonly hidden: readonly GuardedPath[];
+  readonly readOnly: readonly GuardedPath[];
+  /** To be looked into. */
+  readonly directories: readonly string[];
+}
+
+function examine(
+  enclosure: Enclosure,
+  known: Map<string, KnownDirectory>,
+  directory: string,
+): KnownDirectory {
+  const before = known.get(directory);
+  const print = directoryPrint(directory);
+  if (print === undefined) return NOTHING;
+  if (before?.print === print) return before;
+  const found = { print, ...judgeEntries(enclosure, directory) };
+  known.set(directory, found);
+  return found;
+}
+
+const NOTHING: KnownDirectory = { print: '', hidden: [], readOnly: [], directories: [] };
+
+function judgeEntries({ denies }: Enclosure, directory: string): Omit<KnownDirectory, 'print'> {
+  const hidden: GuardedPath[] = [];
+  const readOnly: GuardedPath[] = [];
+  const directories: string[] = [];
+  for (const { name, type } of entryNames(directory)) {
+    const path = join(directory, name);
+    const entry: GuardedPath = { path, type };
+    if (denies.deniedBy(path, 'read') !== undefined) hidden.push(entry);
+    else if (denies.deniedBy(path, 'write') !== undefined) readOnly.push(entry);
+    else if (type === 'dir' && !NOT_ENTERED.has(name)) directories.push(path);
+  }
+  return { hidden, readOnly, directories };
+}
+
+/** What git would take for a repository, hooks and all. */
+function missing({ territory, denies }: Enclosure): readonly string[] {
+  return territory.roots
+    .map((root) => join(root, '.git'))
+    .filter((git) => entryStat(git) === undefined && denies.deniedBy(git, 'write') !== undefined);
+}
