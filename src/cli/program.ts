@@ -4,6 +4,7 @@ import { defineCall } from './define/define-call.js';
 import { defineCompletions } from './define/define-completions.js';
 import { defineConfig } from './define/define-config.js';
 import { defineDoctor } from './define/define-doctor.js';
+import { defineJournal } from './define/define-journal.js';
 import { definePlan } from './define/define-plan.js';
 import { definePolicy } from './define/define-policy.js';
 import { defineRepair } from './define/define-repair.js';
@@ -23,6 +24,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineConfig,
   definePolicy,
   defineRepair,
+  defineJournal,
   defineDoctor,
   defineCompletions,
 ];

@@ -2,7 +2,7 @@ import type { Approver } from './approval.js';
 import type { ResultCache } from './cache.js';
 import type { ToolCall } from './call.js';
 import type { ToolEvent } from './event.js';
-import type { BatchMessage } from './journal.js';
+import type { BatchMessage, CallState, DecisionKind } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { Plan } from './plan.js';
 import type { ToolResult } from './result.js';
@@ -39,6 +39,23 @@ export interface RunOptions {
   readonly origin?: JsonObject;
 }
 
+/** A batch that an earlier process left unfinished, as it stands after recovery. */
+export interface RecoveredBatch {
+  readonly batchId: string;
+  readonly conversation: string;
+  /** Part of it was done and part was not: its conversation waits until somebody decides (`resume`, `discard`). */
+  readonly waits: boolean;
+  /** All calls of the batch, in order; those that were ended have their result. */
+  readonly calls: readonly RecoveredCall[];
+}
+
+export interface RecoveredCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly state: CallState;
+  readonly result?: ToolResult;
+}
+
 /** A batch that is under way. */
 export interface BatchRun {
   readonly id: string;
@@ -62,6 +79,17 @@ export interface Executor {
   execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
   /** For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output. */
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
+  /**
+   * Settles what dead processes left unfinished (D011, D109): never started is `cancelled`, started is
+   * `outcome_unknown` unless the tool's probe knows better. Runs by itself before the first batch of an executor with
+   * a durable journal; runs no call again. Gives the batches that hold such calls, and those that wait.
+   */
+  recover(): Promise<readonly RecoveredBatch[]>;
+  /**
+   * Decides about a batch that waits: `resume` lets its results stand, `discard` has them delivered as failures.
+   * @throws ToolError `bad_args` when it does not wait (any more).
+   */
+  decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;
   /**
    * What a model is shown, sorted by name; nothing in mode `disabled`, and in mode `parse_only` the definitions of the
    * options where they hold any.

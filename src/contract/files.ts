@@ -1,4 +1,5 @@
 import type { GuardedPaths } from './processes.js';
+import type { Awaitable } from './tool.js';
 
 /** How `write` treats what is there (decision 6). */
 export type WriteMode = 'create' | 'overwrite' | 'append';
@@ -42,9 +43,40 @@ export interface FileChange {
   readonly expectedSha256?: string | null;
   /** A new file gets mode and owner of this existing one; left out: the usual ones. */
   readonly like?: string;
+  /** Permission bits of the file. Left out: those of what it replaces, or of `like`. */
+  readonly mode?: number;
 }
 
-export interface WriteAllOptions {
+/** A change that is about to be made: everything is ready, nothing is replaced yet. */
+export interface FileIntent {
+  readonly op: 'write' | 'writeAll' | 'remove' | 'rename';
+  readonly changes: readonly IntendedChange[];
+}
+
+export interface IntendedChange {
+  /** Canonical. */
+  readonly path: string;
+  /** SHA-256 (lower-case hex) of what will be replaced; null: there is nothing. */
+  readonly before: string | null;
+  /** The same of what will be there. */
+  readonly after: string | null;
+  /** Permission bits of what will be replaced. */
+  readonly beforeMode?: number;
+  /** What will be replaced is no regular file: a link (then `before` is of its text), or something stranger. */
+  readonly beforeKind?: 'link' | 'other';
+  /** What will be replaced; left out where it is no file, or larger than 16 MiB. */
+  readonly content?: Uint8Array;
+}
+
+export interface ChangeOptions {
+  /**
+   * Told what will be replaced, and waited for, before anything is; what it throws ends the change. Where a file
+   * changes meanwhile, it is told again.
+   */
+  readonly intend?: (intent: FileIntent) => Awaitable<void>;
+}
+
+export interface WriteAllOptions extends ChangeOptions {
   /** Called before every attempt (another process may be changing the files); what it throws ends them. */
   readonly check?: () => void;
 }
@@ -63,7 +95,11 @@ export interface ContainedFiles {
   /** A regular file's bytes. */
   read(path: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Atomic: a crash leaves the old or the new file. Creates missing parents. Keeps an existing file's mode. */
-  write(path: string, bytes: Uint8Array, options: { readonly mode: WriteMode }): Promise<WriteOutcome>;
+  write(
+    path: string,
+    bytes: Uint8Array,
+    options: ChangeOptions & { readonly mode: WriteMode },
+  ): Promise<WriteOutcome>;
   /**
    * All of the changes, or none: each new content is complete on the disk before the first file is replaced, and what
    * was replaced is put back when a later one fails. Links in place of a file are followed for writing, and refused
@@ -77,8 +113,8 @@ export interface ContainedFiles {
   /** Of the entry itself where the last part of the path is a link. */
   stat(path: string): Promise<FileStat>;
   /** A file or a link, never what a link points to, never a directory. */
-  remove(path: string): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
+  remove(path: string, options?: ChangeOptions): Promise<void>;
+  rename(from: string, to: string, options?: ChangeOptions): Promise<void>;
 }
 
 /** A directory or a regular file, held while a program of ours works in it. Whoever holds it closes it. */
@@ -139,6 +175,14 @@ export interface Sandbox {
    */
   fingerprint?(path: string): string | undefined;
   readonly files: ContainedFiles;
+  /** The same walls for who names every file by its canonical path, whether or not that is accepted of others. */
+  byCanonicalPath(): Sandbox;
+  /**
+   * Removes what a dead process has left in a directory: its lock, and its temporary files unless only the lock shall
+   * go. Where there is no such directory, there is nothing to do.
+   * @param workerId as the process signed them.
+   */
+  sweep(directory: string, workerId: string, what?: 'all' | 'lock'): void;
   /** Globs for what may not be read, the built-in ones included. */
   readonly deniedPatterns: readonly string[];
   /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */

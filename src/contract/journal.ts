@@ -110,7 +110,12 @@ export type Acceptance =
   /** Delivered before with the same arguments: `record` is what became of it. */
   | { readonly kind: 'known'; readonly key: CallKey; readonly record: CallRecord }
   /** Delivered before with other arguments, or twice in this batch. It has a key, so that its answer is recorded. */
-  | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord };
+  | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord }
+  /**
+   * Not accepted: a batch of this conversation waits for the person. Only where deliveries attach; what was delivered
+   * before is `known` all the same. Nothing of such a batch is recorded, and the key names nothing.
+   */
+  | { readonly kind: 'waits'; readonly key: CallKey; readonly batchId: string };
 
 export type CallState = 'queued' | 'running' | 'done';
 

@@ -53,9 +53,14 @@ export interface CommandRequest {
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
   /** Bytes of each stream that are kept: the first and the last half of it. */
   readonly keepBytes: number;
+  /** Told when it runs. */
+  readonly onStarted?: (process: StartedCommand) => void;
   /** Takes everything that comes of either stream, in order of arrival, once it is more than a result shows. */
   readonly whole?: OutputSink;
 }
+
+/** A process by its id and, where the system tells it, its start: ids are used again. */
+export type StartedCommand = { readonly pid: number; readonly startTicks?: number };
 
 /** What was kept of one stream. */
 export interface KeptOutput {

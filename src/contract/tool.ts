@@ -38,8 +38,13 @@ export interface ProbeContext {
   readonly cwd: string;
   readonly files: ToolContext['files'];
   readonly signal: AbortSignal;
-  /** What the call noted before its effect: intents, pre-images, processes. */
+  /** What was noted of the call before its effect, each with its `kind`: `intent`, `process`, `approval`. */
   readonly notes: readonly JsonObject[];
+  /**
+   * What the files say of the last change that the call was about to make to them (D142, D143). `not_applied` also
+   * where it never came to one.
+   */
+  readonly lastChange: 'applied' | 'not_applied' | 'unknown';
 }
 
 /** What a tool's declaration may go by. Bytes. */
@@ -84,7 +89,7 @@ export interface ToolSpec<A, O = unknown> {
   /** Replaces the limit on serialised arguments for this tool (decision 19). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<string | ToolOutput>;
-  /** After a crash: did it happen? */
+  /** After a crash: did it happen? Files can be looked at, not changed. */
   probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;
 }
 

@@ -1,7 +1,8 @@
 import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
-import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
+import type { BatchRun, Executor, RecoveredBatch, RunOptions } from '../contract/executor.js';
+import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
@@ -13,6 +14,7 @@ import { Observer } from './events/observer.js';
 import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { shieldLogger } from './record/shield-logger.js';
+import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run/batch.js';
 import type { BatchScope } from './run/batch-scope.js';
 import { watchStrayErrors } from './run/stray-errors.js';
@@ -45,11 +47,13 @@ class Engine implements Executor {
   /** The conversation of those who name none. */
   readonly #ownConversation: string;
   readonly #active = new Set<Batch>();
+  readonly #recovery: Recovery;
   #closing: Promise<void> | undefined;
 
   constructor(settings: EngineSettings, onClose: () => Promise<void>) {
     this.#settings = { ...settings, logger: shieldLogger(settings.logger) };
     this.#onClose = onClose;
+    this.#recovery = new Recovery(this.#settings);
     this.#ownConversation = `executor:${settings.createId()}`;
   }
 
@@ -93,6 +97,21 @@ class Engine implements Executor {
     throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
   }
 
+  async recover(): Promise<readonly RecoveredBatch[]> {
+    this.#requireOpen('recover');
+    watchStrayErrors(this.#settings.onStrayError);
+    return this.#recovery.run();
+  }
+
+  async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {
+    this.#requireOpen('decide');
+    const { journal, clock } = this.#settings;
+    const decision = { kind, at: clock.now(), data: { by: 'person' } };
+    if ((await journal?.decide(batchId, decision)) === true) return;
+    const message = `Cannot ${kind} batch "${batchId}": it does not wait for a decision. recover() says which do.`;
+    throw new ToolError('bad_args', message);
+  }
+
   definitions(): readonly ToolDefinition[] {
     const { mode, definitions, registry } = this.#settings;
     if (mode === 'disabled') return [];
@@ -125,6 +144,11 @@ class Engine implements Executor {
     return agent === undefined ? this.#settings : { ...this.#settings, agent };
   }
 
+  #requireOpen(action: string): void {
+    if (this.#closing === undefined) return;
+    throw new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
+  }
+
   readonly #ended = (batch: Batch): void => {
     this.#active.delete(batch);
   };
@@ -136,9 +160,7 @@ class Engine implements Executor {
   ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
-    if (this.#closing !== undefined) {
-      throw new ToolError('cancelled', 'Cannot run calls: the executor is closed. Create another one.');
-    }
+    this.#requireOpen('run calls');
     watchStrayErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
@@ -149,6 +171,7 @@ class Engine implements Executor {
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,
+      recovery: this.#recovery,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

@@ -83,6 +83,9 @@ export interface EngineSettings {
   /** Null: nothing is recorded. */
   readonly journal: Journal | null;
   readonly worker: Worker;
+  /** Whether the very process lives that a journal knows. */
+  readonly isWorkerAlive: (worker: Worker) => boolean;
+  readonly isProcessAlive: (pid: number, startTicks?: number) => boolean;
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;
   readonly clock: Clock;

@@ -59,6 +59,8 @@ class MemoryJournal implements Journal {
   private finishedCalls = 0;
   /** One of `batches`. */
   private recent: MemoryBatch | undefined = undefined;
+  /** Those that wait for the person, the first one first. */
+  private readonly waiting = new Set<MemoryBatch>();
   private accepted = 0;
   private readonly contents: MemoryContents;
 
@@ -69,6 +71,8 @@ class MemoryJournal implements Journal {
   accept(entry: BatchEntry): readonly Acceptance[] {
     if (this.closed) throw journalIsClosed('accept a batch');
     if (this.byId.has(entry.id)) throw batchIsKnown(entry.id);
+    const blocker = entry.attach && this.waiting.size > 0 ? this.findWaiting(entry.conversation) : undefined;
+    if (blocker !== undefined) return this.answerWaiting(entry, blocker);
     const batch = new MemoryBatch(entry, this.accepted++);
     this.byId.set(entry.id, batch);
     this.recent = batch;
@@ -76,6 +80,23 @@ class MemoryJournal implements Journal {
     const answers = entry.calls.map((call, index) => this.acceptCall(batch, index, call, inBatch));
     if (batch.open === 0) this.keepFinished(batch);
     return answers;
+  }
+
+  private findWaiting(conversation: string): string | undefined {
+    for (const { entry } of this.waiting) if (entry.conversation === conversation) return entry.id;
+    return undefined;
+  }
+
+  private answerWaiting({ id, conversation, calls }: BatchEntry, batchId: string): readonly Acceptance[] {
+    const seen = new Set<string>();
+    return calls.map((call, index) => {
+      const isFirst = !seen.has(call.callId);
+      seen.add(call.callId);
+      const earlier = isFirst ? this.first.get(nameOf(conversation, call.callId)) : undefined;
+      return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
+        ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
+        : { kind: 'waits', key: callKey(id, index), batchId };
+    });
   }
 
   private acceptCall(
@@ -176,6 +197,7 @@ class MemoryJournal implements Journal {
     if (this.oldest === undefined) this.newest = undefined;
     this.finishedCalls -= batch.weight;
     this.byId.delete(batch.entry.id);
+    this.waiting.delete(batch);
     if (this.recent === batch) this.recent = undefined;
     if (!batch.entry.attach) return;
     for (const call of batch.calls) {
@@ -194,7 +216,10 @@ class MemoryJournal implements Journal {
     if (this.closed) throw journalIsClosed('decide about a batch');
     const batch = this.byId.get(batchId);
     if (batch === undefined) throw batchIsUnknown('decide about', batchId);
-    return batch.decide(decision);
+    const counts = batch.decide(decision);
+    if (counts && decision.kind === 'wait') this.waiting.add(batch);
+    else if (counts) this.waiting.delete(batch);
+    return counts;
   }
 
   message(conversation: string, message: ConversationMessage): void {
@@ -265,6 +290,7 @@ class MemoryJournal implements Journal {
     this.recent = undefined;
     this.first.clear();
     this.contents.clear();
+    this.waiting.clear();
     this.oldest = undefined;
     this.newest = undefined;
   }

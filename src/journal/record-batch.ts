@@ -3,6 +3,7 @@ import type { Acceptance, BatchEntry, CallEntry } from '../contract/journal.js';
 import { callKey } from './call-key.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
+import { JournalRow } from './journal-row.js';
 import { batchIsKnown } from './journal-unavailable.js';
 import { sha256 } from './link-hash.js';
 import { type LongText, storeLongText, toLongText } from './long-text.js';
@@ -20,6 +21,8 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
   return {
     writes: true,
     run(database) {
+      const blocker = entry.attach ? findWaiting(database, toStoredText(entry.conversation)) : undefined;
+      if (blocker !== undefined) return answerWaiting(database, entry, rows, blocker);
       const number = addBatch(database, entry);
       for (const { kind, text } of facts) {
         storeLongText(database, text);
@@ -39,6 +42,33 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
       return placed.map((place, index) => toAcceptance(database, place, callKey(entry.id, index)));
     },
   };
+}
+
+const WAITING = `
+  SELECT b.id FROM decided d JOIN batches b ON b.number = d.batch
+  WHERE d.kind = 'wait' AND b.conversation = ? ORDER BY d.batch LIMIT 1`;
+
+/** The batch that a conversation waits for. */
+function findWaiting(database: JournalDatabase, conversation: string): string | undefined {
+  const row = database.prepared(WAITING).get(conversation);
+  return row === undefined ? undefined : new JournalRow(row).text('id');
+}
+
+function answerWaiting(
+  database: JournalDatabase,
+  { id, conversation }: BatchEntry,
+  rows: readonly CallRow[],
+  batchId: string,
+): readonly Acceptance[] {
+  const seen = new Set<string>();
+  return rows.map((row, index) => {
+    const isFirst = !seen.has(row.callId);
+    seen.add(row.callId);
+    const earlier = isFirst ? findEarlier(database, toStoredText(conversation), row) : undefined;
+    if (earlier?.isSame !== true) return { kind: 'waits', key: callKey(id, index), batchId };
+    const record = readCall(database, earlier.number);
+    return { kind: 'known', key: record.key, record };
+  });
 }
 
 interface BatchFact {

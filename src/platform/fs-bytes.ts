@@ -43,16 +43,23 @@ interface NewFileOptions {
   readonly like?: Stats;
   /** Copied in front of the bytes. */
   readonly prefix?: number;
+  /** Permission bits, instead of those of `like`. */
+  readonly mode?: number;
 }
 
 /** Writes a file that must not exist yet, and has it on the disk before it returns. */
 export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): void {
   // A replaced file's content must not be readable by more people for a moment than it was.
-  const descriptor = openSync(path, 'wx', options.like === undefined ? 0o666 : 0o600);
+  const descriptor = openSync(
+    path,
+    'wx',
+    options.like === undefined && options.mode === undefined ? 0o666 : 0o600,
+  );
   try {
     if (options.prefix !== undefined) copyBytes(options.prefix, descriptor);
     writeBytes(descriptor, bytes);
     if (options.like !== undefined) takeOver(descriptor, options.like);
+    if (options.mode !== undefined) fchmodSync(descriptor, options.mode & 0o1777);
     fsyncSync(descriptor);
   } catch (error) {
     unlinkSync(path);

@@ -9,11 +9,13 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  readSync,
   realpathSync,
   renameSync,
   rmdirSync,
   type Stats,
   unlinkSync,
+  writeSync,
 } from 'node:fs';
 import type { DirectoryEntry, FileStat } from '../contract/files.js';
 import { errnoOf } from './fs-errno.js';
@@ -95,16 +97,38 @@ export function removeDirectory(path: string): void {
   rmdirSync(path);
 }
 
-/** Makes an empty file to stand for something; false where the name is taken. */
-export function createMarker(path: string): boolean {
+/** Makes a file to stand for something; false where the name is taken. */
+export function createMarker(path: string, signature: string): boolean {
   try {
-    closeSync(openSync(path, 'wx', 0o600));
+    const descriptor = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(descriptor, signature);
+    } finally {
+      closeSync(descriptor);
+    }
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
+
+/** Who has signed a marker; undefined where there is none, or it is something else. */
+export function markerSignature(path: string): string | undefined {
+  try {
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const start = Buffer.alloc(SIGNATURE_BYTES);
+      return start.toString('latin1', 0, readSync(descriptor, start, 0, SIGNATURE_BYTES, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+const SIGNATURE_BYTES = 64;
 
 /** Gives an entry a second name; false where the file system or its rules have none. */
 export function linkEntry(from: string, to: string): boolean {

@@ -1,14 +1,34 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type { Worker } from '../contract/journal.js';
+import { readProcess } from './proc-table.js';
 
 let worker: Worker | undefined;
 
 /** This process as a journal knows it; the same value every time. */
 export function workerOfThisProcess(): Worker {
-  worker ??= Object.freeze({
+  worker ??= Object.freeze(describeThisProcess());
+  return worker;
+}
+
+function describeThisProcess(): Worker {
+  const startTicks = readProcess(process.pid)?.startTicks;
+  const system = systemOfThisProcess();
+  return {
     id: randomUUID(),
     pid: process.pid,
     startedAt: Math.round(Date.now() - process.uptime() * 1000),
-  });
-  return worker;
+    ...(startTicks === undefined ? {} : { startTicks }),
+    ...(system === undefined ? {} : { system }),
+  };
+}
+
+/** This run of the machine, and the space of process ids: `<boot id> pid:[4026531836]`. */
+function systemOfThisProcess(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
 }

@@ -19,6 +19,7 @@ import { createMemoryJournal } from '../journal/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { systemClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
+import { isProcessAlive, isWorkerAlive } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { createAnalyzingPolicy } from '../policy/create-analyzing-policy.js';
@@ -88,6 +89,8 @@ function settle(options: ExecutorOptions, { confinement, ...opened }: Opened): E
     maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
     ...opened,
     worker: workerOfThisProcess(),
+    isWorkerAlive,
+    isProcessAlive,
     cache: settleCache(options),
     clock: options.clock ?? systemClock,
     onStrayError,

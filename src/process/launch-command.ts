@@ -23,6 +23,8 @@ export interface CommandLaunch extends CommandStart, Pick<CommandRequest, 'signa
 export interface LaunchedCommand {
   readonly pid: number;
   readonly wall: CommandWall;
+  /** When it started; undefined where nobody has looked yet. */
+  readonly startTicks: number | undefined;
   /** Resolves when it and everything it started has ended. Rejects with what `onOutput` threw, once all are dead. */
   readonly ended: Promise<CommandEnding>;
 }
@@ -58,7 +60,7 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
     command.release();
     started.close();
   });
-  return { pid: command.pid, wall, ended };
+  return { pid: command.pid, startTicks: command.seen?.startTicks, wall, ended };
 }
 
 async function seeToItsEnd(

@@ -1,8 +1,14 @@
-import type { CommandOutcome, CommandRequest, RunCommand } from '../contract/processes.js';
+import type { CommandOutcome, CommandRequest, RunCommand, StartedCommand } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
+import { readProcess } from '../platform/proc-table.js';
 import { createKeptBytes } from './kept-bytes.js';
-import { type CommandEnding, type CommandLaunch, launchCommand } from './launch-command.js';
+import {
+  type CommandEnding,
+  type CommandLaunch,
+  type LaunchedCommand,
+  launchCommand,
+} from './launch-command.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
@@ -15,7 +21,7 @@ export const runCommand: RunCommand = async (request) => {
   try {
     const { neverStarted, ...ending } = request.signal.aborted
       ? NOT_WANTED
-      : await toItsEnd({ ...request, onOutput: onOutputOf(request), stdout, stderr });
+      : await toItsEnd(request, { ...request, onOutput: onOutputOf(request), stdout, stderr });
     const durationMs = systemClock.monotonic() - startedAt;
     const kept = { stdout: stdout.end(), stderr: stderr.end() };
     if (neverStarted) throw wallFailed(kept.stderr.head);
@@ -36,9 +42,13 @@ const NOT_WANTED: CommandEnding = {
   neverStarted: false,
 };
 
-async function toItsEnd(launch: CommandLaunch): Promise<CommandEnding & Pick<CommandOutcome, 'wall'>> {
-  const { wall, ended } = await launchCommand(launch);
-  return { ...(await ended), wall };
+async function toItsEnd(
+  { onStarted }: CommandRequest,
+  launch: CommandLaunch,
+): Promise<CommandEnding & Pick<CommandOutcome, 'wall'>> {
+  const launched = await launchCommand(launch);
+  onStarted?.(identify(launched));
+  return { ...(await launched.ended), wall: launched.wall };
 }
 
 function wallFailed(said: string): ToolError {
@@ -46,6 +56,9 @@ function wallFailed(said: string): ToolError {
   return new ToolError('spawn_failed', `Cannot start a command in the OS sandbox: ${why}. Nothing was run.`, {
     details: { why },
   });
+}
+function identify({ pid, startTicks = readProcess(pid)?.startTicks }: LaunchedCommand): StartedCommand {
+  return startTicks === undefined ? { pid } : { pid, startTicks };
 }
 
 /** Both are waited for, where they ask for it: the disk as well as the reader may be slow. */

@@ -2,13 +2,14 @@ import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
-import { admit, createEnclosure, type Enclosure } from './enclosure.js';
+import { admit, createEnclosure, type Enclosure, withAbsolutePaths } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { guardedFinder } from './find-guarded.js';
 import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
 import { listContained, readContained, statContained } from './read-contained.js';
 import type { SandboxOptions } from './sandbox-options.js';
+import { sweepContained } from './sweep-contained.js';
 import { walk } from './walk.js';
 import { whileBusy } from './while-busy.js';
 import { writeAllContained } from './write-all-contained.js';
@@ -44,6 +45,8 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     resolve: (path, access = 'read') => resolveContained(enclosure, path, access),
     fingerprint: filePrint,
     files: containedFiles(enclosure),
+    byCanonicalPath: () => (allowAbsolute ? sandboxOf(enclosure) : sandboxOf(withAbsolutePaths(enclosure))),
+    sweep: (directory, workerId, what = 'all') => sweepContained(enclosure, directory, workerId, what),
     deniedPatterns: enclosure.deniedPatterns,
     hold: (path) => holdContained(enclosure, path),
     guarded: guardedFinder(enclosure),
@@ -70,11 +73,16 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
       return readContained(enclosure, path, options);
     },
     async write(path, bytes, options) {
-      return whileBusy((abandoned) => writeContained(enclosure, path, bytes, options?.mode, abandoned));
+      return whileBusy((abandonedLock) =>
+        writeContained(enclosure, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
+      );
     },
     async writeAll(changes, options) {
       const check = options?.check ?? ((): void => {});
-      return whileBusy((abandoned) => writeAllContained(enclosure, changes, abandoned, check), check);
+      return whileBusy(
+        (abandoned) => writeAllContained(enclosure, changes, abandoned, { ...options, check }),
+        check,
+      );
     },
     async list(path) {
       return listContained(enclosure, path);
@@ -82,11 +90,11 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
     async stat(path) {
       return statContained(enclosure, path);
     },
-    async remove(path) {
-      removeContained(enclosure, path);
+    async remove(path, options = {}) {
+      await whileBusy((abandoned) => removeContained(enclosure, path, options, abandoned));
     },
-    async rename(from, to) {
-      renameContained(enclosure, from, to);
+    async rename(from, to, options = {}) {
+      await whileBusy((abandoned) => renameContained(enclosure, from, to, options, abandoned));
     },
   };
 }

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createMarker, entryStat, moveEntry, moveToFreeName, removeEntry } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
+import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 
 /** Named like every other temporary file, so that whoever skips those skips it too. */
-const LOCK_NAME = '.toolexec-0000000000000000.tmp';
+export const LOCK_NAME = '.toolexec-0000000000000000.tmp';
 
 /** Somebody else is replacing files in a directory. Not an answer: the attempt is repeated. */
 export class DirectoryBusy extends Error {
@@ -31,10 +32,11 @@ export class DirectoryLocks {
     const name = directory.name();
     if (this.#held.has(name)) return;
     const path = `${directory.at}/${LOCK_NAME}`;
-    if (!createMarker(path)) {
+    const signature = signatureOf(workerOfThisProcess().id);
+    if (!createMarker(path, signature)) {
       const holder = identityOf(path);
       if (holder !== undefined && holder === this.#abandoned) removeAbandoned(directory, path, holder);
-      if (!createMarker(path)) throw new DirectoryBusy(identityOf(path) ?? holder ?? '');
+      if (!createMarker(path, signature)) throw new DirectoryBusy(identityOf(path) ?? holder ?? '');
     }
     this.#held.set(name, path);
   }
@@ -69,9 +71,17 @@ function removeAbandoned(directory: Pin, path: string, holder: string): void {
   removeIfThere(aside);
 }
 
-/** A name that no other file has. */
+/** A name that no other file has. It says which process has made it, for whoever cleans up after that one. */
 export function temporaryName(): string {
-  return `.toolexec-${randomBytes(8).toString('hex')}.tmp`;
+  made = (made + 1) % 2 ** 32;
+  return `.toolexec-${signatureOf(workerOfThisProcess().id)}${made.toString(16).padStart(8, '0')}.tmp`;
+}
+
+let made = 0;
+
+/** Eight hexadecimal digits that stand for a process. */
+export function signatureOf(workerId: string): string {
+  return hash('sha256', workerId).slice(0, 8);
 }
 
 export function removeIfThere(path: string): void {

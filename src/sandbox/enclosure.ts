@@ -35,6 +35,12 @@ export function createEnclosure(options: SandboxOptions, pinner: Pinner = openPi
   return { territory, denies, deniedPatterns, pinner, parse: createRequestParser(territory) };
 }
 
+/** The same, for who may name files absolutely. */
+export function withAbsolutePaths(enclosure: Enclosure): Enclosure {
+  const territory = { ...enclosure.territory, allowAbsolute: true };
+  return { ...enclosure, territory, parse: createRequestParser(territory) };
+}
+
 /** Reads a path and judges it by its spelling alone: nothing inside the roots is looked up before this. */
 export function admit(enclosure: Enclosure, asked: unknown, access: Access): PathRequest {
   const request = enclosure.parse(asked);

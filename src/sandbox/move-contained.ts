@@ -1,47 +1,97 @@
+import type { ChangeOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { moveEntry, removeEntry } from '../platform/fs-entry.js';
+import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { type HeldPlace, holdPlace } from './hold.js';
+import { assertAsSeen, type SeenChange, seeChange } from './intended-change.js';
 
 const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
 
-/** Removes a file, or a link and not what it leads to. */
-export function removeContained(enclosure: Enclosure, asked: string): void {
+/**
+ * Removes a file, or a link and not what it leads to.
+ * @throws DirectoryBusy when it is to be said what goes, and another process is replacing files there
+ */
+export async function removeContained(
+  enclosure: Enclosure,
+  asked: string,
+  { intend }: ChangeOptions,
+  abandonedLock?: string,
+): Promise<void> {
   const request = admit(enclosure, asked, 'write');
-  withFailures('remove', asked, () => {
-    const held = holdPlace(enclosure, request, ENTRY_ITSELF);
-    try {
-      assertIsNoDirectory(held);
-      removeEntry(held.at);
-    } finally {
-      held.place.parent.close();
+  const step = <Value>(action: () => Value): Value => withFailures('remove', asked, action);
+  const held = step(() => holdPlace(enclosure, request, ENTRY_ITSELF));
+  try {
+    step(() => assertIsNoDirectory(held));
+    if (intend === undefined) {
+      step(() => removeEntry(held.at));
+      return;
     }
-  });
+    const seen = step(() => seeChange(enclosure, held, null));
+    await intend({ op: 'remove', changes: [seen.change] });
+    step(() => locked([held], abandonedLock, [seen], () => removeEntry(held.at)));
+  } finally {
+    held.place.parent.close();
+  }
 }
 
 /**
  * Gives a file or a link another name; what had that name is replaced. Directories are refused: below another
  * name, what a pattern denies by its place (`a/secret.txt`) would no longer be denied.
+ * @throws DirectoryBusy as `removeContained` does
  */
-export function renameContained(enclosure: Enclosure, from: string, to: string): void {
+export async function renameContained(
+  enclosure: Enclosure,
+  from: string,
+  to: string,
+  { intend }: ChangeOptions,
+  abandonedLock?: string,
+): Promise<void> {
   const source = admit(enclosure, from, 'write');
   const target = admit(enclosure, to, 'write');
+  const step = <Value>(action: () => Value): Value => withFailures('rename', to, action);
   const held = withFailures('rename', from, () => holdPlace(enclosure, source, ENTRY_ITSELF));
   try {
     withFailures('rename', from, () => assertIsNoDirectory(held));
-    withFailures('rename', to, () => {
-      const destination = holdPlace(enclosure, target, ENTRY_ITSELF);
-      try {
-        assertHasDirectory(to, destination);
-        if (destination.entry?.isDirectory() === true) throw fileSystemError('EISDIR');
-        moveEntry(held.at, destination.at);
-      } finally {
-        destination.place.parent.close();
+    const destination = step(() => holdPlace(enclosure, target, ENTRY_ITSELF));
+    try {
+      step(() => assertIsPlaceForFile(to, destination));
+      if (intend === undefined) {
+        step(() => moveEntry(held.at, destination.at));
+        return;
       }
-    });
+      const seen = step(() => seeRename(enclosure, held, destination));
+      await intend({ op: 'rename', changes: seen.map(({ change }) => change) });
+      const move = (): void => moveEntry(held.at, destination.at);
+      step(() => locked([held, destination], abandonedLock, seen, move));
+    } finally {
+      destination.place.parent.close();
+    }
   } finally {
     held.place.parent.close();
+  }
+}
+
+function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenChange[] {
+  const source = seeChange(enclosure, from, null);
+  return [source, seeChange(enclosure, to, source.change.before)];
+}
+
+/** The step itself, while what it replaces is what was said. */
+function locked(
+  places: readonly HeldPlace[],
+  abandonedLock: string | undefined,
+  seen: readonly SeenChange[],
+  step: () => void,
+): void {
+  const locks = new DirectoryLocks(abandonedLock);
+  try {
+    for (const { place } of places) locks.take(place.parent);
+    for (const [index, { at }] of places.entries()) assertAsSeen(seen[index]?.entry, at);
+    step();
+  } finally {
+    locks.release();
   }
 }
 
@@ -50,7 +100,8 @@ function assertIsNoDirectory({ entry }: HeldPlace): void {
   if (entry.isDirectory()) throw fileSystemError('EISDIR');
 }
 
-function assertHasDirectory(asked: string, { place }: HeldPlace): void {
+function assertIsPlaceForFile(asked: string, { place, entry }: HeldPlace): void {
+  if (entry?.isDirectory() === true) throw fileSystemError('EISDIR');
   if (place.missing.length === 0) return;
   throw new ToolError(
     'execution_failed',

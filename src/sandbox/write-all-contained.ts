@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { FileChange, WriteOutcome } from '../contract/files.js';
+import type { FileChange, WriteAllOptions, WriteOutcome } from '../contract/files.js';
 import { removeDirectory } from '../platform/fs-entry.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
@@ -19,7 +19,7 @@ export async function writeAllContained(
   enclosure: Enclosure,
   changes: readonly FileChange[],
   abandonedLock: string | undefined,
-  check: () => void,
+  options: SettledOptions,
 ): Promise<readonly WriteOutcome[]> {
   const requests = changes.map((change) => admitChange(enclosure, change));
   const missing = judge(enclosure, changes, requests);
@@ -28,7 +28,7 @@ export async function writeAllContained(
       new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock)),
       changes,
       requests,
-      check,
+      options,
     );
   } catch (error) {
     removeMade(enclosure, missing);
@@ -36,17 +36,20 @@ export async function writeAllContained(
   }
 }
 
+type SettledOptions = WriteAllOptions & Required<Pick<WriteAllOptions, 'check'>>;
+
 async function runAttempt(
   attempt: WriteAttempt,
   changes: readonly FileChange[],
   requests: readonly PathRequest[],
-  check: () => void,
+  { check, intend }: SettledOptions,
 ): Promise<readonly WriteOutcome[]> {
   try {
     for (const [index, change] of changes.entries()) {
       if (index > 0 && index % STAGED_A_TURN === 0) await otherTurns(check);
       attempt.stage(change, requests[index]);
     }
+    if (intend !== undefined) await attempt.announce(intend);
     attempt.commit();
     return attempt.outcomes();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { FileChange, WriteOutcome } from '../contract/files.js';
+import type { ChangeOptions, FileChange, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
 import {
@@ -15,6 +15,7 @@ import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
+import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
 import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
 
@@ -33,19 +34,39 @@ export class WriteAttempt {
     withFailures('write', change.path, () => {
       const held = holdChange(this.#enclosure, request, change, true);
       const temporary = change.bytes === null ? undefined : beside(held);
-      this.#items.push({ change, held, temporary, backup: undefined, state: 'staged' });
+      this.#items.push({ change, held, temporary, backup: undefined, state: 'staged', seen: undefined });
       assertMayChange(change, held);
       if (temporary === undefined || change.bytes === null) return;
       const like = held.entry ?? this.#modelOf(change);
-      writeNewFile(temporary, change.bytes, like === undefined ? {} : { like });
+      const { mode } = change;
+      writeNewFile(temporary, change.bytes, {
+        ...(like === undefined ? {} : { like }),
+        ...(mode === undefined ? {} : { mode }),
+      });
     });
+  }
+
+  /** Says what the last step will replace. */
+  async announce(intend: NonNullable<ChangeOptions['intend']>): Promise<void> {
+    this.#each((item) => {
+      const { change, held } = item;
+      item.seen = seeChange(this.#enclosure, held, change.bytes === null ? null : sha256(change.bytes));
+      const { expectedSha256 } = change;
+      if (expectedSha256 !== undefined && item.seen.change.before !== expectedSha256)
+        throw stale(change.path);
+    });
+    const changes = this.#items.flatMap(({ seen }) => (seen === undefined ? [] : [seen.change]));
+    await intend({ op: 'writeAll', changes });
   }
 
   commit(): void {
     // What is only made anew needs no lock: taking a free name is one step.
     const replaces = this.#items.some(({ change }) => change.expectedSha256 !== null);
     if (replaces) this.#each(({ held }) => this.#locks.take(held.place.parent));
-    this.#each(({ change, held }) => assertUnchanged(this.#enclosure, change, held));
+    this.#each(({ change, held, seen }) => {
+      assertUnchanged(this.#enclosure, change, held);
+      if (seen !== undefined) assertAsSeen(seen.entry, held.at);
+    });
     this.#each((item) => this.#put(item));
     const directories = new Map(
       this.#items.map(({ held }) => [held.place.parent.name(), held.place.parent.at]),
@@ -135,6 +156,8 @@ interface Item {
   /** The old file under another name, as long as it may have to come back. */
   backup: string | undefined;
   state: 'staged' | 'created' | 'replaced' | 'removed';
+  /** What was said that it will replace; undefined where nobody was told. */
+  seen: SeenChange | undefined;
 }
 
 /** Holds the place of a change. */

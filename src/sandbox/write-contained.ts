@@ -1,18 +1,13 @@
-import type { WriteMode, WriteOutcome } from '../contract/files.js';
+import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
-import {
-  assertWritable,
-  type EntryStat,
-  entryStat,
-  moveEntry,
-  moveToFreeName,
-} from '../platform/fs-entry.js';
-import { DirectoryBusy, DirectoryLocks, removeIfThere, temporaryName } from './directory-locks.js';
+import { assertWritable, type EntryStat, moveEntry, moveToFreeName } from '../platform/fs-entry.js';
+import { DirectoryLocks, removeIfThere, temporaryName } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
-import { copyHeld } from './held-content.js';
+import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
+import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
 
 /** Most file systems' limit for one name, in bytes. */
@@ -23,35 +18,69 @@ const MAX_NAME_BYTES = 255;
  * then renamed, all in one held directory.
  * @throws DirectoryBusy when another process is replacing files there, or has changed what is appended to
  */
-export function writeContained(
+export async function writeContained(
   enclosure: Enclosure,
   asked: string,
-  bytes: Uint8Array,
-  mode: WriteMode,
-  abandonedLock?: string,
-): WriteOutcome {
+  { bytes, mode, abandonedLock, intend }: Replacement,
+): Promise<WriteOutcome> {
   if (!(bytes instanceof Uint8Array)) throw badWrite('the content is not bytes (Uint8Array)');
   if (mode !== 'create' && mode !== 'overwrite' && mode !== 'append') {
     throw badWrite(`the mode ${JSON.stringify(mode)} is none of "create", "overwrite", "append"`);
   }
   const request = admit(enclosure, asked, 'write');
-  return withFailures('write', asked, () => {
-    assertNamesFit(request);
-    const held = holdPlace(enclosure, request, { access: 'write', followLast: true, createParents: true });
+  const step = <Value>(action: () => Value): Value => withFailures('write', asked, action);
+  step(() => assertNamesFit(request));
+  const held = step(() =>
+    holdPlace(enclosure, request, { access: 'write', followLast: true, createParents: true }),
+  );
+  try {
+    step(() => assertMayWrite(asked, held, mode));
+    const temporary = `${held.place.parent.at}/${temporaryName()}`;
     try {
-      assertMayWrite(asked, held, mode);
-      replaceContent(enclosure, held, { bytes, mode, abandonedLock });
-      return { path: held.place.path, created: held.entry === undefined, bytesWritten: bytes.length };
-    } finally {
-      held.place.parent.close();
+      step(() => stage(enclosure, held, temporary, { bytes, mode }));
+      let seen: SeenChange | undefined;
+      if (intend !== undefined) {
+        seen = step(() => seeChange(enclosure, held, afterHash(enclosure, held, temporary, { bytes, mode })));
+        await intend({ op: 'write', changes: [seen.change] });
+      }
+      step(() => putInPlace(held, temporary, { mode, abandonedLock, seen }));
+    } catch (error) {
+      removeIfThere(temporary);
+      throw error;
     }
-  });
+    return { path: held.place.path, created: held.entry === undefined, bytesWritten: bytes.length };
+  } finally {
+    held.place.parent.close();
+  }
 }
 
-interface Replacement {
+export interface Replacement extends ChangeOptions {
   readonly bytes: Uint8Array;
   readonly mode: WriteMode;
-  readonly abandonedLock: string | undefined;
+  /** A lock that nobody holds any more. */
+  readonly abandonedLock?: string | undefined;
+}
+
+type NewContent = Pick<Replacement, 'bytes' | 'mode'>;
+
+/** The whole new content, beside its place. */
+function stage(
+  enclosure: Enclosure,
+  { at, entry }: HeldPlace,
+  temporary: string,
+  { bytes, mode }: NewContent,
+): void {
+  if (entry !== undefined && mode === 'append') copyHeld(enclosure, at, temporary, bytes);
+  else writeNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
+}
+
+function afterHash(
+  enclosure: Enclosure,
+  { entry }: HeldPlace,
+  temporary: string,
+  { bytes, mode }: NewContent,
+): string {
+  return entry !== undefined && mode === 'append' ? hashHeld(enclosure, temporary) : sha256(bytes);
 }
 
 // Before anything is made: a name that cannot be would leave its new parents behind.
@@ -84,43 +113,30 @@ export function assertRegular(asked: string, entry: EntryStat): void {
   });
 }
 
-function replaceContent(
-  enclosure: Enclosure,
-  held: HeldPlace,
-  { bytes, mode, abandonedLock }: Replacement,
-): void {
-  const { place, at, entry } = held;
-  const temporary = `${place.parent.at}/${temporaryName()}`;
+interface Step {
+  readonly mode: WriteMode;
+  readonly abandonedLock: string | undefined;
+  /** What was said that it will replace; undefined where nobody was told. */
+  readonly seen: SeenChange | undefined;
+}
+
+function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: Step): void {
+  const { mode, abandonedLock, seen } = step;
   const locks = new DirectoryLocks(abandonedLock);
   try {
-    if (entry !== undefined && mode === 'append') copyHeld(enclosure, at, temporary, bytes);
-    else writeNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
     if (entry === undefined && mode !== 'overwrite') {
       moveToFreeName(temporary, at);
     } else {
       locks.take(place.parent);
-      if (entry !== undefined && mode === 'append') assertSame(entry, at);
+      // What was put there since it was copied must not be lost: then it is copied again.
+      if (entry !== undefined && mode === 'append') assertAsSeen(entry, at);
+      if (seen !== undefined) assertAsSeen(seen.entry, at);
       moveEntry(temporary, at);
     }
-  } catch (error) {
-    removeIfThere(temporary);
-    throw error;
   } finally {
     locks.release();
   }
   syncDirectory(place.parent.at);
-}
-
-/** What was put there since it was copied must not be lost: then it is copied again. */
-function assertSame(entry: EntryStat, at: string): void {
-  const now = entryStat(at);
-  const isSame =
-    now?.ino === entry.ino &&
-    now.dev === entry.dev &&
-    now.size === entry.size &&
-    now.mtimeMs === entry.mtimeMs &&
-    now.ctimeMs === entry.ctimeMs;
-  if (!isSame) throw new DirectoryBusy(`${now?.ino}:${now?.ctimeMs}`);
 }
 
 export function badWrite(why: string): ToolError {

@@ -1,4 +1,4 @@
-import type { BatchDecision, DecisionKind } from '../contract/journal.js';
+import type { BatchDecision, BatchEntry, CallEntry, DecisionKind } from '../contract/journal.js';
 import { isToolError } from '../errors/tool-error.js';
 import { assertEqual, assertPresent } from './assert-equal.js';
 import type { JournalCase } from './describe-journal.js';
@@ -81,6 +81,31 @@ export const BATCH_CASES: readonly JournalCase[] = [
       assertEqual(await waiting(), ['two', 'one'], 'all');
       assertEqual(await waiting('one'), ['one'], 'in one');
       assertEqual(await waiting('three'), [], 'in three');
+    },
+  },
+  {
+    title: 'accepts nothing new in a conversation that waits, and answers what it knows',
+    run: async (journal) => {
+      const accept = (id: string, calls: readonly CallEntry[], options: Partial<BatchEntry> = {}): unknown =>
+        Promise.resolve(journal.accept(batchEntry(id, calls, { attach: true, ...options }))).then((answers) =>
+          answers.map((answer) => (answer.kind === 'waits' ? [answer.kind, answer.batchId] : answer.kind)),
+        );
+      const [x, y] = [callEntry('x'), callEntry('y')];
+      await accept('b1', [x, y]);
+      await journal.finish('b1/0', successOf('x'), 1);
+      await journal.decide('b1', decision('wait', 2));
+      const waits = ['waits', 'b1'];
+      const calls = [x, callEntry('z'), y, x, callEntry('y', { other: 1 })];
+      assertEqual(await accept('b2', calls), ['known', waits, 'known', waits, waits], 'while it waits');
+      assertEqual(await journal.batch('b2'), [], 'what is recorded of it');
+      assertEqual(await accept('b3', [x], { conversation: 'other' }), ['fresh'], 'in another conversation');
+      assertEqual(
+        await accept('b4', [callEntry('z')], { attach: false }),
+        ['fresh'],
+        'where nothing attaches',
+      );
+      await journal.decide('b1', decision('resume', 3));
+      assertEqual(await accept('b2', [x, callEntry('z')]), ['known', 'fresh'], 'once it is decided');
     },
   },
   {

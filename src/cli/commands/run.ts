@@ -8,6 +8,7 @@ import { type ExitCode, exitCodeOf } from '../exit-code.js';
 import { type ModelResponse, readResponse } from '../input/read-response.js';
 import { requireKnownIds } from '../require-known-ids.js';
 import { runBatch } from '../run-batch.js';
+import { settleLeft } from '../settle-left.js';
 import { type SettledRun, settleRun } from '../settle-run.js';
 import { createDisplay } from '../show/create-display.js';
 import { notePending } from '../show/note-pending.js';
@@ -32,13 +33,16 @@ export async function runResponse(
     ...settled.executor,
     ...(approver === undefined ? {} : { approver }),
   });
+  const runOptions = toRunOptions(options, settled, response);
+  const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
+  const waits = isReal && (await settleLeft(executor, runOptions.conversation, display, surroundings));
   if (settled.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
   const { results, interrupted } = await runBatch({
     executor,
     calls: response.calls,
     errors: response.errors,
-    options: toRunOptions(options, settled, response),
+    options: runOptions,
     display,
     stdio,
     exitNow: () => exitNow(exitCodeOf([], true)),
@@ -49,7 +53,7 @@ export async function runResponse(
     format === response.format ? writeResults(format, results, response) : writeResults(format, results);
   writeJson(stdio.stdout, written);
   noteResults(results, display);
-  return exitCodeOf(results, interrupted);
+  return exitCodeOf(results, interrupted, waits);
 }
 
 function toRunOptions(

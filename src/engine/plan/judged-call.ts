@@ -15,7 +15,7 @@ export interface ResolvedCall {
   readonly result: ToolResult;
   readonly reason: string;
   readonly effects: readonly PlacedEffect[];
-  /** The call belongs to an earlier delivery: its answer is the journal's, or is still to come there. */
+  /** Its answer is not to be recorded: it is the journal's own, or comes there from an earlier delivery. */
   readonly recorded?: true;
 }
 

@@ -10,20 +10,52 @@ import { failure } from './results.js';
  */
 export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefined): JudgedCall {
   if (acceptance === undefined || acceptance.kind === 'fresh') return call;
+  if (acceptance.kind === 'waits') return refuseWaiting(call, acceptance.batchId);
   if (acceptance.kind === 'conflict') {
     if (call.kind === 'resolved') return call;
     const message = `The call id "${call.call.id}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
     return refuseReady(call, 'duplicate_tool_call_id', message);
   }
   // Also for a call that would be refused today: what its first delivery did stays true.
-  const { result } = acceptance.record;
+  const { result, decision } = acceptance.record;
   if (result === undefined) {
     const message =
       'This call was delivered before and has no answer yet: it is being run, or its process has died.';
     return recorded(call, failure(call.call, 'outcome_unknown', message, 'maybe'), message);
   }
-  const replayed = { ...result, metadata: { ...result.metadata, replayed: true } };
+  const told = decision === 'discard' ? discarded(result) : result;
+  const replayed = { ...told, metadata: { ...told.metadata, replayed: true } };
   return recorded(call, replayed, 'answered from the journal: this call was delivered before');
+}
+
+/** How a result is delivered whose batch the person has discarded: what happened stays true, but counts for nothing. */
+function discarded(result: ToolResult): ToolResult {
+  const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
+  const message = `Discarded by the user after an interruption. ${TOLD[String(executed)] ?? TOLD.maybe}`;
+  const { output: _, structured: __, error: ___, outputRef: ____, ...rest } = result;
+  return {
+    ...rest,
+    success: false,
+    output: '',
+    error: { code: 'cancelled', message, details: { executed } },
+  };
+}
+
+const TOLD: Readonly<Record<string, string>> = {
+  no: 'It was not run.',
+  yes: 'It had been run.',
+  maybe: 'It may have been run.',
+};
+
+/** Nothing new happens in a conversation before somebody has decided about what was left half done. */
+function refuseWaiting(call: JudgedCall, batchId: string): ResolvedCall {
+  if (call.kind === 'resolved') return { ...call, recorded: true };
+  const message =
+    `Nothing was run: batch "${batchId}" of this conversation was left half done and waits for the person. Decide with ` +
+    `"toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with executor.decide().`;
+  const refused = refuseReady(call, 'cancelled', message);
+  const result = { ...refused.result, metadata: { waits_for: batchId } };
+  return { ...refused, result, recorded: true };
 }
 
 function recorded({ call, effects }: JudgedCall, result: ToolResult, reason: string): ResolvedCall {

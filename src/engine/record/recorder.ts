@@ -1,8 +1,10 @@
 import type { ToolCall } from '../../contract/call.js';
+import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, Journal, JournalNote } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
 import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
+import { toNotedChange } from '../recover/noted-change.js';
 import type { BatchScope } from '../run/batch-scope.js';
 import type { EngineSettings } from '../settings.js';
 import { reasonOf } from './reason-of.js';
@@ -128,6 +130,26 @@ export class Recorder {
       if (written instanceof Promise) this.#await(written, what, callId);
     } catch (error) {
       this.#complain(error, what, callId);
+    }
+  }
+
+  /** Resolves when it is on disk what a call will replace, with what is there now: before that, nothing is replaced. */
+  async intend(index: number, { op, changes }: FileIntent): Promise<void> {
+    this.#requireWhole();
+    const data = { op, changes: changes.map(toNotedChange) };
+    try {
+      // Asked for in one turn: they share a commit.
+      const kept = changes.map(({ content }) =>
+        content === undefined ? undefined : this.#journal.keep(content),
+      );
+      const note = this.#journal.note(this.key(index), {
+        kind: 'intent',
+        data,
+        at: this.#settings.clock.now(),
+      });
+      await Promise.all([...kept, note]);
+    } catch (error) {
+      this.#break(error);
     }
   }
 

@@ -124,8 +124,23 @@ export class Batch {
   #admit(): Promise<void> | undefined {
     const { observer } = this.#scope;
     if (observer !== undefined) for (const call of this.#judged) observer.planned(toPlannedCall(call));
-    const recorded = this.#recorder === undefined ? undefined : this.#record(this.#recorder);
+    const recorder = this.#recorder;
+    if (recorder === undefined) return this.#ask();
+    const settled = this.#scope.recovery.ensure();
+    if (settled !== undefined) return this.#admitAfter(settled, recorder);
+    const recorded = this.#record(recorder);
     return recorded === undefined ? this.#ask() : recorded.then(() => this.#ask());
+  }
+
+  async #admitAfter(settled: Promise<void>, recorder: Recorder): Promise<void> {
+    try {
+      await settled;
+    } catch (error) {
+      this.#unrecorded(error);
+      return this.#ask();
+    }
+    await this.#record(recorder);
+    return this.#ask();
   }
 
   #ask(): Promise<void> | undefined {

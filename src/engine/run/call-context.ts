@@ -1,5 +1,5 @@
 import type { ContextLimits, ConversationMemory, ToolContext } from '../../contract/context.js';
-import type { ContainedFiles } from '../../contract/files.js';
+import type { ChangeOptions, ContainedFiles } from '../../contract/files.js';
 import type { Logger } from '../../contract/logger.js';
 import type { ToolProcesses } from '../../contract/processes.js';
 import type { ToolSearch } from '../../contract/search.js';
@@ -83,8 +83,14 @@ export class CallContext implements ToolContext {
   }
 
   get files(): ContainedFiles {
-    this.#files ??= grantFiles(this.#parts.ready, this.#settings, this.lease);
+    this.#files ??= grantFiles(this.#parts.ready, this.#settings, this.lease, this.#intend());
     return this.#files;
+  }
+
+  #intend(): ChangeOptions['intend'] {
+    const parts = this.#parts;
+    const { intend } = parts.owner;
+    return intend === undefined ? undefined : (intent) => intend(parts, intent);
   }
 
   get search(): ToolSearch {
@@ -103,6 +109,7 @@ export class CallContext implements ToolContext {
       settings: this.#settings,
       lease: this.lease,
       signal: this.signal,
+      note: (data) => this.#parts.owner.noteProcess(this.#parts, data),
       live: this.#scope.observer === undefined ? undefined : this.#output(),
     });
     return this.#processes;

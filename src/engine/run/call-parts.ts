@@ -1,3 +1,5 @@
+import type { FileIntent } from '../../contract/files.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { BatchScope } from './batch-scope.js';
@@ -21,6 +23,10 @@ export interface Stoppable {
 /** Who has started a call: one object for a batch, because closures for every call cost more than the call. */
 export interface CallOwner {
   idempotencyKey(parts: CallParts): string;
+  /** Resolves when it is recorded what the call will replace. Undefined: nothing of this batch is recorded. */
+  intend: ((parts: CallParts, intent: FileIntent) => Promise<void>) | undefined;
+  /** Records a process that the call has started, or how it ended. Nobody waits for it. */
+  noteProcess(parts: CallParts, data: JsonObject): void;
   /** Told once, before the answer is delivered. */
   ended(run: Stoppable): void;
   /** Told what a tool handed in after its call was answered. */

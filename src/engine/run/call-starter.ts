@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../contract/call.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { hashArguments } from '../../schema/hash-arguments.js';
@@ -76,6 +77,15 @@ export class CallStarter implements CallOwner {
 
   late({ index, ready }: CallParts, result: ToolResult): void {
     this.#recorder?.finish(index, ready.call, result);
+  }
+
+  get intend(): CallOwner['intend'] {
+    const recorder = this.#recorder;
+    return recorder === undefined ? undefined : ({ index }, intent) => recorder.intend(index, intent);
+  }
+
+  noteProcess({ index, ready }: CallParts, data: JsonObject): void {
+    this.#recorder?.note(index, ready.call.id, 'process', data);
   }
 
   idempotencyKey({ index, ready: { call } }: CallParts): string {

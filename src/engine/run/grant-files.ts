@@ -1,5 +1,5 @@
 import type { Effect } from '../../contract/effect.js';
-import type { ContainedFiles } from '../../contract/files.js';
+import type { ChangeOptions, ContainedFiles } from '../../contract/files.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
@@ -15,7 +15,12 @@ const PERMITTED_BY: Readonly<Record<Access, readonly Effect['kind'][]>> = {
 };
 
 /** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
-export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Lease): ContainedFiles {
+export function grantFiles(
+  ready: ReadyCall,
+  settings: EngineSettings,
+  lease: Lease,
+  record?: ChangeOptions['intend'],
+): ContainedFiles {
   const { sandbox, covers, outputs } = settings;
   const everything = ready.effects.some(({ effect }) => effect.kind === 'unknown');
 
@@ -72,6 +77,16 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
   }
 
   const { files } = sandbox;
+  const recorded: ChangeOptions =
+    record === undefined
+      ? {}
+      : {
+          async intend(intent) {
+            await record(intent);
+            // While that was written the call may have been answered.
+            lease.require('change files');
+          },
+        };
   return {
     resolve(path) {
       if (requireOutput(path)) return path;
@@ -85,7 +100,7 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
     },
     async write(path, bytes, options) {
       require('write', path);
-      return files.write(path, bytes, options);
+      return files.write(path, bytes, { mode: options.mode, ...recorded });
     },
     async writeAll(changes, options) {
       for (const { path, bytes, like } of changes) {
@@ -97,7 +112,7 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
         lease.require('write files');
         options?.check?.();
       };
-      return files.writeAll(changes, { check });
+      return files.writeAll(changes, { check, ...recorded });
     },
     async list(path) {
       require('read', path);
@@ -110,12 +125,12 @@ export function grantFiles(ready: ReadyCall, settings: EngineSettings, lease: Le
     },
     async remove(path) {
       require('delete', path);
-      return files.remove(path);
+      return files.remove(path, recorded);
     },
     async rename(from, to) {
       require('delete', from);
       requireReplace(to);
-      return files.rename(from, to);
+      return files.rename(from, to, recorded);
     },
   };
 }

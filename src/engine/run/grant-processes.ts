@@ -1,4 +1,6 @@
-import type { ShellReading, ShellText, ToolProcesses } from '../../contract/processes.js';
+import { hash } from 'node:crypto';
+import type { JsonObject } from '../../contract/json.js';
+import type { ShellReading, ShellText, StartedCommand, ToolProcesses } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import type { ReadyCall } from '../plan/judged-call.js';
@@ -15,12 +17,14 @@ export interface ProcessGrant {
   readonly settings: EngineSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
+  /** Records what is known of a process; nobody waits for it. */
+  readonly note: (data: JsonObject) => void;
   /** Undefined: nobody watches, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
 }
 
 /** Commands, narrowed to those that the call has declared, for as long as the call lives. */
-export function grantProcesses({ ready, settings, lease, signal, live }: ProcessGrant): ToolProcesses {
+export function grantProcesses({ ready, settings, lease, signal, note, live }: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
 
   function place(command: string, cwd: string | undefined): string {
@@ -32,6 +36,7 @@ export function grantProcesses({ ready, settings, lease, signal, live }: Process
   return {
     async run({ shell, command, cwd, keepBytes }) {
       lease.require('run a command');
+      let begun: StartedCommand | undefined;
       const running = settings.runCommand({
         shell,
         command,
@@ -40,9 +45,16 @@ export function grantProcesses({ ready, settings, lease, signal, live }: Process
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
         whole: settings.outputs.openSink(),
+        onStarted: (started) => {
+          begun = started;
+          note({ ...started, command: hash('sha256', command) });
+        },
         ...(live === undefined ? {} : { onOutput: (stream, chunk) => live.push(stream, chunk) }),
       });
-      return lease.holdProcess(running);
+      const outcome = await lease.holdProcess(running);
+      const { exitCode, signal: endedBy } = outcome;
+      if (begun !== undefined) note({ pid: begun.pid, exitCode, signal: endedBy });
+      return outcome;
     },
     async startShell({ shell, command, cwd, timeoutMs }) {
       lease.require('start a background shell');
@@ -55,7 +67,9 @@ export function grantProcesses({ ready, settings, lease, signal, live }: Process
       });
       // Nobody is told the id any more: nobody could ever end it.
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
-      return (await lease.holdProcess(kept)) ?? starting;
+      const started = (await lease.holdProcess(kept)) ?? (await starting);
+      note({ shell: started.id, command: hash('sha256', command) });
+      return started;
     },
     async readShell(id, options = {}) {
       lease.require('read a background shell');

@@ -4,13 +4,13 @@ import type { FileChange } from '../../contract/files.js';
 import type { DeclaredLimits, ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { fileRecord, filesRead } from '../files-read.js';
+import { probeFiles } from '../probe-files.js';
 import { assertNotRedacted } from '../redacted-text.js';
 import { assertFresh } from '../stale-file.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { yieldToLoop } from '../yield-to-loop.js';
 import { namedBy, openFiles } from './open-files.js';
 import type { ParsedPatch } from './patch-step.js';
-import { probePatch } from './probe-patch.js';
 import { readPatch } from './read-patch.js';
 import { type ChangedFile, compareFiles, describeChanges, reportChanges } from './report-changes.js';
 import { takeSteps } from './take-steps.js';
@@ -77,7 +77,7 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
       return `Apply patch to ${paths.length} file${paths.length === 1 ? '' : 's'}: ${paths.slice(0, 20).join(', ')}`;
     },
     execute: (args, ctx) => applyPatch(read(args), ctx, now),
-    probe: (args, ctx) => probePatch(read(args), ctx),
+    probe: probeFiles,
   };
 }
 

@@ -176,19 +176,3 @@ describe('edit_file and what was read', () => {
     expect(contentOf(ctx)).toBe('a and more');
   });
 });
-
-describe('edit_file after a crash', () => {
-  test.each([
-    ['a', 'a', 'b', 'not_applied'],
-    ['b', 'a', 'b', 'applied'],
-    ['c', 'a', 'b', 'unknown'],
-    ['ab', 'a', 'b', 'unknown'],
-    ['a', 'a', 'aa', 'unknown'],
-    ['x', 'a', '', 'unknown'],
-  ] as const)('finding %j for %j -> %j it is %s', async (found, old_string, new_string, verdict) => {
-    const ctx = withFile(found);
-    expect(await tool.probe?.({ path: 'f', old_string, new_string }, { ...ctx, notes: [] })).toBe(verdict);
-    const none = await tool.probe?.({ path: 'none', old_string, new_string }, { ...ctx, notes: [] });
-    expect(none).toBe('unknown');
-  });
-});

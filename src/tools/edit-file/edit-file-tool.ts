@@ -1,8 +1,9 @@
 import type { ToolContext } from '../../contract/context.js';
-import type { ProbeContext, ToolOutput, ToolSpec } from '../../contract/tool.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { canonicalPath, fileRecord, filesRead, sha256Of } from '../files-read.js';
 import { explainMissing } from '../near-miss/explain-missing.js';
+import { probeFiles } from '../probe-files.js';
 import { MAX_EDITED_BYTES, readIfThere } from '../read-if-there.js';
 import { assertNotRedacted } from '../redacted-text.js';
 import { assertFresh } from '../stale-file.js';
@@ -70,7 +71,7 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
     },
     summarize: (args) => `Edit ${checkedPath(args)}${args.replace_all === true ? ' (every occurrence)' : ''}`,
     execute: (args, ctx) => editFile(args, ctx, options.now),
-    probe: probeEdit,
+    probe: probeFiles,
   };
 }
 
@@ -156,26 +157,4 @@ function ambiguous(path: string, { count, overlap }: Occurrences, lines: readonl
       'Take in more of the text around the one that is meant, or set replace_all to true.',
     { details: { path, count, lines: [...lines] } },
   );
-}
-
-/**
- * After a crash: the file was replaced whole or not at all. Where the old text is still there and the edit could be
- * made, it was not; where only the new one is, it was.
- */
-async function probeEdit(
-  args: EditFileArgs,
-  ctx: ProbeContext,
-): Promise<'applied' | 'not_applied' | 'unknown'> {
-  try {
-    const found = await readIfThere(checkedPath(args), ctx.files);
-    if (found === undefined) return 'unknown';
-    const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
-    const hasOld = bytes.includes(args.old_string, 0, 'utf8');
-    const hasNew = args.new_string !== '' && bytes.includes(args.new_string, 0, 'utf8');
-    // An edit that leaves the old text standing could be made again and again.
-    if (hasOld) return hasNew || args.new_string.includes(args.old_string) ? 'unknown' : 'not_applied';
-    return hasNew ? 'applied' : 'unknown';
-  } catch {
-    return 'unknown';
-  }
 }

@@ -174,24 +174,3 @@ describe('write_file and what was read', () => {
     expect(filesRead(ctx.memory).size).toBe(0);
   });
 });
-
-describe('write_file after a crash', () => {
-  async function probe(found: string | undefined, mode: WriteFileArgs['mode']): Promise<string | undefined> {
-    const ctx = realContext();
-    if (found !== undefined) writeFileSync(join(ctx.root, 'f'), found);
-    const args: WriteFileArgs =
-      mode === undefined ? { path: 'f', content: 'x' } : { path: 'f', content: 'x', mode };
-    return tool.probe?.(args, { ...ctx, notes: [] });
-  }
-
-  test.each([
-    ['x', undefined, 'applied'],
-    ['x', 'overwrite', 'applied'],
-    ['y', 'overwrite', 'unknown'],
-    [undefined, 'create', 'not_applied'],
-    ['ax', 'append', 'unknown'],
-    [undefined, 'append', 'not_applied'],
-  ] as const)('finding %j in mode %j it is %s', async (found, mode, verdict) => {
-    expect(await probe(found, mode)).toBe(verdict);
-  });
-});

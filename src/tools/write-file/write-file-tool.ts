@@ -2,9 +2,9 @@ import type { ToolContext } from '../../contract/context.js';
 import type { WriteMode, WriteOutcome } from '../../contract/files.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { probeFiles } from '../probe-files.js';
 import { assertNotRedacted } from '../redacted-text.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import { probeWrite } from './probe-write.js';
 import { writeErrorFor } from './write-error.js';
 import { type KnownContent, knownContent, rememberWrite } from './written-file.js';
 
@@ -67,7 +67,7 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
     },
     summarize: (args) => `${VERBS[args.mode ?? 'create']} ${args.path} (${contentBytes(args.content)} bytes)`,
     execute: (args, ctx) => writeFile(args, ctx, options.now),
-    probe: probeWrite,
+    probe: probeFiles,
   };
 }
 

@@ -1,0 +1,66 @@
+import type { Executor, RecoveredBatch } from '../../contract/executor.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import type { RecoverOptions } from '../define/define-journal.js';
+import type { ExitCode } from '../exit-code.js';
+import { settleRun } from '../settle-run.js';
+import { describeLeft } from '../show/describe-left.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+
+/** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
+export async function recoverCalls(options: RecoverOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { stdio } = surroundings;
+  await using executor = createExecutor(settleRun(options, surroundings).executor);
+  let batches = await recover(executor);
+  const decision = options.resume === undefined ? 'discard' : 'resume';
+  const named = options.resume ?? options.discard;
+  if (named !== undefined) {
+    const { batchId } = findWaiting(named, batches);
+    await executor.decide(batchId, decision);
+    batches = batches.map((batch) => (batch.batchId === batchId ? { ...batch, waits: false } : batch));
+  }
+  if (options.json === true) writeJson(stdio.stdout, batches);
+  else stdio.stdout.write(describe(batches));
+  if (named !== undefined && options.json !== true) {
+    stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
+  }
+  return 0;
+}
+
+const RESUMED = 'resumed: what is known of the calls is what they are answered with';
+const DISCARDED = 'discarded: delivered again, every call of the batch is answered as failed';
+
+/** @throws UsageError for a journal that cannot be used. */
+async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
+  try {
+    return await executor.recover();
+  } catch (error) {
+    if (isToolError(error, 'journal_unavailable')) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** By the batch's id, or by a conversation in which just one waits. */
+function findWaiting(named: string, batches: readonly RecoveredBatch[]): RecoveredBatch {
+  const waiting = batches.filter(({ waits }) => waits);
+  const [found, ...others] = waiting.filter(
+    ({ batchId, conversation }) => batchId === named || conversation === named,
+  );
+  if (found !== undefined && others.length === 0) return found;
+  const ids = waiting.map(({ batchId }) => batchId).join(', ') || 'none';
+  const why = found === undefined ? 'nothing of that name waits' : 'several batches of it wait';
+  throw new UsageError(`Cannot decide about "${named}": ${why}. What waits: ${ids}.`);
+}
+
+function describe(batches: readonly RecoveredBatch[]): string {
+  if (batches.length === 0) return 'Nothing was left unfinished.\n';
+  return batches
+    .map((batch) => {
+      const { batchId, conversation, waits } = batch;
+      const state = waits ? 'waits: --resume or --discard it' : 'settled';
+      return `${batchId}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
+    })
+    .join('');
+}

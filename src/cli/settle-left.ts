@@ -1,0 +1,45 @@
+import type { Executor, RecoveredBatch } from '../contract/executor.js';
+import { isToolError } from '../errors/tool-error.js';
+import { askDecision } from './approve/ask-decision.js';
+import { describeLeft } from './show/describe-left.js';
+import type { Display } from './show/display.js';
+import type { Surroundings } from './surroundings.js';
+
+/**
+ * Before anything runs: settles what dead processes left, and lets the person decide about what waits in this
+ * conversation. True when it waits still: then nothing new runs in it.
+ */
+export async function settleLeft(
+  executor: Executor,
+  conversation: string | undefined,
+  display: Display,
+  { stdio, env }: Pick<Surroundings, 'stdio' | 'env'>,
+): Promise<boolean> {
+  const left = await recoverIfPossible(executor);
+  let waits = false;
+  for (const batch of left) {
+    if (!batch.waits || batch.conversation !== conversation) continue;
+    display.note(`batch ${batch.batchId} was left half done by a process that died: ${describeLeft(batch)}`);
+    const decision = await askDecision(batch, stdio, env);
+    if (decision !== undefined) {
+      await executor.decide(batch.batchId, decision);
+      continue;
+    }
+    waits = true;
+    display.note(
+      `nothing new runs in this conversation before you decide: "toolexec journal recover --resume ${batch.batchId}" ` +
+        'goes on with what is known, "--discard" in its place has all of it count as failed',
+    );
+  }
+  return waits;
+}
+
+/** A journal that cannot be used is told by what is run next. */
+async function recoverIfPossible(executor: Executor): Promise<readonly RecoveredBatch[]> {
+  try {
+    return await executor.recover();
+  } catch (error) {
+    if (isToolError(error, 'journal_unavailable')) return [];
+    throw error;
+  }
+}

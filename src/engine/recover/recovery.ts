@@ -1,0 +1,140 @@
+import type { RecoveredBatch } from '../../contract/executor.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { EngineSettings } from '../settings.js';
+import { settleCall } from './settle-call.js';
+
+/** Batches that are settled at a time: each looks at files, and may wait for a probe. */
+const AT_A_TIME = 8;
+
+/**
+ * Settles what dead processes have left (D011, D089, D109).
+ *
+ * 1. A call whose process lives, or cannot be seen, is left alone.
+ * 2. Each call is settled once, however many recover at the same time: the first result counts.
+ * 3. Of a batch that is left half done it is recorded, together with the results, that it waits for the person.
+ */
+export class Recovery {
+  readonly #settings: EngineSettings;
+  #first: Promise<void> | undefined;
+  #done = false;
+
+  constructor(settings: EngineSettings) {
+    this.#settings = settings;
+  }
+
+  /** Before the first batch; undefined once that is done, or where nothing outlives the process. */
+  ensure(): Promise<void> | undefined {
+    if (this.#done || this.#settings.journal?.durable !== true) return undefined;
+    this.#first ??= this.#settleAll().then(
+      () => {
+        this.#done = true;
+      },
+      (error: unknown) => {
+        // The next batch tries again.
+        this.#first = undefined;
+        throw error;
+      },
+    );
+    return this.#first;
+  }
+
+  /** Settles, and gives the batches that had to be, and those that wait; the oldest first. */
+  async run(): Promise<readonly RecoveredBatch[]> {
+    const { journal } = this.#settings;
+    if (journal === null) return [];
+    const settled = await this.#settleAll();
+    const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
+    const ids = new Set([...settled, ...waiting.reverse()]);
+    const isWaiting = new Set(waiting);
+    const batches: RecoveredBatch[] = [];
+    for (const id of ids) batches.push(toRecovered(id, await journal.batch(id), isWaiting.has(id)));
+    return batches;
+  }
+
+  /** @returns the ids of the batches that had such calls. */
+  async #settleAll(): Promise<readonly string[]> {
+    const { journal } = this.#settings;
+    if (journal === null) return [];
+    const left = this.#leftBehind(await journal.unfinished());
+    const batches = [...left];
+    const settleNext = async (): Promise<void> => {
+      for (let next = batches.shift(); next !== undefined; next = batches.shift()) {
+        await this.#settleBatch(journal, ...next);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, settleNext));
+    return [...left.keys()];
+  }
+
+  /** By batch: the calls whose process is dead. */
+  #leftBehind(unfinished: readonly CallRecord[]): Map<string, CallRecord[]> {
+    const { isWorkerAlive } = this.#settings;
+    const alive = new Map<string, boolean>();
+    const left = new Map<string, CallRecord[]>();
+    for (const record of unfinished) {
+      const worker = record.worker ?? record.acceptedBy;
+      if (worker !== undefined) {
+        let lives = alive.get(worker.id);
+        if (lives === undefined) {
+          lives = isWorkerAlive(worker);
+          alive.set(worker.id, lives);
+        }
+        if (lives) continue;
+      }
+      const calls = left.get(record.batchId);
+      if (calls === undefined) left.set(record.batchId, [record]);
+      else calls.push(record);
+    }
+    return left;
+  }
+
+  async #settleBatch(journal: Journal, batchId: string, calls: readonly CallRecord[]): Promise<void> {
+    const results = new Map<string, ToolResult>();
+    for (const call of calls) {
+      if (await waitsForApproval(journal, call)) continue;
+      results.set(call.key, await settleCall(call, this.#settings));
+    }
+    if (results.size === 0) return;
+    const all = (await journal.batch(batchId)).map(({ key, result }) => result ?? results.get(key));
+    const at = this.#settings.clock.now();
+    // In one turn, and so in one commit: there is no moment in which it is half done and does not wait.
+    const waits =
+      all.some(isDone) && all.some(isLeftOut)
+        ? journal.decide(batchId, { kind: 'wait', at, data: { why: 'recovery' } })
+        : undefined;
+    await Promise.all([waits, ...[...results].map(([key, result]) => journal.finish(key, result, at))]);
+  }
+}
+
+/** A queued call of a batch that was put off on purpose: its process may be gone, its decision is still to come. */
+async function waitsForApproval(journal: Journal, call: CallRecord): Promise<boolean> {
+  if (call.worker !== undefined || call.decision !== 'wait') return false;
+  const last = (await journal.decisions(call.batchId)).at(-1);
+  return last?.data.why === 'approval';
+}
+
+/** It was done, at least in part: by itself, or so the probe says. */
+function isDone(result: ToolResult | undefined): boolean {
+  if (result === undefined) return false;
+  if (result.success) return true;
+  return result.metadata.recovered !== true && result.error.details?.executed !== 'no';
+}
+
+function isLeftOut(result: ToolResult | undefined): boolean {
+  return result?.success === false && result.metadata.recovered === true;
+}
+
+function toRecovered(batchId: string, calls: readonly CallRecord[], waits: boolean): RecoveredBatch {
+  return {
+    batchId,
+    conversation: calls[0]?.conversation ?? '',
+    waits,
+    calls: calls.map(({ callId, toolName, state, result }) => ({
+      callId,
+      toolName,
+      state,
+      ...(result === undefined ? {} : { result }),
+    })),
+  };
+}

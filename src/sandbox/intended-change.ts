@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import type { IntendedChange } from '../contract/files.js';
+import { type EntryStat, entryStat, linkText } from '../platform/fs-entry.js';
+import { DirectoryBusy } from './directory-locks.js';
+import type { Enclosure } from './enclosure.js';
+import { readHeld } from './held-content.js';
+import type { HeldPlace } from './hold.js';
+
+/** Larger contents are not handed on: who keeps them would need as much memory, and as much disk again. */
+const MAX_CONTENT_BYTES = 16 * 1024 * 1024;
+
+/** A change, and what lay at its place when it was looked at; undefined where there was nothing. */
+export interface SeenChange {
+  readonly change: IntendedChange;
+  readonly entry: EntryStat | undefined;
+}
+
+/** Looks at what a change will replace. */
+export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after: string | null): SeenChange {
+  const { path } = place;
+  const entry = entryStat(at);
+  if (entry === undefined) return { change: { path, before: null, after }, entry };
+  if (!entry.isFile()) {
+    const isLink = entry.isSymbolicLink();
+    const before = sha256(isLink ? (linkText(at) ?? '') : '');
+    return { change: { path, before, after, beforeKind: isLink ? 'link' : 'other' }, entry };
+  }
+  const { sha256: before, stat, bytes } = readHeld(enclosure, at, MAX_CONTENT_BYTES);
+  const change = { path, before, after, beforeMode: stat.mode & 0o7777 };
+  return { change: bytes === undefined ? change : { ...change, content: bytes }, entry: stat };
+}
+
+/** @throws DirectoryBusy when something else lies there by now: then it is looked at again. */
+export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
+  const now = entryStat(at);
+  const isSame =
+    now?.ino === entry?.ino &&
+    now?.dev === entry?.dev &&
+    now?.size === entry?.size &&
+    now?.mtimeMs === entry?.mtimeMs &&
+    now?.ctimeMs === entry?.ctimeMs;
+  if (!isSame) throw new DirectoryBusy(`${now?.ino}:${now?.ctimeMs}`);
+}
+
+export function sha256(content: Uint8Array | string): string {
+  return hash('sha256', content);
+}

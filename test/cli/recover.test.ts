@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CallEntry, Worker } from '../../src/contract/journal.js';
+import { openJournal } from '../../src/journal/open-journal.js';
+import { batchEntry, successOf } from '../../src/testing/journal-entries.js';
+import { builtCommand } from './built-command.js';
+import { Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+let journal: string;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  journal = join(toolexec.folder, 'journal.db');
+});
+afterEach(() => toolexec.remove());
+
+const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
+const CALLS = ['one', 'two', 'three'].map((name, index) => ({
+  id: `call_${index}`,
+  name: 'bash',
+  args: { command: `echo ${name}` },
+}));
+
+/** The three calls as a process leaves them that dies in the second. */
+async function leaveHalfDone(conversation = 'c'): Promise<void> {
+  const store = openJournal(journal);
+  const entries = CALLS.map(
+    ({ id, name, args }): CallEntry => ({
+      callId: id,
+      toolName: name,
+      args,
+      effects: [{ kind: 'run', command: args.command }],
+      disposition: 'requires_confirmation',
+      reason: '',
+    }),
+  );
+  const id = `batch-${conversation}`;
+  await store.accept(batchEntry(id, entries, { conversation, attach: true, worker: DEAD }));
+  await store.claim(`${id}/0`, DEAD, 1);
+  await store.finish(`${id}/0`, { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2);
+  await store.claim(`${id}/1`, DEAD, 3);
+  await store.close();
+}
+
+const run = (calls: unknown, ...more: string[]) => {
+  const file = toolexec.json('r.json', calls);
+  return toolexec.run(['run', file, '--journal', journal, '--conversation', 'c', '--yes', ...more]);
+};
+const recover = (...more: string[]) => toolexec.run(['journal', 'recover', '--journal', journal, ...more]);
+const codes = (stdout: string): unknown =>
+  (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code);
+
+describe('toolexec run, in a conversation that was left half done', () => {
+  it('answers what is known, runs nothing new, says what is known of each call, and exits 4', async () => {
+    await leaveHalfDone();
+    const { code, stdout, stderr } = await run(CALLS);
+    expect(codes(stdout)).toEqual([undefined, 'outcome_unknown', 'cancelled']);
+    expect(stderr).toMatch(/1: done.*2: unknown.*3: never started/);
+    expect(stderr).toMatch(/--resume batch-c.*--discard/);
+    expect(code).toBe(4);
+    const other = await run([{ id: 'new', name: 'bash', args: { command: 'echo new' } }]);
+    expect([other.code, codes(other.stdout)]).toEqual([4, ['cancelled']]);
+  });
+
+  it('goes on once that is resumed, and the answer is what is known', async () => {
+    await leaveHalfDone();
+    const resumed = await recover('--resume', 'c');
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('1: done (bash), 2: unknown') });
+    const { code, stdout } = await run([
+      ...CALLS,
+      { id: 'new', name: 'bash', args: { command: 'echo new' } },
+    ]);
+    expect([code, codes(stdout)]).toEqual([1, [undefined, 'outcome_unknown', 'cancelled', undefined]]);
+  });
+
+  it('answers all of it as failed once that is discarded', async () => {
+    await leaveHalfDone();
+    expect((await recover('--discard', 'batch-c')).stderr).toContain('discarded');
+    const { code, stdout } = await run(CALLS);
+    expect([code, codes(stdout)]).toEqual([1, ['cancelled', 'cancelled', 'cancelled']]);
+  });
+});
+
+describe('toolexec journal recover', () => {
+  it('settles and lists, twice the same while something waits', async () => {
+    await leaveHalfDone();
+    const first = await recover('--json');
+    const [batch] = JSON.parse(first.stdout) as {
+      calls: { callId: string; state: string; result: unknown }[];
+    }[];
+    expect(batch).toMatchObject({ batchId: 'batch-c', conversation: 'c', waits: true });
+    expect(batch?.calls.map(({ callId, state }) => [callId, state])).toEqual(
+      CALLS.map(({ id }) => [id, 'done']),
+    );
+    expect((await recover('--json')).stdout).toBe(first.stdout);
+    expect((await recover()).stdout).toMatch(/batch-c {2}c\n {2}waits/);
+  });
+
+  it('says that there is nothing', async () => {
+    expect(await recover()).toMatchObject({ code: 0, stdout: 'Nothing was left unfinished.\n' });
+    expect((await recover('--json')).stdout).toBe('[]\n');
+  });
+
+  it('refuses a name that nothing waits under, and a journal that is none', async () => {
+    await leaveHalfDone();
+    await leaveHalfDone('d');
+    const { code, stderr } = await recover('--resume', 'e');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/"e".*batch-c, batch-d/)]);
+    journal = toolexec.write(
+      'no-journal',
+      'this is no database, and long enough to be seen as such'.repeat(20),
+    );
+    expect(await recover()).toMatchObject({ code: 2, stderr: expect.stringContaining('no journal') });
+  });
+});

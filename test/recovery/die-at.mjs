@@ -1,0 +1,94 @@
+// Runs calls with a journal and kills itself at one moment: `before` or `after` an operation of the journal (`claim`,
+// `note`, …), or `put`, the step that gives a file its new content; the `nth` time. Takes all of it as JSON.
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const {
+  dist,
+  root,
+  journal: path,
+  at,
+  nth = 1,
+  calls,
+  conversation,
+  parallel = false,
+} = JSON.parse(process.argv[2]);
+const [when, what] = at.split(' ');
+let times = 0;
+const isTime = (moment, name) => moment === when && name === what && ++times === nth;
+const die = () => process.kill(process.pid, 'SIGKILL');
+
+for (const [name, to] of [
+  ['renameSync', 1],
+  ['linkSync', 1],
+  ['unlinkSync', 0],
+]) {
+  const own = fs[name];
+  fs[name] = (...args) => {
+    const isOurs = String(args[to]).includes('.toolexec-');
+    if (!isOurs && isTime('before', 'put')) die();
+    const answer = own(...args);
+    if (!isOurs && isTime('after', 'put')) die();
+    return answer;
+  };
+}
+syncBuiltinESMExports();
+
+const { builtinTools, createExecutor, defineTool, openJournal } = await import(`${dist}/index.js`);
+
+const journal = new Proxy(openJournal(path), {
+  get(target, name) {
+    const value = Reflect.get(target, name);
+    if (typeof value !== 'function') return value;
+    return (...args) => {
+      if (isTime('before', name)) die();
+      const answer = value.apply(target, args);
+      if (name === 'durable' || !(answer instanceof Promise)) return answer;
+      return answer.then((given) => {
+        if (isTime('after', name)) die();
+        return given;
+      });
+    };
+  },
+});
+
+const input = { type: 'object' };
+const tools = [
+  ...builtinTools(),
+  // Changes the world outside of any file that the sandbox sees, and dies or hangs then.
+  defineTool({
+    name: 'send',
+    description: 'd',
+    input,
+    async execute({ file, hang }) {
+      fs.appendFileSync(file, 'sent\n');
+      if (hang) await new Promise((resolve) => setTimeout(resolve, 60_000));
+      else die();
+      return 'sent';
+    },
+  }),
+  defineTool({
+    name: 'tidy',
+    description: 'd',
+    input,
+    async execute({ remove, rename }, { files }) {
+      if (remove !== undefined) await files.remove(remove);
+      if (rename !== undefined) await files.rename(...rename);
+      return 'tidied';
+    },
+  }),
+  defineTool({
+    name: 'note',
+    description: 'd',
+    input,
+    effects: () => [],
+    execute: ({ text }) => String(text),
+  }),
+];
+const executor = createExecutor({ root, tools, journal, policy: null, approver: null });
+// Whoever watches may kill us later.
+process.stdout.write('ready\n');
+await executor.run(calls, { parallel, ...(conversation === undefined ? {} : { conversation }) });
+await executor.close();
+await journal.close();
+process.stdout.write('done\n');

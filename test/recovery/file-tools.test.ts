@@ -1,0 +1,132 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ToolCall } from '../../src/contract/call.js';
+import type { RecoveredCall } from '../../src/contract/executor.js';
+import { builtCommand } from '../cli/built-command.js';
+import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+
+const PATCH = `*** Begin Patch
+*** Update File: a
+@@
+-one
++ONE
+*** Add File: new
++new
+*** Update File: b
+@@
+-two
++TWO
+*** Delete File: gone
+*** End Patch`;
+
+function desk(): { readonly root: string; readonly journal: string } {
+  const { root, journal } = newDesk();
+  for (const [name, content] of Object.entries(NOTHING_DONE)) writeFileSync(join(root, name), content);
+  chmodSync(join(root, 'gone'), 0o640);
+  return { root, journal };
+}
+
+const reads = ['a', 'b', 'gone'].map((path) => call('read_file', { path }, `read ${path}`));
+
+interface Case {
+  readonly at: string;
+  readonly nth?: number;
+  readonly calls: readonly ToolCall[];
+}
+
+/** Kills a process at one moment, recovers, and says what became of the last call, and of the files. */
+async function recoverAfter(killed: Case): Promise<{ last: RecoveredCall; files: Record<string, string> }> {
+  const { root, journal } = desk();
+  await runUntilKilled({ root, journal, conversation: 'c', ...killed });
+  const executor = executorFor({ root, journal });
+  const [batch] = await executor.recover();
+  const last = batch?.calls.at(-1);
+  if (last === undefined) throw new Error('Nothing was recovered.');
+  expect(batch?.calls.map(({ callId }) => callId)).toEqual(killed.calls.map(({ id }) => id));
+  expect(batch?.calls.every(({ result }) => result !== undefined)).toBe(true);
+  const again = await executor.recover();
+  expect(again.filter(({ waits }) => !waits)).toEqual([]);
+  return { last, files: filesOf(root) };
+}
+
+const summary = ({ result }: RecoveredCall): unknown =>
+  result?.success === true ? 'applied' : `${result?.error.code} ${String(result?.error.details?.executed)}`;
+
+const NOTHING_DONE = { a: 'one\n', b: 'two\n', gone: 'gone\n' };
+
+describe('what a killed process left', () => {
+  const write = (mode: string): ToolCall =>
+    call('write_file', { path: mode === 'create' ? 'x' : 'a', content: 'X', mode });
+  const edit = call('edit_file', { path: 'a', old_string: 'one', new_string: 'X' });
+  const after: Record<string, object> = {
+    create: { ...NOTHING_DONE, x: 'X' },
+    overwrite: { ...NOTHING_DONE, a: 'X' },
+    append: { ...NOTHING_DONE, a: 'one\nX' },
+  };
+
+  it.each([
+    ['after accept', 'cancelled no'],
+    ['before claim', 'cancelled no'],
+    ['after claim', 'cancelled no'],
+    ['before note', 'cancelled no'],
+    ['after note', 'cancelled no'],
+    ['before put', 'cancelled no'],
+    ['after put', 'applied'],
+    ['before finish', 'applied'],
+  ])(
+    'is settled by what the file says: killed %s',
+    async (at, expected) => {
+      for (const mode of ['create', 'overwrite', 'append']) {
+        const { last, files } = await recoverAfter({ at, calls: [write(mode)] });
+        expect([mode, summary(last)]).toEqual([mode, expected]);
+        expect(files).toEqual(expected === 'applied' ? after[mode] : NOTHING_DONE);
+      }
+    },
+    90_000,
+  );
+
+  it.each([
+    ['before put', 'cancelled no', NOTHING_DONE],
+    ['after put', 'applied', { ...NOTHING_DONE, a: 'X\n' }],
+  ])(
+    'is told of an edit too: killed %s',
+    async (at, expected, files) => {
+      const found = await recoverAfter({ at, calls: [edit] });
+      expect(summary(found.last)).toBe(expected);
+      expect(found.files).toEqual(files);
+      expect(found.last.result?.metadata).toMatchObject({
+        recovered: true,
+        settled_by: 'probe',
+        evidence: {
+          files: [expect.objectContaining({ state: expected === 'applied' ? 'after' : 'before' })],
+        },
+      });
+    },
+    90_000,
+  );
+
+  it.each([1, 2, 3])(
+    'is put right between two renames: killed after step %i of a patch',
+    async (nth) => {
+      const { last, files } = await recoverAfter({
+        at: 'after put',
+        nth,
+        calls: [...reads, call('apply_patch', { patch: PATCH })],
+      });
+      expect(summary(last)).toBe('cancelled no');
+      expect(files).toEqual(NOTHING_DONE);
+      expect(last.result?.metadata.evidence).toMatchObject({ rolled_back: true });
+    },
+    90_000,
+  );
+
+  it('is applied once the last file of a patch has been replaced', async () => {
+    const calls = [...reads, call('apply_patch', { patch: PATCH })];
+    const { last, files } = await recoverAfter({ at: 'after put', nth: 4, calls });
+    expect(summary(last)).toBe('applied');
+    expect(files).toEqual({ a: 'ONE\n', b: 'TWO\n', new: 'new\n' });
+  }, 90_000);
+});

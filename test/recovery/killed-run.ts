@@ -1,0 +1,73 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { afterEach } from 'vitest';
+import type { ToolCall } from '../../src/contract/call.js';
+import type { Executor } from '../../src/contract/executor.js';
+import type { JsonObject } from '../../src/contract/json.js';
+import { createExecutor } from '../../src/preset/create-executor.js';
+import type { ExecutorOptions } from '../../src/preset/executor-options.js';
+import { builtCommand } from '../cli/built-command.js';
+
+export interface KilledRun {
+  readonly root: string;
+  readonly journal: string;
+  /** `before` or `after`, and what: an operation of the journal, or `put`. */
+  readonly at: string;
+  /** Which time; default the first. */
+  readonly nth?: number;
+  readonly calls: readonly ToolCall[];
+  readonly conversation?: string;
+  readonly parallel?: boolean;
+}
+
+/** Starts calls in a process that kills itself at one moment. */
+export function startKilledRun(run: KilledRun): ChildProcessByStdio<null, Readable, null> {
+  const dist = pathToFileURL(dirname(dirname(builtCommand()))).href;
+  const args = [join(import.meta.dirname, 'die-at.mjs'), JSON.stringify({ dist, ...run })];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** @throws Error when it was not killed: then it never came to that moment. */
+export async function runUntilKilled(run: KilledRun): Promise<void> {
+  const child = startKilledRun(run);
+  child.stdout.resume();
+  const [code, signal]: unknown[] = await once(child, 'close');
+  if (signal !== 'SIGKILL')
+    throw new Error(`It was to die ${run.at}, and ended with ${String(code ?? signal)}.`);
+}
+
+const endings: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** An empty root, and a place for a journal beside it. */
+export function newDesk(): { readonly root: string; readonly journal: string } {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'recovery-')));
+  endings.push(() => rmSync(folder, { recursive: true, force: true }));
+  const root = join(folder, 'root');
+  mkdirSync(root);
+  return { root, journal: join(folder, 'journal.db') };
+}
+
+/** An executor of this process, in which nobody is asked; closed with the test. */
+export function executorFor(options: ExecutorOptions): Executor {
+  const executor = createExecutor({ approver: null, policy: null, ...options });
+  endings.push(() => executor.close());
+  return executor;
+}
+
+/** Every file with its content, temporary ones too. */
+export function filesOf(root: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(root).map((name) => [name, readFileSync(join(root, name), 'utf8')] as const),
+  );
+}
+
+export const call = (name: string, args: JsonObject, id = name): ToolCall => ({ id, name, args });

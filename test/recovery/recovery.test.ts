@@ -1,0 +1,317 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RecoveredBatch } from '../../src/contract/executor.js';
+import type { BatchEntry, CallEntry, Worker } from '../../src/contract/journal.js';
+import type { ToolSpec } from '../../src/contract/tool.js';
+import { defineTool } from '../../src/engine/declare/define-tool.js';
+import { openJournal } from '../../src/journal/open-journal.js';
+import { verifyJournal } from '../../src/journal/verify-journal.js';
+import { workerOfThisProcess } from '../../src/platform/worker-of-this-process.js';
+import { builtinTools } from '../../src/preset/builtin-tools.js';
+import { batchEntry, callEntry, successOf } from '../../src/testing/journal-entries.js';
+import { builtCommand } from '../cli/built-command.js';
+import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './killed-run.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+
+const own = workerOfThisProcess();
+/** No process has this id: it is larger than the system gives out. */
+const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
+
+interface Left {
+  readonly calls?: readonly CallEntry[];
+  readonly worker?: Worker;
+  /** How many of the calls were started, and how many of those have their answer. */
+  readonly started?: number;
+  readonly done?: number;
+}
+
+/** A journal as a process leaves it that dies in the middle of a batch. */
+async function leave(path: string, left: Left = {}, batch: Partial<BatchEntry> = {}): Promise<void> {
+  const { calls = [callEntry('x')], worker = DEAD, started = 1, done = 0 } = left;
+  const journal = openJournal(path);
+  const answers = await journal.accept(
+    batchEntry('b1', calls, { worker, attach: true, conversation: 'c', ...batch }),
+  );
+  for (const [index, { key }] of answers.entries()) {
+    if (index < started) await journal.claim(key, worker, 1);
+    if (index < done) await journal.finish(key, successOf(calls[index]?.callId ?? ''), 2);
+  }
+  await journal.close();
+}
+
+const told = (batches: readonly RecoveredBatch[]): unknown =>
+  batches.map(({ calls }) =>
+    calls.map(({ result }) =>
+      result?.success === true ? 'ok' : `${result?.error.code} ${String(result?.error.details?.executed)}`,
+    ),
+  );
+
+/** A tool that counts how often it runs, and can be asked afterwards. */
+function counting(spec: Partial<ToolSpec<unknown>> = {}) {
+  const runs: unknown[] = [];
+  const tool = defineTool({
+    name: 'write_file',
+    description: 'd',
+    input: { type: 'object' },
+    ...spec,
+    execute: (args, { idempotencyKey }) => {
+      runs.push([args, idempotencyKey]);
+      return 'ran';
+    },
+  });
+  return { tool, runs };
+}
+
+describe('a process counts as dead', () => {
+  it.each<[string, Partial<Worker>]>([
+    ['when no process has its id', DEAD],
+    ['when its id is another’s by now, as the ticks say', { ...own, id: 'x', startTicks: 5 }],
+    ['when its id is another’s by now, as the time says', { id: 'x', pid: own.pid, startedAt: 5 }],
+    ['when the machine was started since', { ...own, id: 'x', system: 'another-boot pid:[1]' }],
+  ])('%s', async (_, worker) => {
+    const { root, journal } = newDesk();
+    await leave(journal, { worker: { ...DEAD, ...worker } });
+    expect(told(await executorFor({ root, journal }).recover())).toEqual([['outcome_unknown maybe']]);
+  });
+
+  it.each<[string, Worker]>([
+    ['another name', { ...own, id: 'x' }],
+    ['another container', { ...DEAD, system: `${own.system?.split(' ')[0]} pid:[1]` }],
+    ['a start that is known by the clock alone', { id: 'x', pid: own.pid, startedAt: own.startedAt + 900 }],
+  ])('not while it lives, under %s', async (_, worker) => {
+    const { root, journal } = newDesk();
+    await leave(journal, { worker });
+    expect(await executorFor({ root, journal }).recover()).toEqual([]);
+  });
+
+  it('not while it runs a call; and when it is killed, that is unknown and not run again', async () => {
+    const { root, journal } = newDesk();
+    const file = join(root, '..', 'sent');
+    const calls = [call('send', { file, hang: true })];
+    const child = startKilledRun({ root, journal, calls, conversation: 'c', at: 'never never' });
+    await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+    const { tool, runs } = counting({ name: 'send' });
+    const executor = executorFor({ root, journal, tools: [tool] });
+    expect(await executor.recover()).toEqual([]);
+    const [meanwhile] = await executor.run(calls, { conversation: 'c' });
+    expect(meanwhile?.error?.code).toBe('outcome_unknown');
+    child.kill('SIGKILL');
+    await expect.poll(async () => told(await executor.recover())).toEqual([['outcome_unknown maybe']]);
+    const [again] = await executor.run(calls, { conversation: 'c' });
+    expect(again?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
+    expect([runs, readFileSync(file, 'utf8')]).toEqual([[], 'sent\n']);
+  }, 30_000);
+});
+
+describe('recovery', () => {
+  it('settles each call once, however many recover at the same time, and never runs one', async () => {
+    const { root, journal } = newDesk();
+    const calls = Array.from({ length: 40 }, (_, index) => callEntry(`x${index}`));
+    await leave(journal, { calls, started: 20 });
+    const { tool, runs } = counting();
+    const executors = [1, 2, 3].map(() => executorFor({ root, journal, tools: [tool] }));
+    const all = await Promise.all(executors.map((executor) => executor.recover()));
+    const store = openJournal(journal);
+    const kept = (await store.batch('b1')).map(({ result }) => result);
+    for (const batches of all.filter(({ length }) => length > 0)) {
+      expect(batches[0]?.calls.map(({ result }) => result)).toEqual(kept);
+    }
+    expect(kept.map((result) => result?.error?.code)).toEqual([
+      ...Array<string>(20).fill('outcome_unknown'),
+      ...Array<string>(20).fill('cancelled'),
+    ]);
+    expect([await store.unfinished(), runs]).toEqual([[], []]);
+    await store.close();
+    expect(verifyJournal(journal)).toMatchObject({ intact: true });
+  });
+
+  it.each<[string, ToolSpec<unknown>['probe'], string]>([
+    ['applied', () => 'applied', 'ok'],
+    ['not applied', async () => 'not_applied', 'cancelled no'],
+    ['unknown', () => 'unknown', 'outcome_unknown maybe'],
+    ['something else', () => JSON.parse('"yes"'), 'outcome_unknown maybe'],
+    ['nothing, but throws', () => Promise.reject(new Error('no')), 'outcome_unknown maybe'],
+    ['nothing, because there is no probe', undefined, 'outcome_unknown maybe'],
+  ])('believes a probe that says: %s', async (_, probe, expected) => {
+    const { root, journal } = newDesk();
+    await leave(journal);
+    const { tool, runs } = counting(probe === undefined ? {} : { probe });
+    const [batch] = await executorFor({ root, journal, tools: [tool] }).recover();
+    expect(told(batch === undefined ? [] : [batch])).toEqual([[expected]]);
+    expect(batch?.calls[0]?.result?.metadata).toMatchObject({ recovered: true });
+    if (expected === 'ok') expect(batch?.calls[0]?.result?.output).toContain('settled by probe');
+    expect(runs).toEqual([]);
+  });
+
+  it('waits for a probe that hangs only so long', async () => {
+    const { root, journal } = newDesk();
+    await leave(journal);
+    const { tool } = counting({ probe: () => new Promise(() => {}) });
+    expect(told(await executorFor({ root, journal, tools: [tool] }).recover())).toEqual([
+      ['outcome_unknown maybe'],
+    ]);
+  }, 15_000);
+
+  it('lets a probe see the notes and the files, and change nothing', async () => {
+    const { root, journal } = newDesk();
+    writeFileSync(join(root, 'a.txt'), 'here');
+    await leave(journal);
+    const store = openJournal(journal);
+    await store.note('b1/0', { kind: 'intent', data: { mine: 1 }, at: 3 });
+    await store.close();
+    const seen: unknown[] = [];
+    const { tool } = counting({
+      async probe(args, { files, notes, callId }) {
+        seen.push(args, notes, callId, String(Buffer.from(await files.read('a.txt'))));
+        await files.write('b.txt', Buffer.from('x'), { mode: 'create' });
+        return 'applied' as const;
+      },
+    });
+    expect(told(await executorFor({ root, journal, tools: [tool] }).recover())).toEqual([
+      ['outcome_unknown maybe'],
+    ]);
+    expect(seen).toEqual([{ path: 'a.txt' }, [{ mine: 1, kind: 'intent', at: 3 }], 'x', 'here']);
+    expect(existsSync(join(root, 'b.txt'))).toBe(false);
+  });
+
+  it('says unknown of a tool that is not there any more', async () => {
+    const { root, journal } = newDesk();
+    await leave(journal);
+    expect(told(await executorFor({ root, journal, tools: [] }).recover())).toEqual([
+      ['outcome_unknown maybe'],
+    ]);
+  });
+
+  it('takes a call that only reads as never started: it has changed nothing', async () => {
+    const { root, journal } = newDesk();
+    const read: CallEntry = {
+      ...callEntry('x'),
+      toolName: 'read_file',
+      effects: [{ kind: 'read', path: 'a' }],
+    };
+    await leave(journal, { calls: [read], started: 0 });
+    const [batch] = await executorFor({ root, journal }).recover();
+    expect(batch?.calls[0]?.result?.error).toMatchObject({
+      code: 'cancelled',
+      details: { executed: 'no' },
+      message: expect.stringContaining('only reads'),
+    });
+  });
+
+  it('tells what became of a command’s process', async () => {
+    const { root, journal } = newDesk();
+    await runUntilKilled({ root, journal, calls: [call('bash', { command: 'true' })], at: 'before finish' });
+    const [batch] = await executorFor({ root, journal }).recover();
+    expect(batch?.calls[0]?.result?.error?.code).toBe('outcome_unknown');
+    expect(batch?.calls[0]?.result?.metadata.evidence).toMatchObject({
+      processes: [{ pid: expect.any(Number), running: false }],
+    });
+  });
+
+  it('runs by itself before the first batch, and leaves alone what another executor of this process runs', async () => {
+    const { root, journal } = newDesk();
+    await leave(journal, {}, { id: 'b2', conversation: 'other' });
+    const { tool, runs } = counting();
+    const first = executorFor({ root, journal, tools: [tool] });
+    expect((await first.run([call('write_file', {})], { conversation: 'c' }))[0]?.success).toBe(true);
+    const store = openJournal(journal);
+    expect((await store.call('b2/0'))?.result?.error?.code).toBe('outcome_unknown');
+    await store.close();
+    expect(runs).toHaveLength(1);
+  });
+
+  it('gives the same idempotency key to every delivery, and runs a call again only under another id', async () => {
+    const { root, journal } = newDesk();
+    await leave(journal, { started: 0 });
+    const { tool, runs } = counting();
+    const executor = executorFor({ root, journal, tools: [tool] });
+    const again = (id: string) =>
+      executor.run([call('write_file', { path: 'a.txt' }, id)], { conversation: 'c' });
+    expect((await again('x'))[0]?.error?.code).toBe('cancelled');
+    expect((await again('y'))[0]?.success).toBe(true);
+    expect(runs).toEqual([[{ path: 'a.txt' }, 'c/y']]);
+  });
+});
+
+describe('a batch that is left half done', () => {
+  const calls = ['x', 'y', 'z'].map((id) => callEntry(id));
+  const delivered = calls.map(({ toolName, args, callId }) => call(toolName, args, callId));
+
+  async function halfDone() {
+    const { root, journal } = newDesk();
+    await leave(journal, { calls, started: 2, done: 1 });
+    const { tool, runs } = counting();
+    const executor = executorFor({ root, journal, tools: [tool, ...builtinTools().slice(0, 1)] });
+    return { executor, runs, root, journal };
+  }
+  const NEW = call('write_file', { path: 'new' }, 'new');
+
+  it('waits for the person: nothing new runs in its conversation, and nothing of that is recorded', async () => {
+    const { executor, runs, journal } = await halfDone();
+    const [refused] = await executor.run([NEW], { conversation: 'c' });
+    expect(refused?.error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
+    expect(refused?.error?.message).toMatch(/b1.*--resume b1.*--discard b1/);
+    const store = openJournal(journal);
+    expect(await store.find('c', 'new')).toBeUndefined();
+    await store.close();
+    expect((await executor.run([NEW], { conversation: 'other' }))[0]?.success).toBe(true);
+    const again = await executor.run([...delivered, NEW], { conversation: 'c' });
+    expect(again.map(({ success, error }) => (success ? 'ok' : error.code))).toEqual([
+      'ok',
+      'outcome_unknown',
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(runs).toHaveLength(1);
+    expect(await executor.recover()).toMatchObject([{ batchId: 'b1', conversation: 'c', waits: true }]);
+  });
+
+  it('is resumed with what there is', async () => {
+    const { executor, runs } = await halfDone();
+    await executor.recover();
+    await executor.decide('b1', 'resume');
+    const results = await executor.run([...delivered, NEW], { conversation: 'c' });
+    expect(results.map(({ success, error }) => (success ? 'ok' : error.code))).toEqual([
+      'ok',
+      'outcome_unknown',
+      'cancelled',
+      'ok',
+    ]);
+    expect(runs).toHaveLength(1);
+    await expect(executor.decide('b1', 'discard')).rejects.toThrow(/does not wait/);
+    expect(await executor.recover()).toEqual([]);
+  });
+
+  it('is discarded: all of it counts as failed, and what was done stays true', async () => {
+    const { executor, runs, journal } = await halfDone();
+    await executor.recover();
+    await executor.decide('b1', 'discard');
+    const results = await executor.run([...delivered, NEW], { conversation: 'c' });
+    expect(results.map(({ error }) => [error?.code, error?.details?.executed])).toEqual([
+      ['cancelled', 'yes'],
+      ['cancelled', 'maybe'],
+      ['cancelled', 'no'],
+      [undefined, undefined],
+    ]);
+    expect(results[0]?.error?.message).toContain('iscarded by the user');
+    const store = openJournal(journal);
+    expect((await store.call('b1/0'))?.result?.success).toBe(true);
+    await store.close();
+    expect(runs).toHaveLength(1);
+  });
+
+  it.each<[string, Left]>([
+    ['one call alone is unknown', { started: 1 }],
+    ['nothing of it was done', { calls, started: 1 }],
+    ['all of it was done', { calls, started: 3, done: 3 }],
+  ])('does not wait where %s', async (_, left) => {
+    const { root, journal } = newDesk();
+    await leave(journal, left);
+    const { tool } = counting();
+    const executor = executorFor({ root, journal, tools: [tool] });
+    expect((await executor.recover()).filter(({ waits }) => waits)).toEqual([]);
+    expect((await executor.run([NEW], { conversation: 'c' }))[0]?.success).toBe(true);
+  });
+});
