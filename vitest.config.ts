@@ -23,6 +23,8 @@ export default defineConfig({
     // Vitest takes one core less than there are; our tests mostly wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
+    // The first that needs the command builds it.
+    hookTimeout: 60_000,
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     projects: [
       { extends: true, test: { name: 'shared', include: shared, isolate: false } },

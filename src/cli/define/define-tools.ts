@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { DefineCommand } from './command-group.js';
+import { defineCrash } from './define-crash.js';
 
 /** What `tools` commands take, as commander hands it over. */
 export interface ToolsOptions {
@@ -64,4 +65,5 @@ export const defineTools: DefineCommand = (program, surroundings, finish) => {
       const { writeToolSchemas } = await import('../commands/write-tool-schemas.js');
       finish(await writeToolSchemas(options, surroundings));
     });
+  defineCrash(tools, surroundings, finish);
 };

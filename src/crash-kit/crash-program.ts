@@ -1,0 +1,50 @@
+import { openJournal } from '../journal/open-journal.js';
+import { systemClock } from '../platform/clock.js';
+import { appendLine, endAtOnce, readOrder, sayLine } from '../platform/trial-process.js';
+import { createExecutor } from '../preset/create-executor.js';
+import { loadTrialModule } from './load-trial-module.js';
+import type { RoundNews, RoundOrder } from './round-order.js';
+import { WatchedJournal } from './watched-journal.js';
+
+// The process under trial: runs one batch and dies where it is told to, if it was not killed from outside before.
+const order = readOrder() as RoundOrder;
+const { tools } = await loadTrialModule(order.tools);
+const steps: string[] = [];
+const journal = new WatchedJournal(
+  openJournal(order.journal),
+  {
+    before(step) {
+      steps.push(step);
+      dieAt('before');
+    },
+    after(acknowledged) {
+      appendLine(order.log, JSON.stringify(acknowledged));
+      dieAt('after');
+    },
+  },
+  order.unfenced,
+);
+const executor = createExecutor({
+  tools,
+  root: order.root,
+  journal,
+  policy: null,
+  approver: null,
+  limits: { maxToolCallsPerBatch: order.calls.length },
+});
+say({ kind: 'begins' });
+const begun = systemClock.monotonic();
+const { conversation, parallel } = order;
+await executor.run(order.calls, { conversation, parallel });
+const durationMs = systemClock.monotonic() - begun;
+await executor.close();
+await journal.close();
+say({ kind: 'ended', steps, durationMs });
+
+function dieAt(when: 'before' | 'after'): void {
+  if (order.die?.step === steps.length && order.die.when === when) endAtOnce();
+}
+
+function say(news: RoundNews): void {
+  sayLine(JSON.stringify(news));
+}

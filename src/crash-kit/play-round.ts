@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import type { ToolCall } from '../contract/call.js';
+import type { RecoveredBatch } from '../contract/executor.js';
+import type { CallRecord, Journal } from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+import type { Tool } from '../contract/tool.js';
+import { openJournal } from '../journal/open-journal.js';
+import { type Verification, verifyJournal } from '../journal/verify-journal.js';
+import { makeScratchDirectory, type ScratchDirectory } from '../platform/scratch-directory.js';
+import { startTrialProcess, type TrialProcess } from '../platform/trial-process.js';
+import { createExecutor } from '../preset/create-executor.js';
+import type { CrashTrial } from './crash-trial.js';
+import type { KillPoint } from './kill-points.js';
+import type { Acknowledged, RoundNews, RoundOrder } from './round-order.js';
+
+/** All that the rounds of a trial have in common. */
+export interface TrialSetting {
+  readonly trial: CrashTrial;
+  readonly calls: readonly ToolCall[];
+  readonly toolsUrl: string;
+  readonly tools: readonly Tool[];
+  /** A control: the journal's fences are taken away, so that there is something to find. */
+  readonly unfenced: boolean;
+}
+
+/** How often each effect has happened, by call id. */
+export type Observed = Readonly<Record<string, number>>;
+
+/** What was found after one process had been killed. */
+export interface RoundFindings extends RunEnd, Settlement {
+  readonly acknowledged: readonly Acknowledged[];
+}
+
+interface RunEnd {
+  readonly killed: boolean;
+  /** What the process was like, where it lived to the end. */
+  readonly calm: Extract<RoundNews, { kind: 'ended' }> | undefined;
+  /** Set where it neither ended well nor by our hand. */
+  readonly broken: string | undefined;
+}
+
+interface Settlement {
+  /** What the journal held of the batch before anybody settled it. */
+  readonly left: readonly CallRecord[];
+  readonly recovered: readonly RecoveredBatch[];
+  /** What a second recovery found: nothing is left to it. */
+  readonly recoveredAgain: readonly RecoveredBatch[];
+  /** How often each effect had happened after recovery, and after the batch was delivered again. */
+  readonly observed: Observed;
+  readonly observedLater: Observed;
+  /** The journal's calls after recovery. */
+  readonly settled: readonly CallRecord[];
+  /** The answers to the same batch, delivered again. */
+  readonly delivered: readonly ToolResult[];
+  readonly verification: Verification;
+}
+
+/** Runs the batch in a process, kills it at the point, and settles what it leaves. */
+export async function playRound(setting: TrialSetting, point: KillPoint | undefined): Promise<RoundFindings> {
+  const place = makeScratchDirectory('toolexec-crash-');
+  try {
+    const root = place.directory('root');
+    await setting.trial.prepare?.(root);
+    const order = toOrder(setting, place, root, point);
+    const run = await runUntilKilled(order, point);
+    const acknowledged = readAcknowledged(place);
+    return { ...run, acknowledged, ...(await settle(setting, order)) };
+  } finally {
+    place.remove();
+  }
+}
+
+function toOrder(
+  { trial, calls, toolsUrl, unfenced }: TrialSetting,
+  place: ScratchDirectory,
+  root: string,
+  point: KillPoint | undefined,
+): RoundOrder {
+  return {
+    tools: toolsUrl,
+    calls,
+    root,
+    journal: join(place.path, 'journal.db'),
+    conversation: 'crash-trial',
+    parallel: trial.parallel ?? false,
+    log: join(place.path, LOG),
+    unfenced,
+    ...(point?.kind === 'step' ? { die: { step: point.step, when: point.when } } : {}),
+  };
+}
+
+const LOG = 'acknowledged.jsonl';
+/** After that a process hangs, and is ended. */
+const PATIENCE_MS = 60_000;
+
+async function runUntilKilled(order: RoundOrder, point: KillPoint | undefined): Promise<RunEnd> {
+  const program = new URL('./crash-program.js', import.meta.url);
+  const trialled = startTrialProcess({ program, order, patienceMs: PATIENCE_MS, under: underWhat(point) });
+  const calm = await follow(trialled, point);
+  const { code, signal, hung, stderr } = await trialled.ended;
+  if (hung) return { killed: false, calm: undefined, broken: `it hung for ${PATIENCE_MS} ms` };
+  if (signal === 'SIGKILL') return { killed: true, calm: undefined, broken: undefined };
+  if (calm !== undefined && code === 0) return { killed: false, calm, broken: undefined };
+  const how = signal ?? `code ${String(code)}`;
+  return { killed: false, calm: undefined, broken: `it ended with ${how}: ${stderr.trim()}` };
+}
+
+function underWhat(point: KillPoint | undefined): readonly string[] {
+  if (point?.kind !== 'system_call') return [];
+  const { name, nth } = point;
+  const strike = `inject=${name}:signal=SIGKILL:when=${nth}`;
+  return ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${name}`, '-e', strike];
+}
+
+async function follow(trialled: TrialProcess, point: KillPoint | undefined): Promise<RunEnd['calm']> {
+  let calm: RunEnd['calm'];
+  for await (const line of trialled.lines) {
+    const news = toNews(line);
+    if (news?.kind === 'ended') calm = news;
+    if (news?.kind === 'begins' && point?.kind === 'instant') trialled.killAfter(point.afterMs);
+  }
+  return calm;
+}
+
+// A tool may write to standard output as well.
+function toNews(line: string): RoundNews | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'kind' in value ? (value as RoundNews) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readAcknowledged(place: ScratchDirectory): Acknowledged[] {
+  const lines = place.readText(LOG).split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Acknowledged);
+}
+
+async function settle(
+  { trial, tools, calls, unfenced }: TrialSetting,
+  { root, journal: path, conversation, parallel }: RoundOrder,
+): Promise<Settlement> {
+  const journal = openJournal(path);
+  const executor = createExecutor({
+    tools,
+    root,
+    journal,
+    policy: null,
+    approver: null,
+    limits: { maxToolCallsPerBatch: calls.length },
+  });
+  const observe = async (): Promise<Observed> => (await trial.observe?.(root)) ?? {};
+  try {
+    const left = await readCalls(journal);
+    const recovered = await executor.recover();
+    const recoveredAgain = await executor.recover();
+    const settled = await readCalls(journal);
+    const observed = await observe();
+    const delivered = await executor.run(calls, unfenced ? { parallel } : { conversation, parallel });
+    const observedLater = await observe();
+    await journal.sync();
+    const verification = verifyJournal(path);
+    return { left, recovered, recoveredAgain, settled, observed, delivered, observedLater, verification };
+  } finally {
+    await executor.close();
+    await journal.close();
+  }
+}
+
+async function readCalls(journal: Journal): Promise<CallRecord[]> {
+  const calls: CallRecord[] = [];
+  for (const { id } of [...(await journal.batches())].reverse()) calls.push(...(await journal.batch(id)));
+  return calls;
+}

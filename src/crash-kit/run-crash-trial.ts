@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { ToolError } from '../errors/tool-error.js';
+import type { CrashProblem, CrashTrial, CrashVerdict } from './crash-trial.js';
+import { judgeRound } from './judge-round.js';
+import { type CalmRun, chooseKillPoints, type KillPoint, randomFrom } from './kill-points.js';
+import { loadTrialModule, moduleUrl } from './load-trial-module.js';
+import { playRound, type RoundFindings, type TrialSetting } from './play-round.js';
+import { writeVerdict } from './write-verdict.js';
+
+/**
+ * Kills a process that runs a batch, with SIGKILL, before and after every step of its journal and at random instants,
+ * and looks after each kill whether every call has exactly one truthful result and no effect happened twice: once
+ * after recovery, once after the same batch was delivered again.
+ *
+ * Every round has a directory and a journal of its own. There is no approval and no policy; the sandbox stands.
+ * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, or a batch of which a call
+ *   fails even when nobody kills it.
+ */
+export function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
+  return runTrial(trial, { unfenced: false });
+}
+
+export interface TrialExtras {
+  /** A control: takes the journal's fences away, so that a trial that can fail must fail. */
+  readonly unfenced: boolean;
+  /** Kills beyond those that the trial asks for. */
+  readonly points?: readonly KillPoint[];
+}
+
+export async function runTrial(
+  trial: CrashTrial,
+  { unfenced, points: extra = [] }: TrialExtras,
+): Promise<CrashVerdict> {
+  const setting = await toSetting(trial, unfenced);
+  const seed = trial.seed ?? randomInt(2 ** 32);
+  const calm = await runCalmly(setting);
+  const counts = { steps: trial.stepKills ?? Number.POSITIVE_INFINITY, random: trial.randomKills ?? 20 };
+  const points = [...chooseKillPoints(calm, counts, randomFrom(seed)), ...extra];
+  const tally = new Tally();
+  for (const point of points) {
+    if (trial.signal?.aborted === true) break;
+    const findings = await playRound(setting, point);
+    tally.add(findings, judgeRound(setting, point, findings));
+    trial.onRound?.(tally.rounds, points.length);
+  }
+  const passed = tally.problems.length === 0 && tally.kills > 0;
+  const { kills, rounds, answers, problems } = tally;
+  const verdict = { passed, kills, rounds, answers, problems, seed };
+  return { ...verdict, report: writeVerdict(verdict, calm, setting.calls.length) };
+}
+
+async function toSetting(asked: CrashTrial, unfenced: boolean): Promise<TrialSetting> {
+  const toolsUrl = moduleUrl(asked.tools);
+  const { tools, ...exported } = await loadTrialModule(toolsUrl);
+  const trial = { ...exported, ...asked };
+  const calls = (trial.calls ?? []).map(({ id, name, args }, index) => {
+    return { id: id ?? `call_${index}`, name, args };
+  });
+  if (calls.length === 0)
+    throw new ToolError(
+      'config_invalid',
+      'A crash trial needs calls: give them, or let the module export them.',
+    );
+  return { trial, calls, toolsUrl, tools, unfenced };
+}
+
+async function runCalmly(setting: TrialSetting): Promise<CalmRun> {
+  const { broken, calm, delivered } = await playRound(setting, undefined);
+  const failed = delivered.find(({ success }) => !success);
+  if (calm !== undefined && failed === undefined) return calm;
+  const why = failed?.error?.message ?? broken ?? 'it was killed by somebody else';
+  throw new ToolError('config_invalid', `The batch fails even when nobody kills it: ${why}`);
+}
+
+class Tally {
+  kills = 0;
+  rounds = 0;
+  readonly answers: Record<string, number> = {};
+  readonly problems: CrashProblem[] = [];
+
+  add({ killed, settled }: RoundFindings, problems: readonly CrashProblem[]): void {
+    this.rounds++;
+    if (killed) this.kills++;
+    for (const { result } of settled) {
+      const answer = result?.error?.code ?? 'ok';
+      this.answers[answer] = (this.answers[answer] ?? 0) + 1;
+    }
+    this.problems.push(...problems);
+  }
+}

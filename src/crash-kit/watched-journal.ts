@@ -1,0 +1,118 @@
+import type {
+  Acceptance,
+  BatchDecision,
+  BatchEntry,
+  BatchFilter,
+  CallKey,
+  ConversationMessage,
+  Journal,
+  JournalNote,
+  Worker,
+} from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
+import type { Awaitable } from '../contract/tool.js';
+import type { Acknowledged } from './round-order.js';
+
+/** Told of every step of a journal, in order; whoever watches may end the process there. */
+export interface JournalWatch {
+  before(step: string): void;
+  after(acknowledged: Acknowledged): void;
+}
+
+/** A journal under watch. Reads pass. */
+export class WatchedJournal implements Journal {
+  readonly durable: boolean;
+
+  constructor(
+    private readonly inner: Journal,
+    private readonly watch: JournalWatch,
+    /** A control: every delivery is taken for new, and every claim is granted. */
+    private readonly unfenced: boolean,
+  ) {
+    this.durable = inner.durable;
+  }
+
+  accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
+    const asked = this.unfenced ? { ...batch, attach: false } : batch;
+    return this.step(
+      'accept',
+      () => this.inner.accept(asked),
+      (answers) => ({
+        op: 'accept',
+        keys: answers.flatMap(({ kind, key }) => (kind === 'known' ? [] : [key])),
+      }),
+    );
+  }
+
+  async claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
+    const claimed = await this.step(
+      'claim',
+      () => this.inner.claim(key, worker, at),
+      () => ({ op: 'claim', key }),
+    );
+    return claimed || this.unfenced;
+  }
+
+  note(key: CallKey, note: JournalNote): Promise<void> {
+    return this.step(
+      `note ${note.kind}`,
+      () => this.inner.note(key, note),
+      () => ({ op: 'note', key }),
+    );
+  }
+
+  keep(bytes: Uint8Array): Promise<string> {
+    return this.step(
+      'keep',
+      () => this.inner.keep(bytes),
+      (hash) => ({ op: 'keep', hash }),
+    );
+  }
+
+  decide(batchId: string, decision: BatchDecision): Promise<boolean> {
+    return this.step(
+      'decide',
+      () => this.inner.decide(batchId, decision),
+      () => ({ op: 'other' }),
+    );
+  }
+
+  message(conversation: string, message: ConversationMessage): Promise<void> {
+    return this.step(
+      'message',
+      () => this.inner.message(conversation, message),
+      () => ({ op: 'other' }),
+    );
+  }
+
+  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+    return this.step(
+      'finish',
+      () => this.inner.finish(key, result, at),
+      (outcome) => (outcome === 'recorded' ? { op: 'finish', key, result } : { op: 'other' }),
+    );
+  }
+
+  sync = (): Awaitable<void> => this.inner.sync();
+  call = (key: CallKey) => this.inner.call(key);
+  find = (conversation: string, callId: string) => this.inner.find(conversation, callId);
+  batch = (id: string) => this.inner.batch(id);
+  unfinished = (conversation?: string) => this.inner.unfinished(conversation);
+  notes = (key: CallKey) => this.inner.notes(key);
+  kept = (hash: string) => this.inner.kept(hash);
+  decisions = (batchId: string) => this.inner.decisions(batchId);
+  batches = (filter?: BatchFilter) => this.inner.batches(filter);
+  history = (conversation: string) => this.inner.history(conversation);
+  close = (): Awaitable<void> => this.inner.close();
+
+  private async step<T>(
+    name: string,
+    run: () => Awaitable<T>,
+    toEntry: (value: T) => Acknowledged,
+  ): Promise<T> {
+    this.watch.before(name);
+    const value = await run();
+    this.watch.after(toEntry(value));
+    return value;
+  }
+}

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A directory of our own in the system's temporary directory. */
+export interface ScratchDirectory {
+  readonly path: string;
+  /** Makes a directory in it, and gives its path. */
+  directory(name: string): string;
+  /** The text of a file in it; empty where there is none. */
+  readText(name: string): string;
+  remove(): void;
+}
+
+export function makeScratchDirectory(prefix: string): ScratchDirectory {
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  return {
+    path,
+    directory(name) {
+      const made = join(path, name);
+      mkdirSync(made);
+      return made;
+    },
+    readText(name) {
+      try {
+        return readFileSync(join(path, name), 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+        throw error;
+      }
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}

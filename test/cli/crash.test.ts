@@ -1,0 +1,77 @@
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Toolexec } from './toolexec.js';
+
+let command: Toolexec;
+
+beforeEach(() => {
+  command = new Toolexec();
+});
+
+afterEach(() => command.remove());
+
+/** A module with a tool that writes a line for each call, and can be asked about it if `honest`. */
+function writeModule(probe: string): string {
+  const door = pathToFileURL(join(dirname(dirname(command.main)), 'index.js')).href;
+  const book = JSON.stringify(join(command.folder, 'book'));
+  return command.write(
+    'tool.mjs',
+    `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { defineTool } from ${JSON.stringify(door)};
+const lines = () => readFileSync(${book}, 'utf8').split('\\n');
+export default defineTool({
+  name: 'note', description: 'Notes.', input: { type: 'object' },
+  execute: (_, { callId }) => { appendFileSync(${book}, callId + '\\n'); return 'noted'; },
+  probe: ${probe},
+});
+export const calls = [{ id: 'a', name: 'note', args: {} }];
+export const prepare = () => writeFileSync(${book}, '');
+export const observe = () => ({ a: lines().filter((line) => line === 'a').length });
+export const knowable = ['a'];
+`,
+  );
+}
+
+const TRUE_PROBE = `(_, { callId }) => (lines().includes(callId) ? 'applied' : 'not_applied')`;
+
+describe('toolexec tools crash', () => {
+  it('passes a tool whose calls have one truthful answer, whenever it is killed', async () => {
+    const { code, stdout, stderr } = await command.run([
+      'tools',
+      'crash',
+      writeModule(TRUE_PROBE),
+      '--kills',
+      '1',
+    ]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^PASSED: \d+ kills in \d+ rounds of 1 call \(\d+ steps of the journal/);
+  }, 120_000);
+
+  it('fails a tool whose probe lies, and says where', async () => {
+    const module = writeModule(`() => 'not_applied'`);
+    const { code, stdout } = await command.run(['tools', 'crash', module, '--kills', '0', '--json']);
+    expect(code).toBe(1);
+    const { passed, problems } = JSON.parse(stdout);
+    expect(passed).toBe(false);
+    expect(problems[0]).toEqual({
+      kind: 'untrue_result',
+      killed: expect.stringMatching(/^(before|after) step \d+ \(\w+\)$/),
+      callId: 'a',
+      message: 'Its effect has happened, and its result is cancelled, executed: no.',
+    });
+  }, 120_000);
+
+  it.each([
+    [['./no-such.mjs'], /^toolexec: Cannot import the tools' module .*no-such\.mjs/],
+    [['tool.mjs', 'note', '{"a":'], /^toolexec: The arguments are no JSON/],
+    [['tool.mjs', 'other'], /^toolexec: The batch fails even when nobody kills it: .*other/],
+    [['tool.mjs', '--kills', 'many'], /must be a whole number/],
+  ])('says what is wrong with %j', async (args, message) => {
+    writeModule(TRUE_PROBE);
+    const { code, stdout, stderr } = await command.run(['tools', 'crash', ...args], { cwd: command.folder });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd()).not.toContain('\n    at ');
+  });
+});
