@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { DefineCommand, Finish } from './define/command-group.js';
+import { defineApprove } from './define/define-approve.js';
 import { defineCall } from './define/define-call.js';
 import { defineCompletions } from './define/define-completions.js';
 import { defineConfig } from './define/define-config.js';
@@ -25,6 +26,7 @@ const COMMANDS: readonly DefineCommand[] = [
   definePolicy,
   defineRepair,
   defineJournal,
+  defineApprove,
   defineDoctor,
   defineCompletions,
 ];

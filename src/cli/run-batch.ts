@@ -14,11 +14,15 @@ export interface BatchAnswer {
   readonly interrupted: boolean;
 }
 
-export interface BatchToRun {
-  readonly executor: Executor;
+export interface BatchToRun extends BatchWatch {
   readonly calls: readonly ToolCall[];
-  readonly errors: readonly ReadError[];
   readonly options: RunOptions;
+}
+
+export interface BatchWatch {
+  readonly executor: Executor;
+  /** Calls that could not be read; each is answered in its place. */
+  readonly errors: readonly ReadError[];
   readonly display: Display;
   readonly stdio: Stdio;
   /** Ends the process; called when the person is out of patience and nothing of ours runs any more. */
@@ -27,7 +31,37 @@ export interface BatchToRun {
 
 /** Runs a batch while showing it, and cancels it when the person says so. */
 export async function runBatch(batch: BatchToRun): Promise<BatchAnswer> {
-  const { executor, calls, errors, options, display, stdio } = batch;
+  const { executor, calls, errors, options } = batch;
+  if (calls.length > 0) return watchBatch(() => executor.start(calls, options), batch);
+  showErrors(batch);
+  return { results: answerReadErrors([], errors), interrupted: false };
+}
+
+/** Shows a batch that is under way, and cancels it when the person says so. */
+export async function watchBatch(
+  start: () => BatchRun | Promise<BatchRun>,
+  watch: BatchWatch,
+): Promise<BatchAnswer> {
+  const { executor, errors, display, stdio } = watch;
+  showErrors(watch);
+  const run = await start();
+  const interrupts = watchInterrupts(stdio, {
+    first: () => {
+      display.note('cancelling; press Ctrl-C again to leave at once');
+      run.cancel();
+    },
+    second: () => void leave(executor, watch.exitNow),
+  });
+  try {
+    const results = await follow(run, display);
+    return { results: answerReadErrors(results, errors), interrupted: interrupts.happened() };
+  } finally {
+    interrupts.stop();
+    display.end();
+  }
+}
+
+function showErrors({ errors, display }: BatchWatch): void {
   for (const result of answerReadErrors([], errors)) {
     display.event({
       type: 'completed',
@@ -36,22 +70,6 @@ export async function runBatch(batch: BatchToRun): Promise<BatchAnswer> {
       at: systemClock.now(),
       result,
     });
-  }
-  if (calls.length === 0) return { results: answerReadErrors([], errors), interrupted: false };
-  const run = executor.start(calls, options);
-  const interrupts = watchInterrupts(stdio, {
-    first: () => {
-      display.note('cancelling; press Ctrl-C again to leave at once');
-      run.cancel();
-    },
-    second: () => void leave(executor, batch.exitNow),
-  });
-  try {
-    const results = await follow(run, display);
-    return { results: answerReadErrors(results, errors), interrupted: interrupts.happened() };
-  } finally {
-    interrupts.stop();
-    display.end();
   }
 }
 

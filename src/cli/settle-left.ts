@@ -19,6 +19,10 @@ export async function settleLeft(
   let waits = false;
   for (const batch of left) {
     if (!batch.waits || batch.conversation !== conversation) continue;
+    if (batch.waitsFor === 'approval') {
+      waits = true;
+      continue;
+    }
     display.note(`batch ${batch.batchId} was left half done by a process that died: ${describeLeft(batch)}`);
     const decision = await askDecision(batch, stdio, env);
     if (decision !== undefined) {

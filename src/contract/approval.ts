@@ -13,9 +13,9 @@ export interface ApprovalRequest {
 }
 
 export type ApprovalDecision =
-  | { readonly kind: 'approve_all' }
-  | { readonly kind: 'deny_all'; readonly reason?: string }
-  | {
+  | ({ readonly kind: 'approve_all' } & Signed)
+  | ({ readonly kind: 'deny_all'; readonly reason?: string } & Signed)
+  | ({
       readonly kind: 'approve_selected';
       /** Call ids; a call that is not named is denied. */
       readonly ids: readonly string[];
@@ -23,7 +23,12 @@ export type ApprovalDecision =
       readonly edits?: Readonly<Record<string, JsonObject>>;
       /** Told to the model for a denied call. */
       readonly reasons?: Readonly<Record<string, string>>;
-    };
+    } & Signed);
+
+/** Who has decided, for the journal: a name, an address, the option of a command. */
+export interface Signed {
+  readonly by?: string;
+}
 
 /**
  * Asks the person. May take as long as it likes; must settle soon after `signal` aborts. A throw denies all.

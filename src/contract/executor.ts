@@ -33,6 +33,12 @@ export interface RunOptions {
   readonly agent?: string;
   /** Asked instead of the executor's own approver. */
   readonly approver?: Approver | null;
+  /**
+   * Nobody is asked now: where a call needs approval, the whole batch is recorded and waits for it, and nothing of it
+   * runs. Its calls are answered `approval_unavailable` with `metadata.pending`; `approve` goes on, in this process or
+   * in a later one. Default false.
+   */
+  readonly defer?: boolean;
   /** The assistant's message that the calls came with: it is recorded with them. */
   readonly message?: BatchMessage;
   /** Plain data that is recorded with the batch, for whoever answers later in kind. */
@@ -43,8 +49,10 @@ export interface RunOptions {
 export interface RecoveredBatch {
   readonly batchId: string;
   readonly conversation: string;
-  /** Part of it was done and part was not: its conversation waits until somebody decides (`resume`, `discard`). */
+  /** Its conversation waits until somebody decides about it. */
   readonly waits: boolean;
+  /** What it waits for, where it does: a word about what was left half done (`decide`), or approval (`approve`). */
+  readonly waitsFor?: 'recovery' | 'approval';
   /** All calls of the batch, in order; those that were ended have their result. */
   readonly calls: readonly RecoveredCall[];
 }
@@ -86,7 +94,14 @@ export interface Executor {
    */
   recover(): Promise<readonly RecoveredBatch[]>;
   /**
-   * Decides about a batch that waits: `resume` lets its results stand, `discard` has them delivered as failures.
+   * Goes on with a batch that waits for approval, as if it had just come: its calls are judged by the policy of now,
+   * the approver is asked, and what is approved runs. Of several that approve at once, one does. Where nobody answers
+   * it goes on waiting.
+   * @throws ToolError `bad_args` when it does not wait for approval (any more).
+   */
+  approve(batchId: string, options?: RunOptions): Promise<BatchRun>;
+  /**
+   * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
    * @throws ToolError `bad_args` when it does not wait (any more).
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;

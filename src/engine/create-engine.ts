@@ -2,12 +2,13 @@ import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type { BatchRun, Executor, RecoveredBatch, RunOptions } from '../contract/executor.js';
-import type { DecisionKind } from '../contract/journal.js';
+import type { CallRecord, DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { findDeferred, waitsFor } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -72,9 +73,13 @@ class Engine implements Executor {
   }
 
   start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
+    return this.#watched(calls, options);
+  }
+
+  #watched(calls: readonly ToolCall[], options: RunOptions, deferred?: readonly CallRecord[]): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    const { id, batch, results } = this.#begin(calls, options, observer);
+    const { id, batch, results } = this.#begin(calls, options, observer, deferred);
     const ended = results.finally(() => stream.end());
     return {
       id,
@@ -97,6 +102,15 @@ class Engine implements Executor {
     throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
   }
 
+  async approve(batchId: string, options: RunOptions = NO_OPTIONS): Promise<BatchRun> {
+    checkRunOptions(options);
+    this.#requireOpen('approve a batch');
+    const deferred = await findDeferred(this.#settings.journal, batchId);
+    const calls = deferred.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
+    const { conversation = this.#ownConversation } = deferred[0] ?? {};
+    return this.#watched(calls, { ...options, conversation, dryRun: false }, deferred);
+  }
+
   async recover(): Promise<readonly RecoveredBatch[]> {
     this.#requireOpen('recover');
     watchStrayErrors(this.#settings.onStrayError);
@@ -106,8 +120,13 @@ class Engine implements Executor {
   async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {
     this.#requireOpen('decide');
     const { journal, clock } = this.#settings;
+    const why = journal === null ? undefined : await waitsFor(journal, batchId);
+    if (why === 'approval') {
+      const remedy = 'It waits for approval: approve() it, with an approver that agrees or one that denies.';
+      throw new ToolError('bad_args', `Cannot ${kind} batch "${batchId}". ${remedy}`);
+    }
     const decision = { kind, at: clock.now(), data: { by: 'person' } };
-    if ((await journal?.decide(batchId, decision)) === true) return;
+    if (why === 'recovery' && (await journal?.decide(batchId, decision)) === true) return;
     const message = `Cannot ${kind} batch "${batchId}": it does not wait for a decision. recover() says which do.`;
     throw new ToolError('bad_args', message);
   }
@@ -157,6 +176,7 @@ class Engine implements Executor {
     calls: readonly ToolCall[],
     options: RunOptions,
     observer: Observer | undefined,
+    deferred?: readonly CallRecord[],
   ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
@@ -164,7 +184,7 @@ class Engine implements Executor {
     watchStrayErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
-      id: this.#settings.createId(),
+      id: deferred?.[0]?.batchId ?? this.#settings.createId(),
       settings: this.#settingsFor(options),
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
@@ -172,6 +192,7 @@ class Engine implements Executor {
       message: options.message,
       origin: options.origin,
       recovery: this.#recovery,
+      deferred,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

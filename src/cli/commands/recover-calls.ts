@@ -19,7 +19,7 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
   if (named !== undefined) {
     const { batchId } = findWaiting(named, batches);
     await executor.decide(batchId, decision);
-    batches = batches.map((batch) => (batch.batchId === batchId ? { ...batch, waits: false } : batch));
+    batches = batches.map((batch) => (batch.batchId === batchId ? toSettled(batch) : batch));
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
   else stdio.stdout.write(describe(batches));
@@ -42,9 +42,16 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
   }
 }
 
+function toSettled({ waitsFor: _, ...batch }: RecoveredBatch): RecoveredBatch {
+  return { ...batch, waits: false };
+}
+
 /** By the batch's id, or by a conversation in which just one waits. */
 function findWaiting(named: string, batches: readonly RecoveredBatch[]): RecoveredBatch {
-  const waiting = batches.filter(({ waits }) => waits);
+  const deferred = batches.find(({ batchId, waitsFor }) => batchId === named && waitsFor === 'approval');
+  if (deferred !== undefined)
+    throw new UsageError(`Batch ${named} waits for approval, and has not begun: toolexec approve ${named}`);
+  const waiting = batches.filter(({ waitsFor }) => waitsFor === 'recovery');
   const [found, ...others] = waiting.filter(
     ({ batchId, conversation }) => batchId === named || conversation === named,
   );
@@ -54,12 +61,17 @@ function findWaiting(named: string, batches: readonly RecoveredBatch[]): Recover
   throw new UsageError(`Cannot decide about "${named}": ${why}. What waits: ${ids}.`);
 }
 
+const WAITS = {
+  recovery: 'waits: --resume or --discard it',
+  approval: 'waits for approval: toolexec approve',
+};
+
 function describe(batches: readonly RecoveredBatch[]): string {
   if (batches.length === 0) return 'Nothing was left unfinished.\n';
   return batches
     .map((batch) => {
-      const { batchId, conversation, waits } = batch;
-      const state = waits ? 'waits: --resume or --discard it' : 'settled';
+      const { batchId, conversation, waitsFor } = batch;
+      const state = waitsFor === undefined ? 'settled' : WAITS[waitsFor];
       return `${batchId}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
     })
     .join('');

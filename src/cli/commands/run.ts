@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { RunOptions } from '../../contract/executor.js';
+import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../../preset/create-executor.js';
+import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
+import { toOrigin } from '../batch-origin.js';
 import type { ResponseOptions } from '../define/batch-options.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
 import { type ModelResponse, readResponse } from '../input/read-response.js';
@@ -53,7 +56,18 @@ export async function runResponse(
     format === response.format ? writeResults(format, results, response) : writeResults(format, results);
   writeJson(stdio.stdout, written);
   noteResults(results, display);
-  return exitCodeOf(results, interrupted, waits);
+  return exitCodeOf(results, interrupted, waits || results.some(isPutOff));
+}
+
+/** What the model said beside its calls belongs to the record (FR-RES-01). */
+function withMessage({ format, text }: ModelResponse): Pick<RunOptions, 'message'> {
+  const message = readMessage(format, text);
+  return message === undefined ? {} : { message };
+}
+
+/** It waits for the person, so that its answer is not its last word. */
+export function isPutOff({ metadata }: ToolResult): boolean {
+  return metadata.waits_for !== undefined;
 }
 
 function toRunOptions(
@@ -67,6 +81,9 @@ function toRunOptions(
     parallel,
     dryRun: options.dryRun === true,
     failFast: options.failFast === true,
+    defer: options.defer === true,
+    origin: toOrigin(response),
+    ...withMessage(response),
     // Outside of any conversation every delivery is a call of its own.
     ...(options.again === true ? {} : { conversation }),
   };

@@ -20,6 +20,7 @@ export interface ResponseOptions extends BatchOptions {
   readonly format?: Exclude<WireFormat, 'fenced'>;
   readonly parallel?: boolean;
   readonly failFast?: boolean;
+  readonly defer?: boolean;
 }
 
 const FORMATS = ['native', 'anthropic', 'openai', 'openai-responses', 'gemini'];
@@ -39,17 +40,24 @@ export function addBatchOptions(command: Command): Command {
 }
 
 export function addResponseOptions(command: Command): Command {
-  return addBatchOptions(command)
+  return addFormatOption(addBatchOptions(command))
     .addOption(
       new Option('--approve <id...>', 'approve these calls, refuse the others').conflicts(['yes', 'deny']),
     )
+    .addOption(
+      new Option(
+        '--defer',
+        'run nothing that somebody has to approve first: the batch waits for "toolexec approve"',
+      ).conflicts(['yes', 'deny', 'approve', 'dryRun']),
+    )
     .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
     .option('--again', 'run anew what the journal has an answer for')
-    .addOption(
-      new Option('--format <format>', 'what results are written as (default: as calls came)').choices(
-        FORMATS,
-      ),
-    )
     .option('--parallel', 'run calls side by side where they do not touch the same things')
     .option('--fail-fast', 'after a failure, cancel the calls that are left');
+}
+
+export function addFormatOption(command: Command): Command {
+  return command.addOption(
+    new Option('--format <format>', 'what results are written as (default: as calls came)').choices(FORMATS),
+  );
 }

@@ -11,7 +11,11 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
       `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run anew.`,
     );
   }
-  const unasked = results.filter(({ error }) => error?.code === 'approval_unavailable').length;
+  const unapproved = results.filter(({ error }) => error?.code === 'approval_unavailable');
+  const waiting = new Set(unapproved.flatMap(({ metadata }) => metadata.waits_for ?? []));
+  for (const batch of waiting)
+    display.note(`batch ${String(batch)} waits for you: "toolexec approve ${String(batch)}"`);
+  const unasked = unapproved.filter(({ metadata }) => metadata.waits_for === undefined).length;
   if (unasked > 0) {
     const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
     display.note(

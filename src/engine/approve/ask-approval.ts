@@ -11,6 +11,8 @@ export interface ApprovedCall {
   readonly judged: JudgedCall;
   readonly approved: boolean;
   readonly reason?: string;
+  /** Who has said so, where the decision names somebody. */
+  readonly by?: string;
   /** SHA-256 of exactly the arguments that were agreed to. */
   readonly argsHash?: string;
 }
@@ -39,9 +41,15 @@ export async function askApproval(
   return Promise.all(
     waiting.map((ready) =>
       // A decision with getters can throw while it is read: then it is none.
-      applyDecision(ready, decision, replan).catch((error: unknown) => unavailable(ready, reasonOf(error))),
+      applyDecision(ready, decision, replan)
+        .then((answer) => signed(answer, decision))
+        .catch((error: unknown) => unavailable(ready, reasonOf(error))),
     ),
   );
+}
+
+function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
+  return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
 }
 
 export function toRequest(ready: ReadyCall): ApprovalRequest {

@@ -1,5 +1,6 @@
 import type { Acceptance } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
+import { pending } from '../approve/deferred-calls.js';
 import type { JudgedCall, ResolvedCall } from '../plan/judged-call.js';
 import { refuseReady } from './refuse-ready.js';
 import { failure } from './results.js';
@@ -17,7 +18,8 @@ export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefi
     return refuseReady(call, 'duplicate_tool_call_id', message);
   }
   // Also for a call that would be refused today: what its first delivery did stays true.
-  const { result, decision } = acceptance.record;
+  const { result, decision, state, batchId } = acceptance.record;
+  if (result === undefined && state === 'queued' && decision === 'wait') return pending(call, batchId);
   if (result === undefined) {
     const message =
       'This call was delivered before and has no answer yet: it is being run, or its process has died.';
@@ -51,8 +53,9 @@ const TOLD: Readonly<Record<string, string>> = {
 function refuseWaiting(call: JudgedCall, batchId: string): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =
-    `Nothing was run: batch "${batchId}" of this conversation was left half done and waits for the person. Decide with ` +
-    `"toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with executor.decide().`;
+    `Nothing was run: batch "${batchId}" of this conversation waits for the person. If it waits for approval, decide ` +
+    `with "toolexec approve ${batchId}"; if it was left half done, with "toolexec journal recover --resume ${batchId}" ` +
+    `or "--discard ${batchId}". In a program: executor.approve() and executor.decide().`;
   const refused = refuseReady(call, 'cancelled', message);
   const result = { ...refused.result, metadata: { waits_for: batchId } };
   return { ...refused, result, recorded: true };

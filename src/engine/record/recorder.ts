@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
-import type { Acceptance, CallKey, Journal, JournalNote } from '../../contract/journal.js';
+import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
 import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
@@ -35,6 +35,24 @@ export class Recorder {
     const answer = this.#answers[index];
     // The journal's own text of it is found faster than one that is put together anew.
     return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
+  }
+
+  /** Goes on with a batch that is recorded. */
+  adopt(calls: readonly CallRecord[]): void {
+    this.#answers = calls.map(({ key }) => ({ kind: 'fresh', key }));
+  }
+
+  /** From now on the batch waits for approval, whatever becomes of this process. */
+  async putOff(): Promise<void> {
+    const data = { why: 'approval' };
+    await this.#journal.decide(this.#batchId, { kind: 'wait', at: this.#settings.clock.now(), data });
+  }
+
+  /** Ends the wait: true for one of all who try. From now on the batch lives and dies with this process. */
+  async takeOver(): Promise<boolean> {
+    const { id, pid, startedAt } = this.#settings.worker;
+    const data = { why: 'approval', worker: { id, pid, startedAt } };
+    return this.#journal.decide(this.#batchId, { kind: 'resume', at: this.#settings.clock.now(), data });
   }
 
   /**

@@ -1,6 +1,8 @@
 import type { RecoveredBatch } from '../../contract/executor.js';
-import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
+import type { JsonValue } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
+import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { settleCall } from './settle-call.js';
 
@@ -48,7 +50,10 @@ export class Recovery {
     const ids = new Set([...settled, ...waiting.reverse()]);
     const isWaiting = new Set(waiting);
     const batches: RecoveredBatch[] = [];
-    for (const id of ids) batches.push(toRecovered(id, await journal.batch(id), isWaiting.has(id)));
+    for (const id of ids) {
+      const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
+      batches.push(toRecovered(id, await journal.batch(id), why));
+    }
     return batches;
   }
 
@@ -89,10 +94,23 @@ export class Recovery {
     return left;
   }
 
+  /**
+   * Whether a queued call is still to come: its batch was put off on purpose and waits for approval, or somebody has
+   * approved it, whose process lives.
+   */
+  async #isHeld(journal: Journal, call: CallRecord): Promise<boolean> {
+    if (call.worker !== undefined || call.decision === undefined) return false;
+    const last = (await journal.decisions(call.batchId)).at(-1);
+    if (last?.data.why !== 'approval') return false;
+    if (last.kind === 'wait') return true;
+    const worker = toWorker(last.data.worker);
+    return worker !== undefined && this.#settings.isWorkerAlive(worker);
+  }
+
   async #settleBatch(journal: Journal, batchId: string, calls: readonly CallRecord[]): Promise<void> {
     const results = new Map<string, ToolResult>();
     for (const call of calls) {
-      if (await waitsForApproval(journal, call)) continue;
+      if (await this.#isHeld(journal, call)) continue;
       results.set(call.key, await settleCall(call, this.#settings));
     }
     if (results.size === 0) return;
@@ -107,11 +125,12 @@ export class Recovery {
   }
 }
 
-/** A queued call of a batch that was put off on purpose: its process may be gone, its decision is still to come. */
-async function waitsForApproval(journal: Journal, call: CallRecord): Promise<boolean> {
-  if (call.worker !== undefined || call.decision !== 'wait') return false;
-  const last = (await journal.decisions(call.batchId)).at(-1);
-  return last?.data.why === 'approval';
+/** The process that has taken a batch over, as it has written itself down. */
+function toWorker(value: JsonValue | undefined): Worker | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { id, pid, startedAt } = value as Readonly<Record<string, JsonValue>>;
+  if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return undefined;
+  return { id, pid, startedAt };
 }
 
 /** It was done, at least in part: by itself, or so the probe says. */
@@ -125,11 +144,16 @@ function isLeftOut(result: ToolResult | undefined): boolean {
   return result?.success === false && result.metadata.recovered === true;
 }
 
-function toRecovered(batchId: string, calls: readonly CallRecord[], waits: boolean): RecoveredBatch {
+function toRecovered(
+  batchId: string,
+  calls: readonly CallRecord[],
+  why: RecoveredBatch['waitsFor'],
+): RecoveredBatch {
   return {
     batchId,
     conversation: calls[0]?.conversation ?? '',
-    waits,
+    waits: why !== undefined,
+    ...(why === undefined ? {} : { waitsFor: why }),
     calls: calls.map(({ callId, toolName, state, result }) => ({
       callId,
       toolName,

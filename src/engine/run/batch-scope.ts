@@ -1,5 +1,5 @@
 import type { ConversationMemory } from '../../contract/context.js';
-import type { BatchMessage } from '../../contract/journal.js';
+import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
 import type { Recovery } from '../recover/recovery.js';
@@ -17,6 +17,8 @@ export interface BatchScope {
   readonly origin: JsonObject | undefined;
   /** What earlier processes have left is settled before anything of this batch is recorded. */
   readonly recovery: Pick<Recovery, 'ensure'>;
+  /** Its calls as they were recorded, where it was put off and is gone on with. */
+  readonly deferred: readonly CallRecord[] | undefined;
   /** Undefined: nobody can watch this batch. */
   readonly observer: Observer | undefined;
   /** Bytes that the model's context can still take; shrinks with every result. */

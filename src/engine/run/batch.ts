@@ -1,10 +1,11 @@
 import { abortable } from '../../base/abortable.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
-import type { Acceptance } from '../../contract/journal.js';
+import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { askApproval } from '../approve/ask-approval.js';
+import { approverOf, BatchApproval } from '../approve/batch-approval.js';
+import { answeredEarlier, isUnanswered, putOff, takenByAnother } from '../approve/deferred-calls.js';
 import { review } from '../approve/review.js';
 import { conflicts } from '../effects/conflicts.js';
 import { judgeBatch, replanner } from '../plan/judge-batch.js';
@@ -43,6 +44,8 @@ export class Batch {
   #abort: AbortController | undefined;
   #stop: Stop | undefined;
   #ending: Promise<ToolResult[]> | undefined;
+  /** Made when somebody has to be asked. */
+  #approval: BatchApproval | undefined;
 
   constructor(
     calls: readonly ToolCall[],
@@ -126,6 +129,7 @@ export class Batch {
     if (observer !== undefined) for (const call of this.#judged) observer.planned(toPlannedCall(call));
     const recorder = this.#recorder;
     if (recorder === undefined) return this.#ask();
+    if (this.#scope.deferred !== undefined) return this.#goOn(recorder, this.#scope.deferred);
     const settled = this.#scope.recovery.ensure();
     if (settled !== undefined) return this.#admitAfter(settled, recorder);
     const recorded = this.#record(recorder);
@@ -141,6 +145,19 @@ export class Batch {
     }
     await this.#record(recorder);
     return this.#ask();
+  }
+
+  /** A batch that was put off. What has its answer keeps it. */
+  async #goOn(recorder: Recorder, deferred: readonly CallRecord[]): Promise<void> {
+    recorder.adopt(deferred);
+    this.#judged = this.#judged.map((call, index) => answeredEarlier(call, deferred[index]));
+    const before = this.#judged;
+    await this.#ask();
+    // Who has left the question open has not decided.
+    const isOpen = this.#approval?.isPutOff === true || this.#stop !== undefined;
+    if (isOpen || this.#judged.some(isUnanswered)) this.#judged = putOff(before, this.#scope.id);
+    else if (await recorder.takeOver()) this.#approval?.note();
+    else this.#judged = this.#judged.map(takenByAnother);
   }
 
   #ask(): Promise<void> | undefined {
@@ -206,9 +223,8 @@ export class Batch {
   }
 
   #waitingForApproval(): readonly number[] {
-    const approver = this.#approver();
-    // Null is consent in advance: the host program has decided that nobody is asked.
-    if (approver === null || this.#stop !== undefined) return NOBODY;
+    if (approverOf({ options: this.#options, scope: this.#scope }) === null || this.#stop !== undefined)
+      return NOBODY;
     let waiting: number[] | undefined;
     for (const [index, call] of this.#judged.entries()) {
       if (call.kind !== 'ready' || !call.needsApproval || !this.#runsForReal(call)) continue;
@@ -218,31 +234,18 @@ export class Batch {
     return waiting ?? NOBODY;
   }
 
-  #approver(): RunOptions['approver'] {
-    return this.#options.approver === undefined ? this.#scope.settings.approver : this.#options.approver;
-  }
-
   async #approve(waiting: readonly number[]): Promise<void> {
-    const { settings, observer } = this.#scope;
-    const approver = this.#approver();
-    const calls = waiting.map((index) => this.#judged[index] as ReadyCall);
-    if (approver === undefined || approver === null) {
-      for (const [place, index] of waiting.entries())
-        this.#judged[index] = unasked(calls[place] as ReadyCall);
-      return;
-    }
-    for (const { call, summary } of calls) observer?.approvalRequested({ call, summary });
-    const answers = await askApproval(calls, approver, replanner(settings), this.#signal());
-    for (const [place, { judged, approved, reason, argsHash }] of answers.entries()) {
-      const index = waiting[place] as number;
-      this.#judged[index] = judged;
-      if (argsHash !== undefined) this.#starter.approve(index, argsHash);
-      observer?.approvalDecided(judged.call, approved, reason);
-      this.#recorder?.note(index, judged.call.id, 'approval', {
-        approved,
-        ...(argsHash === undefined ? {} : { argsHash, args: judged.call.args }),
-        ...(reason === undefined ? {} : { reason }),
-      });
+    const agreed = (index: number, argsHash: string): void => this.#starter.approve(index, argsHash);
+    this.#approval = new BatchApproval({
+      scope: this.#scope,
+      options: this.#options,
+      recorder: this.#recorder,
+      agreed,
+    });
+    try {
+      this.#judged = await this.#approval.ask(this.#judged, waiting, this.#signal());
+    } catch (error) {
+      this.#unrecorded(error);
     }
   }
 
@@ -344,9 +347,4 @@ function nameOf(call: unknown, index: number): { readonly id: string; readonly n
     id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
     name: typeof name === 'string' ? name : 'unknown',
   };
-}
-
-function unasked(ready: ReadyCall): JudgedCall {
-  const message = `${ready.call.name} needs approval, and there is nobody to ask: ${ready.reason.replace(/[.]+$/, '')}. Give an approver, or allow it by a rule.`;
-  return refuseReady(ready, 'approval_unavailable', message);
 }

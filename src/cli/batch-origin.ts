@@ -1,0 +1,33 @@
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import type { CallOrigin } from '../protocols/call-origin.js';
+import type { ReadError } from '../protocols/read-error.js';
+import { isWireFormat, type WireFormat } from '../protocols/wire-format.js';
+import type { ModelResponse } from './input/read-response.js';
+
+/** What has to be known of a response to answer it in kind, however much later. */
+export interface BatchOrigin {
+  readonly format: WireFormat;
+  readonly origins?: readonly CallOrigin[];
+  readonly errors: readonly ReadError[];
+}
+
+/** As the journal keeps it. */
+export function toOrigin({ format, origins, errors }: ModelResponse): JsonObject {
+  // All three are plain JSON by their own word.
+  return { format, ...(origins === undefined ? {} : { origins }), errors } as unknown as JsonObject;
+}
+
+/** What was kept; a program's own batches have nothing that we could read, and are answered in the native format. */
+export function readOrigin(kept: JsonObject | undefined): BatchOrigin {
+  const { format, origins, errors } = kept ?? {};
+  return {
+    format: isWireFormat(format) ? format : 'native',
+    ...(isList<CallOrigin>(origins) ? { origins } : {}),
+    errors: isList<ReadError>(errors) ? errors : [],
+  };
+}
+
+/** Written by ourselves, a line above. */
+function isList<T>(value: JsonValue | readonly T[] | undefined): value is readonly T[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,81 @@
+import type { Journal } from '../../contract/journal.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { openJournal } from '../../journal/open-journal.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import { writeResults } from '../../protocols/write-results.js';
+import { chooseApprover } from '../approve/choose-approver.js';
+import { type BatchOrigin, readOrigin } from '../batch-origin.js';
+import type { ApproveOptions } from '../define/define-approve.js';
+import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { watchBatch } from '../run-batch.js';
+import { settleRun } from '../settle-run.js';
+import { createDisplay } from '../show/create-display.js';
+import { noteResults } from '../show/note-results.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+import { isPutOff } from './run.js';
+
+/** `toolexec approve`: decides about a batch that was put off, and answers as `run` would have. */
+export async function approveBatch(
+  named: string,
+  options: ApproveOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { stdio, env, exitNow } = surroundings;
+  const settled = settleRun(options, surroundings);
+  const journal = openJournal(settled.executor.journal);
+  try {
+    const { id, origin } = await findDeferred(named, journal);
+    await requireCalls(options.approve, id, journal);
+    const approver = chooseApprover(options, stdio, env);
+    const display = createDisplay(stdio.stderr, options.json === true, env);
+    for (const note of settled.notes) display.note(note);
+    await using executor = createExecutor({
+      ...settled.executor,
+      journal,
+      ...(approver === undefined ? {} : { approver }),
+    });
+    const { results, interrupted } = await watchBatch(
+      () => executor.approve(id, { parallel: options.parallel ?? settled.parallel }),
+      { executor, errors: origin.errors, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) },
+    );
+    const { format = origin.format } = options;
+    writeJson(stdio.stdout, writeResults(format, results, format === origin.format ? origin : {}));
+    noteResults(results, display);
+    return exitCodeOf(results, interrupted, results.some(isPutOff));
+  } catch (error) {
+    if (isToolError(error, 'journal_unavailable') || isToolError(error, 'bad_args'))
+      throw new UsageError(error.message, { cause: error });
+    throw error;
+  } finally {
+    await journal.close();
+  }
+}
+
+/** By the batch's id, or by a conversation in which just one waits for approval. */
+async function findDeferred(
+  named: string,
+  journal: Journal,
+): Promise<{ readonly id: string; readonly origin: BatchOrigin }> {
+  const waiting = await journal.batches({ waiting: true });
+  const found = waiting.filter(({ id, conversation }) => id === named || conversation === named);
+  const [batch] = found;
+  if (batch !== undefined && found.length === 1) return { id: batch.id, origin: readOrigin(batch.origin) };
+  const ids = waiting.map(({ id }) => id).join(', ') || 'none';
+  const why = batch === undefined ? 'nothing of that name waits' : 'several batches of it wait';
+  throw new UsageError(`Cannot approve "${named}": ${why}. What waits: ${ids}.`);
+}
+
+/** An id that no call has would approve nothing, in silence. */
+async function requireCalls(
+  ids: readonly string[] | undefined,
+  batchId: string,
+  journal: Journal,
+): Promise<void> {
+  if (ids === undefined) return;
+  const known = (await journal.batch(batchId)).map(({ callId }) => callId);
+  const wrong = ids.find((id) => !known.includes(id));
+  if (wrong !== undefined)
+    throw new UsageError(`--approve ${wrong} names no call of this batch. Its calls: ${known.join(', ')}.`);
+}

@@ -1,0 +1,205 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalRequest } from '../contract/approval.js';
+import type { RunOptions } from '../contract/executor.js';
+import type { Journal } from '../contract/journal.js';
+import { defineTool } from '../engine/declare/define-tool.js';
+import { openJournal } from '../journal/open-journal.js';
+import { createExecutor } from './create-executor.js';
+import type { ExecutorOptions } from './executor-options.js';
+
+let folder: string;
+let ledger: string;
+let journal: Journal;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'toolexec-deferred-'));
+  ledger = join(folder, 'ledger');
+  writeFileSync(ledger, '');
+  journal = openJournal(join(folder, 'journal.db'));
+});
+
+afterEach(async () => {
+  await journal.close();
+  rmSync(folder, { recursive: true });
+});
+
+const paid = (): string[] => readFileSync(ledger, 'utf8').split('\n').slice(0, -1);
+
+function executor(options: ExecutorOptions = {}) {
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: { type: 'object', properties: { to: { type: 'string' } } },
+    requiresApproval: ({ to }) => to !== 'nobody',
+    effects: () => [{ kind: 'fetch', url: 'https://bank.example' }],
+    execute: ({ to }, { callId }) => {
+      appendFileSync(ledger, `${callId} ${String(to)}\n`);
+      return `paid ${String(to)}`;
+    },
+  });
+  return createExecutor({ tools: [pay], root: folder, policy: null, journal, ...options });
+}
+
+const CALLS = [
+  { id: 'a', name: 'pay', args: { to: 'ada' } },
+  { id: 'b', name: 'pay', args: { to: 'nobody' } },
+  { id: 'c', name: 'missing', args: {} },
+  { id: 'd', name: 'pay', args: { to: 'dan' } },
+];
+const DEFER: RunOptions = { conversation: 'c1', defer: true };
+const approveAll = () => ({ kind: 'approve_all', by: 'ada@example.org' }) as const;
+
+async function deferred(): Promise<string> {
+  await using first = executor();
+  const run = first.start(CALLS, DEFER);
+  await run.results;
+  return run.id;
+}
+
+describe('a batch that is put off', () => {
+  it('runs nothing, also not what needs no approval, and says what it waits for', async () => {
+    await using first = executor({ approver: () => expect.fail('nobody is asked') });
+    const run = first.start(CALLS, DEFER);
+    const results = await run.results;
+    expect(paid()).toEqual([]);
+    const pending = {
+      success: false,
+      error: { code: 'approval_unavailable', details: { executed: 'no' } },
+      metadata: { pending: true, waits_for: run.id },
+    };
+    expect(results).toMatchObject([pending, pending, { error: { code: 'unknown_tool' } }, pending]);
+    expect(results[0]?.error?.message).toContain(`toolexec approve ${run.id}`);
+    expect((await journal.batch(run.id)).map(({ state }) => state)).toEqual([
+      'queued',
+      'queued',
+      'done',
+      'queued',
+    ]);
+  });
+
+  it('runs at once where nothing needs approval', async () => {
+    await using first = executor();
+    const [result] = await first.run([{ id: 'b', name: 'pay', args: { to: 'nobody' } }], DEFER);
+    expect(result?.output).toBe('paid nobody');
+  });
+
+  it('outlives its process, is not taken for left behind, and holds its conversation', async () => {
+    const id = await deferred();
+    await using later = executor({ approver: null });
+    expect(await later.recover()).toMatchObject([{ batchId: id, waits: true }]);
+    const [other] = await later.run([{ id: 'x', name: 'pay', args: { to: 'eve' } }], { conversation: 'c1' });
+    expect(other).toMatchObject({ error: { code: 'cancelled' }, metadata: { waits_for: id } });
+    // Delivered again, it still waits.
+    expect(await later.run(CALLS, { conversation: 'c1' })).toMatchObject([
+      { error: { code: 'approval_unavailable' }, metadata: { pending: true } },
+      { metadata: { pending: true } },
+      { error: { code: 'unknown_tool' } },
+      { metadata: { pending: true } },
+    ]);
+    expect(paid()).toEqual([]);
+  });
+});
+
+describe('executor.approve()', () => {
+  it('asks, runs what is approved, and answers the whole batch in order', async () => {
+    const id = await deferred();
+    const asked: ApprovalRequest[] = [];
+    await using later = executor();
+    const run = await later.approve(id, {
+      approver: (requests) => {
+        asked.push(...requests);
+        return { kind: 'approve_selected', ids: ['a'], reasons: { d: 'not dan' }, by: 'ada@example.org' };
+      },
+    });
+    const results = await run.results;
+    expect(asked.map(({ callId }) => callId)).toEqual(['a', 'd']);
+    expect(results.map(({ callId, output, error }) => [callId, output, error?.code])).toEqual([
+      ['a', 'paid ada', undefined],
+      ['b', 'paid nobody', undefined],
+      ['c', '', 'unknown_tool'],
+      ['d', '', 'user_denied'],
+    ]);
+    expect(paid()).toEqual(['a ada', 'b nobody']);
+    const [record] = await journal.batch(id);
+    const notes = await journal.notes(record?.key ?? '');
+    expect(notes.filter(({ kind }) => kind === 'approval').map(({ data }) => data)).toMatchObject([
+      { approved: true, by: 'ada@example.org', args: { to: 'ada' } },
+    ]);
+    expect(await later.recover()).toEqual([]);
+    // Delivered once more: answered from the journal.
+    const again = await later.run(CALLS, { conversation: 'c1' });
+    expect(again.map(({ metadata }) => metadata.replayed)).toEqual([true, true, true, true]);
+    expect(paid()).toHaveLength(2);
+  });
+
+  it('leaves it waiting where there is nobody to ask, or the person walks away', async () => {
+    const id = await deferred();
+    await using later = executor();
+    expect((await (await later.approve(id)).results)[0]).toMatchObject({ metadata: { pending: true } });
+    const abort = new AbortController();
+    const run = await later.approve(id, {
+      signal: abort.signal,
+      approver: () => {
+        abort.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect((await run.results)[0]).toMatchObject({ metadata: { pending: true } });
+    expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
+  });
+
+  it('runs once, however many approve at the same time', async () => {
+    const id = await deferred();
+    const executors = Array.from({ length: 4 }, () => executor());
+    const runs = await Promise.all(executors.map((one) => one.approve(id, { approver: approveAll })));
+    const answers = await Promise.all(runs.map(({ results }) => results));
+    expect(paid()).toEqual(['a ada', 'b nobody', 'd dan']);
+    expect(answers.filter(([first]) => first?.success === true)).toHaveLength(1);
+    for (const one of executors) await one.close();
+  });
+
+  it('judges by the policy of now', async () => {
+    const id = await deferred();
+    await using later = executor({ policy: { denylist: ['pay'] } });
+    const results = await (await later.approve(id, { approver: approveAll })).results;
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      'denylisted',
+      'denylisted',
+      'unknown_tool',
+      'denylisted',
+    ]);
+    expect(paid()).toEqual([]);
+  });
+
+  it.each([['no-such-batch'], ['decided']])('refuses what does not wait for approval: %s', async (which) => {
+    await using later = executor();
+    let id = which;
+    if (which === 'decided') {
+      id = await deferred();
+      await (await later.approve(id, { approver: approveAll })).results;
+    }
+    await expect(later.approve(id, { approver: approveAll })).rejects.toMatchObject({
+      code: 'bad_args',
+      message: `Cannot approve batch "${id}": it does not wait for approval.`,
+    });
+    await expect(later.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
+  });
+
+  it('is not settled as left behind while the process lives that has approved it', async () => {
+    const id = await deferred();
+    await using later = executor();
+    let recovered: unknown;
+    const run = await later.approve(id, { approver: approveAll });
+    for await (const event of run.events) {
+      if (event.type === 'started' && event.callId === 'a') {
+        await using other = executor();
+        recovered = await other.recover();
+      }
+    }
+    expect(recovered).toEqual([]);
+    expect((await run.results).map(({ success }) => success)).toEqual([true, true, false, true]);
+  });
+});

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Toolexec } from './toolexec.js';
+
+let command: Toolexec;
+let response: string;
+
+beforeEach(() => {
+  command = new Toolexec();
+  response = command.json('response.json', {
+    model: 'claude-x',
+    role: 'assistant',
+    content: [
+      { type: 'text', text: 'I write two files.' },
+      { type: 'tool_use', id: 'one', name: 'write_file', input: { path: 'one.txt', content: '1\n' } },
+      { type: 'tool_use', id: 'bad', name: 'write_file', input: 'no object' },
+      { type: 'tool_use', id: 'two', name: 'write_file', input: { path: 'two.txt', content: '2\n' } },
+    ],
+  });
+});
+
+afterEach(() => command.remove());
+
+const there = (name: string): boolean => existsSync(join(command.root, name));
+
+async function putOff(): Promise<string> {
+  const { code, stdout } = await command.run(['run', response, '--defer', '--conversation', 'thread-7']);
+  expect(code).toBe(4);
+  const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(stdout) ?? [];
+  expect(id).not.toBe('');
+  return id;
+}
+
+describe('toolexec run --defer', () => {
+  it('runs nothing, answers in kind that it waits, and exits 4', async () => {
+    const { code, stdout, stderr } = await command.run(['run', response, '--defer', '--json']);
+    expect(code).toBe(4);
+    const { content } = JSON.parse(stdout);
+    expect(content.map(({ tool_use_id }: { tool_use_id: string }) => tool_use_id)).toEqual([
+      'one',
+      'bad',
+      'two',
+    ]);
+    expect(content[0].content).toMatch(
+      /^Error: Not run yet: its batch waits for approval\. Decide with "toolexec approve /,
+    );
+    expect(stderr).not.toContain('\n    at ');
+    expect(there('one.txt')).toBe(false);
+    const again = await command.run(['run', response, '--yes']);
+    expect([again.code, there('one.txt')]).toEqual([4, false]);
+    expect(again.stdout).toContain('its batch waits for approval');
+  });
+
+  it('runs at once what nobody has to approve', async () => {
+    const read = command.json('read.json', { id: 'r', name: 'read_file', args: { path: 'a.txt' } });
+    command.write('root/a.txt', 'text\n');
+    const { code, stdout } = await command.run(['run', read, '--defer']);
+    expect([code, JSON.parse(stdout)[0].output]).toEqual([0, 'text\n']);
+  });
+
+  it('is not taken for left behind by what runs later', async () => {
+    const id = await putOff();
+    const { stdout } = await command.run(['journal', 'recover', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { batchId: id, waits: true, calls: [{ state: 'queued' }, { state: 'queued' }] },
+    ]);
+    const discard = await command.run(['journal', 'recover', '--discard', id]);
+    expect([discard.code, discard.stderr]).toEqual([
+      2,
+      expect.stringContaining('waits for approval, and has not begun'),
+    ]);
+  });
+});
+
+describe('toolexec approve', () => {
+  it('runs the batch and answers all of it, as run would have', async () => {
+    const id = await putOff();
+    const { code, stdout } = await command.run(['approve', id, '--yes']);
+    // One call could not be read.
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      role: 'user',
+      content: [{ tool_use_id: 'one' }, { tool_use_id: 'bad', is_error: true }, { tool_use_id: 'two' }],
+    });
+    expect(readFileSync(join(command.root, 'two.txt'), 'utf8')).toBe('2\n');
+    const more = await command.run(['run', response, '--conversation', 'thread-7']);
+    expect([more.code, JSON.parse(more.stdout).content[0].is_error]).toEqual([1, undefined]);
+    const again = await command.run(['approve', id, '--yes']);
+    expect([again.code, again.stdout]).toEqual([2, '']);
+    expect(again.stderr).toMatch(
+      /^toolexec: Cannot approve ".+": nothing of that name waits\. What waits: none\.\n$/,
+    );
+  });
+
+  it('takes some calls by their ids, by the name of the conversation', async () => {
+    await putOff();
+    const wrong = await command.run(['approve', 'thread-7', '--approve', 'three']);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('names no call of this batch')]);
+    const { code } = await command.run(['approve', 'thread-7', '--approve', 'two', '--format', 'native']);
+    expect([code, there('one.txt'), there('two.txt')]).toEqual([1, false, true]);
+  });
+
+  it('denies all of it', async () => {
+    const id = await putOff();
+    const { code, stdout } = await command.run(['approve', id, '--deny', '--format', 'native']);
+    expect([code, JSON.parse(stdout)[0].error.code]).toEqual([1, 'user_denied']);
+    expect(there('one.txt')).toBe(false);
+  });
+
+  it('leaves it waiting where nobody is there to decide', async () => {
+    const id = await putOff();
+    const { code, stdout } = await command.run(['approve', id]);
+    expect(code).toBe(4);
+    expect(stdout).toContain('its batch waits for approval');
+    expect((await command.run(['approve', id, '--yes'])).code).toBe(1);
+    expect(there('one.txt')).toBe(true);
+  });
+});
