@@ -21,6 +21,7 @@ export class BareJournal {
     this.#database = sqlite.openSqlite(path);
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     for (const step of journalSchema.MIGRATIONS) this.#database.exec(step);
+    this.#database.exec(`INSERT INTO workers VALUES (1, '${WORKER}', ${process.pid}, 1, 1, NULL)`);
     this.#statements = prepareStatements(this.#database);
   }
 
@@ -71,7 +72,7 @@ const REASON = 'no policy is set';
 function prepareStatements(database: ReturnType<typeof sqlite.openSqlite>) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
-    batch: database.prepare('INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)'),
+    batch: database.prepare('INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, 1)'),
     call: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     claim: database.prepare('INSERT INTO claims VALUES (?, ?, ?, ?, ?)'),
     result: database.prepare('INSERT INTO results VALUES (?, ?, ?, ?)'),

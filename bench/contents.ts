@@ -26,6 +26,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./journal.js')).measureJournal,
   },
   {
+    name: 'recovery',
+    title: 'Opening a journal, and settling what dead processes left in it; milliseconds in all',
+    nodeOptions: [],
+    load: async () => (await import('./recovery.js')).measureRecovery,
+  },
+  {
     name: 'bytes',
     title: 'Bytes allocated a call',
     nodeOptions: COUNTING,

@@ -14,12 +14,25 @@ export type { Clock } from './contract/clock.js';
 export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
 export type { Effect, Risk } from './contract/effect.js';
 export type { ToolEvent } from './contract/event.js';
-export type { BatchRun, Executor, ExecutorMode, RunOptions } from './contract/executor.js';
 export type {
+  BatchRun,
+  Executor,
+  ExecutorMode,
+  RecoveredBatch,
+  RecoveredCall,
+  RunOptions,
+  SkippedFile,
+  UndoOptions,
+  UndoReport,
+} from './contract/executor.js';
+export type {
+  ChangeOptions,
   ContainedFiles,
   DirectoryEntry,
   FileChange,
+  FileIntent,
   FileStat,
+  IntendedChange,
   ReadOptions,
   Sandbox,
   WriteAllOptions,
@@ -52,6 +65,7 @@ export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js'
 export type { CommandOutcome, KeptOutput, ToolProcesses } from './contract/processes.js';
 export type { Executed, ResultError, ToolFailure, ToolResult, ToolSuccess } from './contract/result.js';
 export type {
+  ProbeContext,
   Registry,
   Tool,
   ToolCategory,

@@ -64,6 +64,28 @@ export interface RecoveredCall {
   readonly result?: ToolResult;
 }
 
+export interface UndoOptions {
+  /** Whose call it is. Left out: the newest call with this id. */
+  readonly conversation?: string;
+  /** Says what would be put back, and puts back nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** What an undo did to the files of a call. */
+export interface UndoReport {
+  readonly callId: string;
+  /** Canonical paths that are as they were before the call (with `dryRun`: would be). */
+  readonly restored: readonly string[];
+  readonly skipped: readonly SkippedFile[];
+  /** The call as which the undo is recorded: undo it, and the change is there again. Left out: nothing was done. */
+  readonly undoId?: string;
+}
+
+export interface SkippedFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
 /** A batch that is under way. */
 export interface BatchRun {
   readonly id: string;
@@ -105,6 +127,11 @@ export interface Executor {
    * @throws ToolError `bad_args` when it does not wait (any more).
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;
+  /**
+   * Puts back what a call changed in files; a file that was changed since stays as it is, and is reported.
+   * @throws ToolError `bad_args` when the journal knows no such call, or nothing of what it changed.
+   */
+  undo(callId: string, options?: UndoOptions): Promise<UndoReport>;
   /**
    * What a model is shown, sorted by name; nothing in mode `disabled`, and in mode `parse_only` the definitions of the
    * options where they hold any.

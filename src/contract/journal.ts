@@ -180,8 +180,11 @@ export interface Journal {
   sync(): Awaitable<void>;
 
   call(key: CallKey): Awaitable<CallRecord | undefined>;
-  /** The delivery that a call id names in a conversation: the first, unless that one was judged anew. */
-  find(conversation: string, callId: string): Awaitable<CallRecord | undefined>;
+  /**
+   * The delivery that a call id names in a conversation: the first, unless that one was judged anew. Without a
+   * conversation: of all of them the newest that was started, else the newest.
+   */
+  find(conversation: string | undefined, callId: string): Awaitable<CallRecord | undefined>;
   /** A batch's calls, in order. */
   batch(id: string): Awaitable<readonly CallRecord[]>;
   /** Calls that are not done, oldest first; of one conversation, or of all. */

@@ -1,7 +1,14 @@
 import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
-import type { BatchRun, Executor, RecoveredBatch, RunOptions } from '../contract/executor.js';
+import type {
+  BatchRun,
+  Executor,
+  RecoveredBatch,
+  RunOptions,
+  UndoOptions,
+  UndoReport,
+} from '../contract/executor.js';
 import type { CallRecord, DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
@@ -21,6 +28,7 @@ import type { BatchScope } from './run/batch-scope.js';
 import { watchStrayErrors } from './run/stray-errors.js';
 import { checkCalls, checkRunOptions } from './run-options.js';
 import type { EngineSettings } from './settings.js';
+import { undoCall } from './undo/undo-call.js';
 
 /**
  * The executor over complete settings. Programs use `createExecutor`, which chooses them.
@@ -129,6 +137,12 @@ class Engine implements Executor {
     if (why === 'recovery' && (await journal?.decide(batchId, decision)) === true) return;
     const message = `Cannot ${kind} batch "${batchId}": it does not wait for a decision. recover() says which do.`;
     throw new ToolError('bad_args', message);
+  }
+
+  async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
+    this.#requireOpen('undo');
+    await this.#recovery.ensure();
+    return undoCall(callId, options, this.#settings);
   }
 
   definitions(): readonly ToolDefinition[] {

@@ -236,14 +236,20 @@ class MemoryJournal implements Journal {
     return this.callOf(key)?.toRecord();
   }
 
-  find(conversation: string, callId: string): CallRecord | undefined {
+  find(conversation: string | undefined, callId: string): CallRecord | undefined {
     if (this.closed) throw journalIsClosed('find a call');
+    if (conversation === undefined) return this.findAnywhere(callId)?.toRecord();
     let holder: MemoryCall | undefined;
     for (const call of this.callsOf(conversation)) {
       if (call.entry.callId !== callId) continue;
       if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(call.entry))) holder = call;
     }
     return holder?.toRecord();
+  }
+
+  private findAnywhere(callId: string): MemoryCall | undefined {
+    const calls = [...this.callsOf(undefined)].filter(({ entry }) => entry.callId === callId);
+    return calls.findLast(({ worker }) => worker !== undefined) ?? calls.at(-1);
   }
 
   batch(id: string): readonly CallRecord[] {

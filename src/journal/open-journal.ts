@@ -101,7 +101,7 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.call(key), 'read a call');
   }
 
-  find(conversation: string, callId: string): Promise<CallRecord | undefined> {
+  find(conversation: string | undefined, callId: string): Promise<CallRecord | undefined> {
     return this.ask((journal) => journal.find(conversation, callId), 'find a call');
   }
 

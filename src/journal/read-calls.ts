@@ -40,11 +40,21 @@ export function findByKey(database: JournalDatabase, key: CallKey): CallRecord |
 
 export function findFirstDelivery(
   database: JournalDatabase,
-  conversation: string,
+  conversation: string | undefined,
   callId: string,
 ): CallRecord | undefined {
+  if (conversation === undefined) return findAnywhere(database, toStoredText(callId));
   const holder = findNameHolder(database, toStoredText(conversation), toStoredText(callId), 'any');
   return holder === undefined ? undefined : readCall(database, holder.number);
+}
+
+const ANYWHERE = `
+  SELECT c.number FROM calls c LEFT JOIN claims k ON k.call = c.number
+  WHERE c.call_id = ? ORDER BY k.call IS NULL, c.number DESC LIMIT 1`;
+
+function findAnywhere(database: JournalDatabase, callId: string): CallRecord | undefined {
+  const row = database.prepared(ANYWHERE).get(callId);
+  return row === undefined ? undefined : readCall(database, new JournalRow(row).number('number'));
 }
 
 const NUMBERS_OF_BATCH = `

@@ -81,7 +81,7 @@ export class SqliteJournal implements Journal {
     return this.read('read a call', (database) => findByKey(database, key));
   }
 
-  find(conversation: string, callId: string): Promise<CallRecord | undefined> {
+  find(conversation: string | undefined, callId: string): Promise<CallRecord | undefined> {
     return this.read('find a call', (database) => findFirstDelivery(database, conversation, callId));
   }
 

@@ -84,6 +84,24 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
     },
   },
   {
+    title: 'finds the newest call of an id that was started, whatever the conversation',
+    run: async (journal) => {
+      const keys: string[] = [];
+      for (const conversation of ['one', 'two', 'three']) {
+        keys.push(
+          one(await journal.accept(batchEntry(conversation, [callEntry('x')], { conversation }))).key,
+        );
+      }
+      const found = async (): Promise<string | undefined> => (await journal.find(undefined, 'x'))?.key;
+      assertEqual(await found(), keys[2], 'before one is started');
+      await journal.claim(keys[0] ?? '', WORKER, 1);
+      assertEqual(await found(), keys[0], 'once one is');
+      await journal.claim(keys[1] ?? '', WORKER, 2);
+      assertEqual(await found(), keys[1], 'once another is');
+      assertEqual(await journal.find(undefined, 'y'), undefined, 'no such call');
+    },
+  },
+  {
     title: 'answers an id that comes twice in a batch: the first counts, the others are conflicts',
     run: async (journal) => {
       for (const attach of [true, false]) {

@@ -1,3 +1,4 @@
+import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEntry, Worker } from '../../src/contract/journal.js';
@@ -97,6 +98,15 @@ describe('toolexec journal recover', () => {
     expect((await recover()).stdout).toMatch(/batch-c {2}c\n {2}waits/);
   });
 
+  it.each(['--resume', '--discard'])('lists no longer what was decided (%s)', async (decision) => {
+    await leaveHalfDone();
+    const decided = await recover(decision, 'batch-c', '--json');
+    expect(JSON.parse(decided.stdout)).toEqual([
+      expect.objectContaining({ batchId: 'batch-c', waits: false }),
+    ]);
+    expect(await recover()).toMatchObject({ stdout: 'Nothing was left unfinished.\n' });
+  });
+
   it('says that there is nothing', async () => {
     expect(await recover()).toMatchObject({ code: 0, stdout: 'Nothing was left unfinished.\n' });
     expect((await recover('--json')).stdout).toBe('[]\n');
@@ -112,5 +122,37 @@ describe('toolexec journal recover', () => {
       'this is no database, and long enough to be seen as such'.repeat(20),
     );
     expect(await recover()).toMatchObject({ code: 2, stderr: expect.stringContaining('no journal') });
+  });
+});
+
+describe('toolexec journal undo', () => {
+  const undo = (...more: string[]) => toolexec.run(['journal', 'undo', ...more, '--journal', journal]);
+  const WRITE = { id: 'w', name: 'write_file', args: { path: 'f', content: 'new', mode: 'overwrite' } };
+
+  it('puts back what a call changed, and takes that back', async () => {
+    toolexec.write('root/f', 'old');
+    expect((await run([WRITE])).code).toBe(0);
+    const dry = await undo('w', '--dry-run');
+    expect(dry).toMatchObject({ code: 0, stdout: 'would put back f\n' });
+    const { code, stdout } = await undo('w');
+    expect([code, readFileSync(join(toolexec.root, 'f'), 'utf8')]).toEqual([0, 'old']);
+    const id = /put back f\n.*journal undo (undo_\S+)/.exec(stdout)?.[1] ?? '';
+    const report = JSON.parse((await undo(id, '--json')).stdout) as unknown;
+    expect(report).toMatchObject({
+      callId: id,
+      restored: [join(realpathSync(toolexec.root), 'f')],
+      skipped: [],
+    });
+    expect(readFileSync(join(toolexec.root, 'f'), 'utf8')).toBe('new');
+  });
+
+  it('leaves what was changed since, and exits 1; exits 2 for no such call', async () => {
+    toolexec.write('root/f', 'old');
+    await run([WRITE]);
+    toolexec.write('root/f', 'mine');
+    expect(await undo('w')).toMatchObject({ code: 1, stdout: 'left f: it was changed since\n' });
+    expect(readFileSync(join(toolexec.root, 'f'), 'utf8')).toBe('mine');
+    expect(await undo('x')).toMatchObject({ code: 2, stderr: expect.stringContaining('no such call') });
+    expect(await undo('w', '--conversation', 'd')).toMatchObject({ code: 2 });
   });
 });

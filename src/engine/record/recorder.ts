@@ -4,9 +4,9 @@ import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../.
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
 import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
-import { toNotedChange } from '../recover/noted-change.js';
 import type { BatchScope } from '../run/batch-scope.js';
 import type { EngineSettings } from '../settings.js';
+import { noteIntent } from './note-intent.js';
 import { reasonOf } from './reason-of.js';
 
 /** The place of a batch in the journal: what is written when, and what is waited for. */
@@ -152,20 +152,10 @@ export class Recorder {
   }
 
   /** Resolves when it is on disk what a call will replace, with what is there now: before that, nothing is replaced. */
-  async intend(index: number, { op, changes }: FileIntent): Promise<void> {
+  async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();
-    const data = { op, changes: changes.map(toNotedChange) };
     try {
-      // Asked for in one turn: they share a commit.
-      const kept = changes.map(({ content }) =>
-        content === undefined ? undefined : this.#journal.keep(content),
-      );
-      const note = this.#journal.note(this.key(index), {
-        kind: 'intent',
-        data,
-        at: this.#settings.clock.now(),
-      });
-      await Promise.all([...kept, note]);
+      await noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now());
     } catch (error) {
       this.#break(error);
     }

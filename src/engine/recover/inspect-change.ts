@@ -37,14 +37,22 @@ export function verdictOf(
 async function inspectChange(change: NotedChange, files: ContainedFiles): Promise<FileState> {
   const { before, after, beforeKind } = change;
   try {
-    const stat = await statIfThere(change.path, files);
-    if (beforeKind !== undefined) return stateOfEntry(change, stat);
-    const now = stat === undefined ? null : await hashFile(change.path, stat, files);
+    if (beforeKind !== undefined) return stateOfEntry(change, await statIfThere(change.path, files));
+    const now = await hashOfFile(change.path, files);
     if (now === before) return now === after ? 'same' : 'before';
     return now === after ? 'after' : 'changed';
   } catch {
     return 'unreadable';
   }
+}
+
+/**
+ * SHA-256 of a regular file; null where there is nothing, undefined for what is no file.
+ * @throws ToolError where it may not or cannot be read.
+ */
+export async function hashOfFile(path: string, files: ContainedFiles): Promise<string | null | undefined> {
+  const stat = await statIfThere(path, files);
+  return stat === undefined ? null : hashFile(path, stat, files);
 }
 
 /** Of a link only that it is there can be told: its text is not read. */
@@ -65,7 +73,6 @@ async function statIfThere(path: string, files: ContainedFiles): Promise<FileSta
 
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
-/** Of a regular file; no hash is that of something else. */
 async function hashFile(
   path: string,
   { type }: FileStat,

@@ -6,8 +6,8 @@ import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { settleCall } from './settle-call.js';
 
-/** Batches that are settled at a time: each looks at files, and may wait for a probe. */
-const AT_A_TIME = 8;
+/** Batches that are settled at a time: they share the journal's commits, and each may wait for a probe. */
+const AT_A_TIME = 64;
 
 /**
  * Settles what dead processes have left (D011, D089, D109).
@@ -49,12 +49,12 @@ export class Recovery {
     const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
     const ids = new Set([...settled, ...waiting.reverse()]);
     const isWaiting = new Set(waiting);
-    const batches: RecoveredBatch[] = [];
-    for (const id of ids) {
-      const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
-      batches.push(toRecovered(id, await journal.batch(id), why));
-    }
-    return batches;
+    return Promise.all(
+      [...ids].map(async (id) => {
+        const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
+        return toRecovered(id, await journal.batch(id), why);
+      }),
+    );
   }
 
   /** @returns the ids of the batches that had such calls. */

@@ -1,0 +1,47 @@
+import { relative, resolve } from 'node:path';
+import type { UndoReport } from '../../contract/executor.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { sanitize } from '../../output/sanitize.js';
+import { createExecutor } from '../../preset/create-executor.js';
+import type { UndoCallOptions } from '../define/define-journal.js';
+import type { ExitCode } from '../exit-code.js';
+import { settleRun } from '../settle-run.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+
+/** `toolexec journal undo`: puts back what a call changed in files; 1 where something stays as it is. */
+export async function undoCall(
+  callId: string,
+  options: UndoCallOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { stdio } = surroundings;
+  await using executor = createExecutor(settleRun(options, surroundings).executor);
+  const { conversation, dryRun = false } = options;
+  try {
+    const report = await executor.undo(callId, {
+      dryRun,
+      ...(conversation === undefined ? {} : { conversation }),
+    });
+    if (options.json === true) writeJson(stdio.stdout, report);
+    else stdio.stdout.write(describe(report, dryRun));
+    return report.skipped.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (!isToolError(error, 'bad_args') && !isToolError(error, 'journal_unavailable')) throw error;
+    throw new UsageError(error.message, { cause: error });
+  }
+}
+
+function describe({ restored, skipped, undoId }: UndoReport, dryRun: boolean): string {
+  const lines = [
+    ...restored.map((path) => `${dryRun ? 'would put back' : 'put back'} ${shown(path)}`),
+    ...skipped.map(({ path, reason }) => `left ${shown(path)}: ${reason}`),
+  ];
+  if (undoId !== undefined) lines.push(`to take this back: toolexec journal undo ${undoId}`);
+  return lines.map((line) => `${sanitize(line, 'inline')}\n`).join('');
+}
+
+function shown(path: string): string {
+  return relative(resolve('.'), path);
+}

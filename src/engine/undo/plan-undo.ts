@@ -1,0 +1,75 @@
+import type { SkippedFile } from '../../contract/executor.js';
+import type { ContainedFiles, FileChange } from '../../contract/files.js';
+import type { Journal } from '../../contract/journal.js';
+import { hashOfFile } from '../recover/inspect-change.js';
+import type { NotedChange, NotedIntent } from '../recover/noted-change.js';
+
+export interface UndoPlan {
+  /** All of them, or none. */
+  readonly changes: readonly FileChange[];
+  readonly skipped: readonly SkippedFile[];
+}
+
+/**
+ * What has to be done so that every file is as it was before a call's first change. A change that was noted and never
+ * made is passed over: the file never was what it would have made of it.
+ * @param files that take canonical paths
+ */
+export async function planUndo(
+  intents: readonly NotedIntent[],
+  files: ContainedFiles,
+  journal: Journal,
+): Promise<UndoPlan> {
+  const byPath = new Map<string, NotedChange[]>();
+  for (const change of intents.flatMap(({ changes }) => changes)) {
+    const noted = byPath.get(change.path);
+    if (noted === undefined) byPath.set(change.path, [change]);
+    else noted.push(change);
+  }
+  const changes: FileChange[] = [];
+  const skipped: SkippedFile[] = [];
+  for (const [path, noted] of byPath) {
+    const step = await planFile(path, noted, files, journal);
+    if (typeof step === 'string') skipped.push({ path, reason: step });
+    else changes.push(step);
+  }
+  return { changes, skipped };
+}
+
+/** A text: why the file stays as it is. */
+async function planFile(
+  path: string,
+  noted: readonly NotedChange[],
+  files: ContainedFiles,
+  journal: Journal,
+): Promise<FileChange | string> {
+  let now: string | null | undefined;
+  try {
+    now = await hashOfFile(path, files);
+  } catch {
+    return 'it cannot be read';
+  }
+  const first = traceBack(now, noted);
+  if (first === undefined) {
+    return noted.some(({ before }) => before === now) ? 'it is as it was before' : 'it was changed since';
+  }
+  const { before, beforeMode, beforeKind, preimage } = first;
+  if (before === now) return 'it is as it was before';
+  if (beforeKind !== undefined) return 'it was no regular file';
+  const bytes = before === null ? null : await journal.kept(preimage ?? '');
+  if (bytes === undefined) return 'its old content was not kept';
+  const mode = beforeMode === undefined ? {} : { mode: beforeMode };
+  return { path, bytes, expectedSha256: now ?? null, ...mode };
+}
+
+/** From what the file is now, change by change back to the first that led there; undefined where none did. */
+function traceBack(now: string | null | undefined, noted: readonly NotedChange[]): NotedChange | undefined {
+  let state = now;
+  let first: NotedChange | undefined;
+  for (const change of noted.toReversed()) {
+    if (change.after !== state) continue;
+    state = change.before;
+    first = change;
+  }
+  return first;
+}

@@ -1,0 +1,78 @@
+import type { UndoOptions, UndoReport } from '../../contract/executor.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
+import { type NotedIntent, readIntent } from '../recover/noted-change.js';
+import type { EngineSettings } from '../settings.js';
+import { planUndo, type UndoPlan } from './plan-undo.js';
+import { UndoRecord } from './undo-record.js';
+
+/** How often files may change under our hands before we give up. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Puts the files of a call back to what they were before it: all that can be, or none. What was changed since is left
+ * alone and reported. The undo is a call of its own in the journal, so that it can be undone as well.
+ * @throws ToolError `bad_args` for a call that is not known, still runs, or changed no files
+ */
+export async function undoCall(
+  callId: string,
+  { conversation, dryRun = false }: UndoOptions,
+  settings: EngineSettings,
+): Promise<UndoReport> {
+  const { journal } = settings;
+  if (journal === null) throw refused(callId, 'nothing is recorded (journal: false)');
+  const record = await journal.find(conversation, callId);
+  if (record === undefined) throw refused(callId, 'the journal has no such call');
+  if (record.worker !== undefined && record.state === 'running') {
+    throw refused(callId, 'it is still running. Wait for it, or cancel it');
+  }
+  const intents = await readIntents(record, journal);
+  if (intents.length === 0) throw refused(callId, 'it changed no files that were noted');
+  const { files } = settings.sandbox.byCanonicalPath();
+  for (let attempt = 1; ; attempt++) {
+    const plan = await planUndo(intents, files, journal);
+    const report = {
+      callId,
+      restored: plan.changes.map(({ path }) => path),
+      skipped: plan.skipped,
+    };
+    if (dryRun || plan.changes.length === 0) return report;
+    try {
+      return { ...report, undoId: await putBack(record, plan, journal, settings) };
+    } catch (error) {
+      if (!isToolError(error, 'stale_file') || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function readIntents({ key }: CallRecord, journal: Journal): Promise<readonly NotedIntent[]> {
+  const notes = await journal.notes(key);
+  return notes.flatMap(({ kind, data }) => {
+    const intent = kind === 'intent' ? readIntent(data) : undefined;
+    return intent === undefined ? [] : [intent];
+  });
+}
+
+/** @returns the id of the undo. */
+async function putBack(
+  record: CallRecord,
+  { changes }: UndoPlan,
+  journal: Journal,
+  settings: EngineSettings,
+): Promise<string> {
+  const { files } = settings.sandbox.byCanonicalPath();
+  const paths = changes.map(({ path }) => path);
+  const undo = await UndoRecord.begin(record, paths, journal, settings);
+  try {
+    await files.writeAll(changes, { intend: (intent) => undo.intend(intent) });
+  } catch (error) {
+    await undo.failed(error);
+    throw error;
+  }
+  await undo.done(paths);
+  return undo.callId;
+}
+
+function refused(callId: string, why: string): ToolError {
+  return new ToolError('bad_args', `Cannot undo "${callId}": ${why}.`);
+}
