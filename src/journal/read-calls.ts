@@ -58,7 +58,8 @@ function findAnywhere(database: JournalDatabase, callId: string): CallRecord | u
 }
 
 const NUMBERS_OF_BATCH = `
-  SELECT c.number, c.number AS call FROM calls c JOIN batches b ON b.number = c.batch WHERE b.id = ?1
+  SELECT c.number, c.number AS call FROM calls c JOIN batches b ON c.number > b.number AND c.number <= b.number + b.size
+  WHERE b.id = ?1
   UNION ALL
   SELECT p.number, p.call FROM repeats p JOIN batches b ON p.number > b.number AND p.number <= b.number + b.size
   WHERE b.id = ?1

@@ -7,7 +7,7 @@ import { toStoredText } from './stored-text.js';
 
 const STATE_OF_BATCH = `
   SELECT b.number, d.kind,
-    EXISTS (SELECT 1 FROM calls c JOIN unfinished u ON u.call = c.number WHERE c.batch = b.number) AS open
+    EXISTS (SELECT 1 FROM unfinished WHERE call > b.number AND call <= b.number + b.size) AS open
   FROM batches b LEFT JOIN decided d ON d.batch = b.number WHERE b.id = ?`;
 
 /** Decides about a batch, if there is something to decide. */

@@ -6,8 +6,8 @@ import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { settleCall } from './settle-call.js';
 
-/** Batches that are settled at a time: they share the journal's commits, and each may wait for a probe. */
-const AT_A_TIME = 64;
+/** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */
+const AT_A_TIME = 128;
 
 /**
  * Settles what dead processes have left (D011, D089, D109).
