@@ -5,4 +5,12 @@ export type {
   CrashVerdict,
 } from './crash-kit/crash-trial.js';
 export { runCrashTrial } from './crash-kit/run-crash-trial.js';
+export {
+  createTape,
+  type Tape,
+  type TapeExecutorOptions,
+  type TapeMiss,
+  type TapeOptions,
+} from './testing/create-tape.js';
 export { describeJournal, type JournalUnderTest, type SuiteRunner } from './testing/describe-journal.js';
+export type { TapeEntry, TapeRecord } from './testing/tape-entries.js';

@@ -39,7 +39,7 @@ describe('the doors', () => {
         "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",
         "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls repairHistory writeResults",
         "sandbox: createSandbox",
-        "testing: describeJournal runCrashTrial",
+        "testing: createTape describeJournal runCrashTrial",
       ]
     `);
   });

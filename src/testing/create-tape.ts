@@ -1,0 +1,169 @@
+import canonicalize from 'canonicalize';
+import type { JsonObject } from '../contract/json.js';
+import type { Middleware } from '../contract/middleware.js';
+import type { ToolResult } from '../contract/result.js';
+import type { Registry } from '../contract/tool.js';
+import { type TapeEntry, type TapeRecord, toTapeRecords } from './tape-entries.js';
+import { TapeRegistry } from './tape-registry.js';
+
+export interface TapeOptions {
+  /** Only the calls of this conversation. Default: all. */
+  readonly conversation?: string;
+}
+
+/** A call that is not on the tape. */
+export interface TapeMiss {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly message: string;
+}
+
+/** Options for `createExecutor`, with which every call is answered from the tape. */
+export interface TapeExecutorOptions {
+  readonly tools: Registry;
+  readonly middleware: readonly Middleware[];
+  readonly policy: null;
+  readonly approver: null;
+  readonly cache: false;
+  readonly limits: { readonly maxToolCallsPerBatch: number; readonly maxToolArgsBytes: number };
+  readonly output: { readonly maxBytes: number };
+}
+
+export interface Tape extends Disposable {
+  /** To be spread: `createExecutor({ ...tape.options })`. Answers refusals too, without policy or approval. */
+  readonly options: TapeExecutorOptions;
+  /**
+   * For an executor with tools, policy and approval of your own: what they let through is answered from the tape. Give
+   * such an executor `cache: false`: what a cache answers never comes here.
+   */
+  readonly middleware: Middleware;
+  readonly misses: readonly TapeMiss[];
+  /** What no call has asked for yet, in the order of the recording. */
+  readonly unused: readonly TapeEntry[];
+  /** @throws Error that lists every call that missed and every answer that nobody asked for. */
+  assertDone(): void;
+}
+
+/**
+ * A recording that answers calls, for tests of agents: what `toolexec journal export` wrote, its lines as objects, or
+ * records of a journal. A call is answered by tool, arguments (canonical JSON) and the how-manieth time it comes; its
+ * id does not matter. Nothing is ever run: a call that is not on the tape fails (`execution_failed`,
+ * `details.tapeMiss`), and `assertDone` throws. `using tape = createTape(…)` asserts it at the end of the scope.
+ *
+ * @throws ToolError `config_invalid` for what is no recording.
+ */
+export function createTape(recorded: string | Iterable<unknown>, options: TapeOptions = {}): Tape {
+  const { conversation } = options;
+  const records = toTapeRecords(recorded).filter(
+    (record) => conversation === undefined || record.conversation === conversation,
+  );
+  return new RecordedTape(records);
+}
+
+class RecordedTape implements Tape {
+  readonly options: TapeExecutorOptions;
+  readonly misses: TapeMiss[] = [];
+  readonly #unused: Set<TapeEntry>;
+  readonly #waiting = new Map<string, TapeEntry[]>();
+  readonly #recorded = new Map<string, number>();
+
+  constructor(records: readonly TapeRecord[]) {
+    const entries = records.filter(isSettled);
+    this.#unused = new Set(entries);
+    for (const record of records) {
+      const key = keyOf(record.toolName, record.args);
+      this.#recorded.set(key, (this.#recorded.get(key) ?? 0) + 1);
+    }
+    for (const entry of entries) {
+      const key = keyOf(entry.toolName, entry.args);
+      const alike = this.#waiting.get(key);
+      if (alike === undefined) this.#waiting.set(key, [entry]);
+      else alike.push(entry);
+    }
+    this.options = {
+      tools: new TapeRegistry(records.map(({ toolName }) => toolName)),
+      middleware: [this.middleware],
+      policy: null,
+      approver: null,
+      cache: false,
+      limits: { maxToolCallsPerBatch: Number.MAX_SAFE_INTEGER, maxToolArgsBytes: Number.MAX_SAFE_INTEGER },
+      output: { maxBytes: Number.MAX_SAFE_INTEGER },
+    };
+  }
+
+  get middleware(): Middleware {
+    // Never `next`: nothing may run.
+    return async ({ id, name, args }) => this.#take(name, args) ?? this.#miss(id, name, args);
+  }
+
+  get unused(): readonly TapeEntry[] {
+    return [...this.#unused];
+  }
+
+  assertDone(): void {
+    const missed = this.misses.map(({ message }) => message);
+    const unasked = this.unused
+      .filter(({ result }) => !isTheEnginesOwn(result))
+      .map(({ toolName, args }) => `Nobody asked for ${show(toolName, args)}, which is on the tape.`);
+    if (missed.length + unasked.length === 0) return;
+    throw new Error(['The tape does not match what was called.', ...missed, ...unasked].join('\n- '));
+  }
+
+  [Symbol.dispose](): void {
+    this.assertDone();
+  }
+
+  #take(name: string, args: JsonObject): ToolResult | undefined {
+    const entry = this.#waiting.get(keyOf(name, args))?.shift();
+    if (entry !== undefined) this.#unused.delete(entry);
+    return entry?.result;
+  }
+
+  #miss(callId: string, toolName: string, args: JsonObject): ToolResult {
+    const message = `The tape has no answer for ${show(toolName, args)}: ${this.#explain(toolName, args)}`;
+    this.misses.push({ callId, toolName, args, message });
+    return {
+      callId,
+      toolName,
+      success: false,
+      output: '',
+      error: { code: 'execution_failed', message, details: { executed: 'no', tapeMiss: true } },
+      truncated: false,
+      executionTimeMs: 0,
+      metadata: {},
+    };
+  }
+
+  #explain(name: string, args: JsonObject): string {
+    const times = this.#recorded.get(keyOf(name, args)) ?? 0;
+    if (times > 0)
+      return `it was recorded ${times === 1 ? 'once' : `${times} times`}, and every answer is used.`;
+    const others = this.unused
+      .filter(({ toolName }) => toolName === name)
+      .map((entry) => show(name, entry.args));
+    return others.length === 0
+      ? 'no unused call of this tool is on it.'
+      : `of this tool it still holds ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : '.'}`;
+  }
+}
+
+function isSettled(record: TapeRecord): record is TapeEntry {
+  return record.result !== undefined;
+}
+
+/** Refused before any tool is looked at, when it is replayed as when it was recorded. */
+function isTheEnginesOwn({ error }: ToolResult): boolean {
+  return error?.code === 'duplicate_tool_call_id';
+}
+
+function keyOf(name: string, args: JsonObject): string {
+  return `${name} ${canonicalize(args) ?? ''}`;
+}
+
+const MOST_SHOWN = 200;
+
+function show(name: string, args: JsonObject): string {
+  const text = canonicalize(args) ?? '';
+  return `${name}(${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text})`;
+}
