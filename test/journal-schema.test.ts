@@ -135,6 +135,16 @@ const RELEASED = [
       ON CONFLICT (batch) DO UPDATE SET kind = excluded.kind;
     END;
   `,
+  `
+  -- What was taken out for its age or for the size of the file. data is JSON; its commits are pairs, the first and the
+  -- last of those that gave rows: only the hash of the last is left of them, and what they held besides is covered by
+  -- the commit that holds this row.
+  CREATE TABLE prunes (
+    number INTEGER PRIMARY KEY,
+    data TEXT NOT NULL,
+    pruned_at REAL NOT NULL
+  ) STRICT;
+  `,
 ];
 
 describe('the journal schema', () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isToolError } from '../errors/tool-error.js';
 import { probePlace } from '../platform/probe-place.js';
 import { defaultPlace } from './journal-place.js';
 import { settleConfig } from './settle-config.js';
@@ -23,10 +24,29 @@ export function recordedJournal(
 ): string | undefined {
   if (options.journal !== undefined) {
     const named = resolve(options.journal);
-    if (probePlace(named).exists) return named;
+    if (options.journal !== '' && probePlace(named).exists) return named;
     throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
   }
   const { executor } = settleConfig(options, surroundings).configuration;
   const place = defaultPlace(executor.root?.[0] ?? '.');
   return probePlace(place).exists ? place : undefined;
+}
+
+/** @throws UsageError where there is none. */
+export function requireJournal(options: JournalChoice, surroundings: Pick<Surroundings, 'env'>): string {
+  const place = recordedJournal(options, surroundings);
+  if (place !== undefined) return place;
+  throw new UsageError(
+    'There is no journal yet: nothing was run here. Name one with --journal, or the directory of the run with --root.',
+  );
+}
+
+/** What is wrong with a journal's file is for the person to mend. @throws UsageError */
+export async function readingJournal<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isToolError(error, 'journal_unavailable')) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
 }

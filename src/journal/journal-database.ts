@@ -14,7 +14,8 @@ export type ChainedTable =
   | 'results'
   | 'notes'
   | 'batch_notes'
-  | 'messages';
+  | 'messages'
+  | 'prunes';
 
 /** Unfinished calls whose number is known without a look into the file. */
 const REMEMBERED_CALLS = 10_000;

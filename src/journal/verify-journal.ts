@@ -1,11 +1,16 @@
-import { type ChainedTable, type JournalDatabase, rowContent } from './journal-database.js';
+import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
+import { type JournalDatabase, rowContent } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { linkHash, sha256 } from './link-hash.js';
 import { openJournalDatabase } from './open-journal-database.js';
+import { readPrunedCommits } from './pruned-commits.js';
 
 export type Verification =
-  /** `head` is the hash over everything: whoever notes it elsewhere can tell later that nothing was cut off. */
-  | { readonly intact: true; readonly commits: number; readonly head: string }
+  /**
+   * `head` is the hash over everything: whoever notes it elsewhere can tell later that nothing was cut off. `prunes`:
+   * how many times rows were taken out on purpose.
+   */
+  | { readonly intact: true; readonly commits: number; readonly head: string; readonly prunes: number }
   /** `commit` is the first that does not hold what it held when it was written. */
   | { readonly intact: false; readonly commit?: number; readonly reason: string };
 
@@ -33,12 +38,18 @@ export function verifyJournal(path: string): Verification {
 const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';
 
 function verifyChain(database: JournalDatabase): Verification {
+  const pruned = readPrunedCommits(database);
   let head = '';
   let covered = 0;
   let commits = 0;
   for (;;) {
     const page = database.prepared(PAGE).all(commits);
     for (const { number, added, hash } of page) {
+      if (typeof hash === 'string' && typeof number === 'number' && number === pruned.get(commits + 1)) {
+        head = hash;
+        commits = number;
+        continue;
+      }
       const names = String(added).split(' ');
       const content = names.map((name) => readContent(database, name)).join('');
       const isNext = number === commits + 1;
@@ -55,40 +66,19 @@ function verifyChain(database: JournalDatabase): Verification {
   if (rows !== covered) return { intact: false, reason: `${rows} rows, but the chain covers ${covered}` };
   const blob = findBadBlob(database);
   if (blob !== undefined) return { intact: false, reason: `blob ${blob} is not what its name says` };
-  return { intact: true, commits, head };
+  const prunes = Number(database.prepared('SELECT count(*) AS prunes FROM prunes').get()?.prunes);
+  return { intact: true, commits, head, prunes };
 }
-
-/** The tables that the chain covers, with the column that names their rows. */
-const TABLES: Readonly<Record<ChainedTable, string>> = {
-  workers: 'number',
-  batches: 'number',
-  calls: 'number',
-  repeats: 'number',
-  claims: 'call',
-  results: 'call',
-  notes: 'number',
-  batch_notes: 'number',
-  messages: 'number',
-};
-
-/** Columns that a later version added: the chain covers them where they hold something. */
-const ADDED_COLUMNS: ReadonlySet<string> = new Set(['batches.worker']);
 
 /** What a row such as `calls:12` holds now; nothing where it is gone. */
 function readContent(database: JournalDatabase, name: string): string {
-  const [table = '', number] = name.split(':');
-  const column = Object.entries(TABLES).find(([each]) => each === table)?.[1];
-  if (column === undefined) return '';
-  const row = database.prepared(`SELECT * FROM ${table} WHERE ${column} = ?`).get(Number(number));
-  if (row === undefined) return '';
-  const covered = Object.entries(row).filter(
-    ([name, value]) => value !== null || !ADDED_COLUMNS.has(`${table}.${name}`),
-  );
-  return rowContent(covered.map(([, value]) => value));
+  const row = parseRowName(name);
+  const values = row === undefined ? undefined : readChainedRow(database, row);
+  return values === undefined ? '' : rowContent(values);
 }
 
 function countRows(database: JournalDatabase): number {
-  const counts = Object.keys(TABLES).map((table) => `(SELECT count(*) FROM ${table})`);
+  const counts = Object.keys(CHAINED_TABLES).map((table) => `(SELECT count(*) FROM ${table})`);
   return Number(database.prepared(`SELECT ${counts.join(' + ')} AS rows`).get()?.rows);
 }
 

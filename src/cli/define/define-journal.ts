@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { DefineCommand } from './command-group.js';
+import { defineJournalQueries } from './define-journal-queries.js';
 
 /** What `journal recover` takes, as commander hands it over. */
 export interface RecoverOptions {
@@ -24,11 +25,14 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
     .addHelpText(
       'before',
       `Examples:
+  toolexec journal list
+  toolexec journal show toolu_01
   toolexec journal recover
-  toolexec journal recover --resume BATCH
   toolexec journal undo toolu_01 --dry-run
+  toolexec journal export > calls.jsonl
 `,
     );
+  defineJournalQueries(journal, surroundings, finish);
   journal
     .command('recover')
     .summary('settle what a process left that died, and decide about what is half done')

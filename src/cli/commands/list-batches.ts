@@ -1,0 +1,95 @@
+import type { BatchRecord, CallRecord } from '../../contract/journal.js';
+import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
+import { sanitize } from '../../output/sanitize.js';
+import type { JournalListOptions } from '../define/define-journal-queries.js';
+import type { ExitCode } from '../exit-code.js';
+import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { cut } from '../show/describe-call.js';
+import { inColumns } from '../show/in-columns.js';
+import { createPalette } from '../show/palette.js';
+import { outcomeOf, type RecordedOutcome } from '../show/recorded-outcome.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+
+const SHOWN = 20;
+
+/** `toolexec journal list`: batches, newest first, with what became of their calls. */
+export async function listBatches(
+  options: JournalListOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { stdout, stderr } = surroundings.stdio;
+  const path = requireJournal(options, surroundings);
+  const limit = options.limit ?? (options.json === true ? undefined : SHOWN);
+  const rows = await readingJournal(() => readRows(path, options.conversation, limit));
+  if (options.json === true) {
+    writeJson(stdout, rows.map(toJson));
+    return 0;
+  }
+  if (rows.length === 0) stderr.write('toolexec: nothing is recorded\n');
+  else {
+    const palette = createPalette(stdout.isTerminal, surroundings.env);
+    const [head = '', ...lines] = inColumns([HEAD, ...rows.map(toCells)]).split('\n');
+    stdout.write([palette.dim(head), ...lines].join('\n'));
+  }
+  return 0;
+}
+
+interface BatchRow {
+  readonly batch: BatchRecord;
+  readonly calls: readonly CallRecord[];
+}
+
+function readRows(path: string, conversation: string | undefined, limit: number | undefined): BatchRow[] {
+  const archive: JournalArchive = openArchive(path);
+  try {
+    const filter = {
+      ...(conversation === undefined ? {} : { conversation }),
+      ...(limit === undefined ? {} : { limit }),
+    };
+    return archive.batches(filter).map((batch) => ({ batch, calls: archive.calls(batch.id) }));
+  } finally {
+    archive.close();
+  }
+}
+
+const HEAD = ['WHEN', 'BATCH', 'CONVERSATION', 'CALLS', 'OUTCOME'];
+
+function toCells({ batch, calls }: BatchRow): readonly string[] {
+  const counts = Object.entries(countOutcomes(calls)).map(([outcome, count]) => `${count} ${outcome}`);
+  const waits = batch.decision === 'wait' ? ['waits for you'] : [];
+  return [
+    new Date(batch.at).toISOString(),
+    cut(sanitize(batch.id, 'inline'), 40),
+    cut(sanitize(batch.conversation, 'inline'), 40),
+    String(batch.size),
+    [...counts, ...waits].join(', '),
+  ];
+}
+
+function toJson({ batch, calls }: BatchRow): unknown {
+  const { id, conversation, at, size, decision } = batch;
+  return {
+    id,
+    conversation,
+    at,
+    size,
+    decision: decision ?? null,
+    outcomes: countOutcomes(calls),
+    calls: calls.map((call) => ({
+      callId: call.callId,
+      toolName: call.toolName,
+      state: call.state,
+      outcome: outcomeOf(call),
+    })),
+  };
+}
+
+function countOutcomes(calls: readonly CallRecord[]): Partial<Record<RecordedOutcome, number>> {
+  const counts: Partial<Record<RecordedOutcome, number>> = {};
+  for (const call of calls) {
+    const outcome = outcomeOf(call);
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
+  }
+  return counts;
+}

@@ -1,0 +1,68 @@
+import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../../contract/journal.js';
+import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
+import type { JournalQueryOptions } from '../define/define-journal-queries.js';
+import type { ExitCode } from '../exit-code.js';
+import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { describeRecorded } from '../show/describe-recorded.js';
+import { createPalette } from '../show/palette.js';
+import { writeJson } from '../show/write-json.js';
+import type { Surroundings } from '../surroundings.js';
+import { UsageError } from '../usage-error.js';
+
+export interface RecordedCall extends CallRecord {
+  /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
+  readonly place: number;
+  readonly notes: readonly JournalNote[];
+}
+
+export interface RecordedBatch extends BatchRecord {
+  readonly calls: readonly RecordedCall[];
+  readonly decisions: readonly BatchDecision[];
+}
+
+/** `toolexec journal show ID`: all that is known of a batch, a call or a conversation. @throws UsageError */
+export async function showRecorded(
+  id: string,
+  options: JournalQueryOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { stdout } = surroundings.stdio;
+  const path = requireJournal(options, surroundings);
+  const found = await readingJournal(() => find(path, id));
+  if (found.length === 0) {
+    throw new UsageError(
+      `The journal holds no batch, call or conversation ${JSON.stringify(id)}. See toolexec journal list.`,
+    );
+  }
+  if (options.json === true) writeJson(stdout, { batches: found });
+  else {
+    const palette = createPalette(stdout.isTerminal, surroundings.env);
+    stdout.write(found.map((batch) => describeRecorded(batch, palette)).join('\n'));
+  }
+  return 0;
+}
+
+/** By batch, by conversation, by call: the first that there is. */
+function find(path: string, id: string): readonly RecordedBatch[] {
+  const archive = openArchive(path);
+  try {
+    const batch = archive.batch(id);
+    const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];
+    if (whole.length > 0) return whole.map((each) => readWhole(archive, each));
+    return archive
+      .batchesOfCall(id)
+      .flatMap((name) => archive.batch(name) ?? [])
+      .map((each) => readWhole(archive, each))
+      .map((each) => ({ ...each, calls: each.calls.filter(({ callId }) => callId === id) }));
+  } finally {
+    archive.close();
+  }
+}
+
+function readWhole(archive: JournalArchive, batch: BatchRecord): RecordedBatch {
+  return {
+    ...batch,
+    decisions: archive.decisions(batch.id),
+    calls: archive.calls(batch.id).map((call, place) => ({ ...call, place, notes: archive.notes(call) })),
+  };
+}

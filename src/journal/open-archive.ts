@@ -1,0 +1,90 @@
+import type {
+  BatchDecision,
+  BatchFilter,
+  BatchRecord,
+  CallRecord,
+  ConversationEntry,
+  JournalNote,
+} from '../contract/journal.js';
+import type { JournalDatabase } from './journal-database.js';
+import { journalFailure } from './journal-failure.js';
+import { JournalRow } from './journal-row.js';
+import { openJournalDatabase } from './open-journal-database.js';
+import { readBatches, readDecisions, readHistory } from './read-batches.js';
+import { readBatch, readNotes } from './read-calls.js';
+import { toStoredText } from './stored-text.js';
+
+/** A journal's file as it was when it was opened, whatever is written to it meanwhile. For reading only. */
+export interface JournalArchive {
+  /** In the order in which they began. */
+  conversations(): readonly string[];
+  /** Of one conversation, its messages and batches in order. */
+  history(conversation: string): readonly ConversationEntry[];
+  batches(filter?: BatchFilter): readonly BatchRecord[];
+  batch(id: string): BatchRecord | undefined;
+  /** A batch's calls, in order; for a delivery that attached, the call it attached to. */
+  calls(batchId: string): readonly CallRecord[];
+  decisions(batchId: string): readonly BatchDecision[];
+  notes(call: CallRecord): readonly JournalNote[];
+  /** The batches that a call of this id was delivered with, the latest first. */
+  batchesOfCall(callId: string): readonly string[];
+  close(): void;
+}
+
+/** @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal. */
+export function openArchive(path: string): JournalArchive {
+  const guarded = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw journalFailure(path, error);
+    }
+  };
+  const database = guarded(() => openJournalDatabase(path));
+  // One transaction: what others write meanwhile is not half seen, and they do not wait.
+  guarded(() => database.prepared('BEGIN').run());
+  return {
+    conversations: () => guarded(() => readConversations(database)),
+    history: (conversation) => guarded(() => readHistory(database, conversation)),
+    batches: (filter) => guarded(() => readBatches(database, filter)),
+    batch: (id) => guarded(() => findBatch(database, id)),
+    calls: (batchId) => guarded(() => readBatch(database, batchId)),
+    decisions: (batchId) => guarded(() => readDecisions(database, batchId)),
+    notes: ({ key }) => guarded(() => readNotes(database, key)),
+    batchesOfCall: (callId) => guarded(() => readBatchesOfCall(database, callId)),
+    close() {
+      database.rollback();
+      database.close();
+    },
+  };
+}
+
+const CONVERSATIONS = `
+  SELECT conversation, min(at) AS began FROM (
+    SELECT conversation, number AS at FROM batches UNION ALL SELECT conversation, before_batch FROM messages
+  ) GROUP BY conversation ORDER BY began`;
+
+function readConversations(database: JournalDatabase): readonly string[] {
+  return database
+    .prepared(CONVERSATIONS)
+    .all()
+    .map((row) => new JournalRow(row).text('conversation'));
+}
+
+function findBatch(database: JournalDatabase, id: string): BatchRecord | undefined {
+  const found = database.prepared('SELECT conversation FROM batches WHERE id = ?').get(toStoredText(id));
+  if (found === undefined) return undefined;
+  const conversation = new JournalRow(found).text('conversation');
+  return readBatches(database, { conversation }).find((batch) => batch.id === id);
+}
+
+const BATCHES_OF_CALL = `
+  SELECT DISTINCT b.id, b.number FROM calls c JOIN batches b ON b.number = c.batch
+  WHERE c.call_id = ? ORDER BY b.number DESC`;
+
+function readBatchesOfCall(database: JournalDatabase, callId: string): readonly string[] {
+  return database
+    .prepared(BATCHES_OF_CALL)
+    .all(toStoredText(callId))
+    .map((row) => new JournalRow(row).text('id'));
+}

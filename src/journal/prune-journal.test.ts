@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Journal } from '../contract/journal.js';
+import { openSqlite } from '../platform/sqlite.js';
+import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
+import { openJournal } from './open-journal.js';
+import { pruneJournal } from './prune-journal.js';
+import { verifyJournal } from './verify-journal.js';
+
+let directory: string;
+let path: string;
+let journal: Journal;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'journal-'));
+  path = join(directory, 'journal.db');
+  journal = openJournal(path);
+});
+
+afterEach(async () => {
+  await journal.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** A batch of one call that ran to its end at that time. */
+async function settle(id: string, at: number, output = 'done', conversation = id): Promise<void> {
+  await journal.accept(batchEntry(id, [callEntry('x')], { attach: true, at, conversation }));
+  await journal.claim(`${id}/0`, WORKER, at);
+  await journal.note(`${id}/0`, { kind: 'intent', data: { id }, at });
+  await journal.finish(`${id}/0`, successOf('x', output), at);
+}
+
+async function ids(): Promise<readonly string[]> {
+  return (await journal.batches()).map(({ id }) => id).toReversed();
+}
+
+describe('pruneJournal() by age', () => {
+  it('takes out what was settled before, with all that belongs to it, and verify still vouches for the rest', async () => {
+    for (const at of [1, 2, 3, 4]) await settle(`b${at}`, at);
+    const before = verifyJournal(path);
+    expect(await pruneJournal(path, { before: 3, at: 9 })).toMatchObject({
+      batches: 2,
+      calls: 2,
+      messages: 0,
+    });
+    expect(await ids()).toEqual(['b3', 'b4']);
+    expect(await journal.call('b1/0')).toBeUndefined();
+    expect(await journal.notes('b2/0')).toEqual([]);
+    expect(await journal.call('b3/0')).toMatchObject({ state: 'done', result: { output: 'done' } });
+    expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 1 });
+    expect(verifyJournal(path)).not.toMatchObject({ head: before.intact && before.head });
+    await settle('b5', 5);
+    expect(await ids()).toEqual(['b3', 'b4', 'b5']);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+    expect(await pruneJournal(path, { before: 5, at: 9 })).toMatchObject({ batches: 2 });
+    expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 2 });
+    expect(await pruneJournal(path, { before: 5, at: 9 })).toMatchObject({ batches: 0, shrunk: false });
+    expect(verifyJournal(path)).toMatchObject({ prunes: 2 });
+  });
+
+  it('never takes out what is not settled, what waits for the person, and the newest', async () => {
+    await journal.accept(batchEntry('queued', [callEntry('x'), callEntry('y')], { at: 1 }));
+    await journal.finish('queued/0', successOf('x'), 1);
+    await journal.accept(batchEntry('running', [callEntry('x')], { at: 1 }));
+    await journal.claim('running/0', WORKER, 1);
+    await journal.accept(batchEntry('waits', [callEntry('x')], { at: 1 }));
+    await journal.decide('waits', { kind: 'wait', at: 1, data: {} });
+    await journal.finish('waits/0', successOf('x'), 1);
+    await settle('late', 1);
+    await journal.accept(batchEntry('long', [callEntry('x')], { at: 1 }));
+    await journal.finish('long/0', successOf('x'), 50);
+    await settle('newest', 1);
+    expect(await pruneJournal(path, { before: 50, at: 60 })).toMatchObject({ batches: 1 });
+    expect(await ids()).toEqual(['queued', 'running', 'waits', 'long', 'newest']);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('keeps a call as long as a batch that was answered from it', async () => {
+    await settle('first', 1, 'done', 'talk');
+    await journal.accept(
+      batchEntry('again', [callEntry('x')], { attach: true, at: 5, conversation: 'talk' }),
+    );
+    await settle('newest', 9);
+    expect(await pruneJournal(path, { before: 5, at: 9 })).toMatchObject({ batches: 0 });
+    expect(await journal.batch('again')).toMatchObject([{ batchId: 'first' }]);
+    expect(await pruneJournal(path, { before: 6, at: 9 })).toMatchObject({ batches: 2, calls: 1 });
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('takes out messages of conversations that are gone', async () => {
+    await journal.message('b1', { role: 'user', content: 'old', at: 1 });
+    await settle('b1', 1);
+    await journal.message('b2', { role: 'user', content: 'old, of what stays', at: 1 });
+    await settle('b2', 7);
+    await journal.message('b3', { role: 'user', content: 'new', at: 8 });
+    expect(await pruneJournal(path, { before: 5, at: 9 })).toMatchObject({ batches: 1, messages: 1 });
+    expect(await journal.history('b2')).toHaveLength(2);
+    expect(await journal.history('b3')).toHaveLength(1);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('keeps contents that anything refers to, and those of calls under way', async () => {
+    const kept = [new Uint8Array(9), new Uint8Array(10), new Uint8Array(11)];
+    const [gone = '', shared = '', fresh = ''] = await Promise.all(kept.map((bytes) => journal.keep(bytes)));
+    const long = 'z'.repeat(100_000);
+    await settle('b1', 1, long);
+    await journal.note('b1/0', { kind: 'preimage', data: { gone, shared }, at: 1 });
+    await settle('b2', 5, long);
+    await journal.note('b2/0', { kind: 'preimage', data: { files: [{ shared }] }, at: 1 });
+    await journal.accept(batchEntry('b3', [callEntry('x')], { at: 6 }));
+    await pruneJournal(path, { before: 3, at: 9 });
+    expect(await journal.kept(fresh)).toBeDefined();
+    expect(await journal.call('b2/0')).toMatchObject({ result: { output: long } });
+    await journal.finish('b3/0', successOf('x'), 6);
+    await settle('b4', 7);
+    await pruneJournal(path, { before: 6, at: 9 });
+    expect(await journal.kept(gone)).toBeUndefined();
+    expect(await journal.kept(fresh)).toBeUndefined();
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('says with dryRun what would go, and changes nothing', async () => {
+    for (const at of [1, 2, 3]) await settle(`b${at}`, at, 'z'.repeat(70_000 + at));
+    const before = verifyJournal(path);
+    const said = await pruneJournal(path, { before: 3, dryRun: true, at: 9 });
+    expect(verifyJournal(path)).toEqual(before);
+    expect(await ids()).toHaveLength(3);
+    const done = await pruneJournal(path, { before: 3, at: 9 });
+    expect(done).toMatchObject({ batches: said.batches, calls: said.calls, bytesBefore: said.bytesBefore });
+    expect(said.bytesAfter).toBeLessThan(said.bytesBefore - 100_000);
+  });
+});
+
+describe('pruneJournal() by size', () => {
+  it('takes out the oldest until the rest is small enough, and gives the room back', async () => {
+    for (let at = 1; at <= 30; at++) await settle(`b${at}`, at, String(at).repeat(30_000));
+    const size = statSync(`${path}-wal`).size;
+    const { bytesAfter, shrunk } = await pruneJournal(path, { maxBytes: 500_000, at: 99 });
+    expect(bytesAfter).toBeLessThanOrEqual(500_000);
+    expect(bytesAfter).toBeGreaterThan(300_000);
+    expect(shrunk).toBe(true);
+    expect(statSync(path).size).toBeLessThan(size / 2);
+    const left = await ids();
+    expect(left.at(-1)).toBe('b30');
+    expect(left).toEqual(Array.from({ length: left.length }, (_, at) => `b${31 - left.length + at}`));
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+});
+
+describe('pruneJournal() and the chain', () => {
+  it.each([
+    "UPDATE calls SET args = '{}' WHERE number = (SELECT max(number) FROM calls)",
+    'UPDATE prunes SET pruned_at = 5',
+    `UPDATE prunes SET data = replace(data, '"batches":2', '"batches":1')`,
+    'DELETE FROM prunes',
+    'DELETE FROM notes WHERE number = (SELECT max(number) FROM notes)',
+    'UPDATE commits SET hash = hex(zeroblob(32)) WHERE number = (SELECT min(number) FROM commits)',
+    'DELETE FROM commits WHERE number = (SELECT min(number) FROM commits)',
+  ])('finds what was changed after a prune: %s', async (tampering) => {
+    for (const at of [1, 2, 3]) await settle(`b${at}`, at);
+    await pruneJournal(path, { before: 3, at: 9 });
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+    tamper(tampering);
+    expect(verifyJournal(path)).toMatchObject({ intact: false });
+  });
+
+  it('does not cover up what was changed before', async () => {
+    for (const at of [1, 2, 3]) await settle(`b${at}`, at);
+    tamper("UPDATE calls SET args = '{}' WHERE number = 2");
+    await expect(pruneJournal(path, { before: 3, at: 9 })).rejects.toThrow(
+      'commit 1 does not hold what it held',
+    );
+    expect(await ids()).toHaveLength(3);
+  });
+
+  it('holds however calls are mixed in commits, and whatever is pruned when', async () => {
+    const step = fc.record({
+      deliver: fc.array(fc.record({ at: fc.nat(20), finish: fc.boolean() }), { maxLength: 6 }),
+      before: fc.nat(25),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const file = join(directory, `${Math.random()}.db`);
+        const own = openJournal(file);
+        let count = 0;
+        for (const { deliver, before } of steps) {
+          // In one turn of the event loop: they share commits.
+          await Promise.all(
+            deliver.map(async ({ at, finish }) => {
+              const id = `b${++count}`;
+              const said = own.accept(
+                batchEntry(id, [callEntry(`c${at}`)], { attach: true, at, conversation: 'talk' }),
+              );
+              const [acceptance] = await said;
+              if (finish && acceptance?.kind === 'fresh')
+                await own.finish(acceptance.key, successOf('x'), at);
+            }),
+          );
+          await pruneJournal(file, { before, at: 99 });
+          expect(verifyJournal(file)).toMatchObject({ intact: true });
+          const batches = await own.batches();
+          for (const { id, size } of batches) expect(await own.batch(id)).toHaveLength(size);
+        }
+        await own.close();
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+function tamper(sql: string): void {
+  const database = openSqlite(path);
+  database.exec('PRAGMA foreign_keys = OFF');
+  database.exec(sql);
+  database.close();
+}

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
+import { openSqlite } from '../../src/platform/sqlite.js';
+import { createTape } from '../../src/testing.js';
+import { builtCommand } from './built-command.js';
+import { message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+let file: string;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  file = join(toolexec.folder, 'calls.db');
+});
+afterEach(() => toolexec.remove());
+
+/** Runs these calls in conversations c1, c2, … */
+async function record(...responses: readonly unknown[]): Promise<void> {
+  for (const [at, response] of responses.entries()) {
+    const args = ['run', '-', '--yes', '--journal', file, '--conversation', `c${at + 1}`];
+    await toolexec.run(args, { stdin: JSON.stringify(response) });
+  }
+}
+
+async function journal(...args: readonly string[]) {
+  return toolexec.run(['journal', ...args, '--journal', file]);
+}
+
+const HELLO = message(['bash', { command: 'echo hello' }], ['bash', { command: 'exit 3' }]);
+const HOSTILE = message(['bash', { command: "printf '\\033]0;title\\007x'" }]);
+
+describe('toolexec journal list and show', () => {
+  it('list batches, newest first, with what became of their calls', async () => {
+    await record(HELLO, message(['no_such_tool', {}]));
+    const { code, stdout } = await journal('list');
+    expect(code).toBe(0);
+    const [head, newest, oldest] = stdout.split('\n');
+    expect(head).toMatch(/^WHEN +BATCH +CONVERSATION +CALLS +OUTCOME$/);
+    expect(newest).toMatch(/^20\d\d-.* c2 +1 +1 not run$/);
+    expect(oldest).toMatch(/ c1 +2 +1 ok, 1 failed$/);
+    const listed = JSON.parse((await journal('list', '--json', '--limit', '1')).stdout);
+    expect(listed).toEqual([
+      expect.objectContaining({ conversation: 'c2', size: 1, decision: null, outcomes: { 'not run': 1 } }),
+    ]);
+    expect((await journal('list', '--conversation', 'none')).stderr).toBe('toolexec: nothing is recorded\n');
+  });
+
+  it('show a call, a batch and a conversation, and nothing in them drives the terminal', async () => {
+    await record(HELLO, HOSTILE);
+    const byCall = await journal('show', 'toolu_2');
+    expect(byCall.code).toBe(0);
+    expect(byCall.stdout).toMatch(/\[1\] ✗ bash \(toolu_2\) .*execution_failed/);
+    expect(byCall.stdout).toContain('{"command":"exit 3"}');
+    expect(byCall.stdout).not.toContain('toolu_1');
+    const whole = JSON.parse((await journal('show', 'c1', '--json')).stdout);
+    expect(whole.batches).toMatchObject([
+      {
+        conversation: 'c1',
+        calls: [{ callId: 'toolu_1', result: { output: 'hello\n' } }, { state: 'done' }],
+      },
+    ]);
+    const byBatch = await journal('show', String(whole.batches[0].id));
+    expect(byBatch.stdout).toContain('effects  run echo hello');
+    expect(byBatch.stdout).toContain('started  20');
+    const hostile = await journal('show', 'c2');
+    // oxlint-disable-next-line no-control-regex -- what must not be there
+    expect(hostile.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(await journal('show', 'none')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('say in one line what is missing', async () => {
+    const none = await toolexec.run(['journal', 'list']);
+    expect(none).toMatchObject({ code: 2, stdout: '' });
+    expect(none.stderr).toContain('There is no journal yet');
+    const bad = await toolexec.run(['journal', 'list', '--journal', toolexec.write('x', 'x'.repeat(2000))]);
+    expect(bad).toMatchObject({ code: 2, stdout: '' });
+    expect(bad.stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('toolexec journal export', () => {
+  it('writes every record as a line with its kind, and its calls answer as a tape', async () => {
+    await record(HELLO, HELLO);
+    await toolexec.run(['run', '-', '--yes', '--journal', file, '--conversation', 'c1'], {
+      stdin: JSON.stringify(HELLO),
+    });
+    const { code, stdout } = await journal('export');
+    expect(code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): JsonObject => JSON.parse(line));
+    const kinds = lines.map(({ kind }) => kind).filter((kind) => kind !== 'note');
+    expect(kinds.slice(0, 7)).toEqual(['conversation', 'batch', 'call', 'call', 'batch', 'repeat', 'repeat']);
+    expect(lines.find(({ kind }) => kind === 'call')).toMatchObject({
+      conversation: 'c1',
+      batch: expect.any(String),
+      index: 0,
+      callId: 'toolu_1',
+      toolName: 'bash',
+      args: { command: 'echo hello' },
+      state: 'done',
+      result: { success: true, output: 'hello\n' },
+      at: expect.any(Number),
+    });
+    const only = await journal('export', '--conversation', 'c2');
+    expect(only.stdout.split('\n')[0]).toBe('{"kind":"conversation","id":"c2"}');
+    const tape = createTape(only.stdout);
+    await using executor = createExecutor({ ...tape.options });
+    expect(await executor.invoke('bash', { command: 'echo hello' })).toBe('hello\n');
+    await expect(executor.invoke('bash', { command: 'exit 3' })).rejects.toThrow('exit');
+    tape.assertDone();
+  });
+
+  it('reads while another process writes', async () => {
+    await record(HELLO);
+    const writing = openJournal(file);
+    const entry = { callId: 'x', toolName: 't', args: {}, effects: [], reason: '' };
+    const calls = [{ ...entry, disposition: 'execute_now' as const }];
+    let done = false;
+    let written = 0;
+    const writer = (async () => {
+      for (; !done; written++) {
+        await writing.accept({ id: `w${written}`, conversation: 'w', attach: false, at: 1, calls });
+      }
+    })();
+    const before = written;
+    const ran = await Promise.all([journal('export'), journal('list'), journal('verify')]);
+    done = true;
+    await writer;
+    await writing.close();
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(written - before).toBeGreaterThan(10);
+  });
+
+  it('ends quietly when its reader has seen enough', async () => {
+    await record(HELLO);
+    const child = spawn(
+      'sh',
+      ['-c', `"$0" "$1" journal export --journal "$2" | head -1`, process.execPath, toolexec.main, file],
+      {
+        env: toolexec.environment(),
+      },
+    );
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk);
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(stderr).toBe('');
+  });
+});
+
+describe('toolexec journal verify and prune', () => {
+  it('finds what was changed, says which, and exits 1', async () => {
+    await record(HELLO);
+    const intact = await journal('verify');
+    expect(intact).toMatchObject({ code: 0, stderr: '' });
+    expect(intact.stdout).toMatch(/^The journal is intact: \d+ commits\.\nhead [0-9a-f]{64}\n$/);
+    const database = openSqlite(file);
+    database.exec("UPDATE calls SET args = '{}'");
+    database.close();
+    const broken = await journal('verify');
+    expect(broken.code).toBe(1);
+    expect(broken.stdout).toMatch(/^The journal is not as it was written, from commit \d+ on: /);
+    expect(JSON.parse((await journal('verify', '--json')).stdout)).toMatchObject({
+      intact: false,
+      commit: 1,
+    });
+  });
+
+  it('prunes by age and by size, and the journal is intact after that', async () => {
+    await record(HELLO, HELLO, HELLO);
+    expect((await journal('prune', '--older-than', '1d')).stdout).toBe('There is nothing to take out.\n');
+    const said = await journal('prune', '--older-than', '0s', '--dry-run');
+    expect(said.stdout).toMatch(/^Would take out 2 batches with 4 calls, and 0 messages: /);
+    expect(JSON.parse((await journal('list', '--json')).stdout)).toHaveLength(3);
+    const done = JSON.parse((await journal('prune', '--max-size', '1KB', '--json')).stdout);
+    expect(done).toMatchObject({ batches: 2, calls: 4, dryRun: false });
+    expect(JSON.parse((await journal('list', '--json')).stdout)).toMatchObject([{ conversation: 'c3' }]);
+    expect((await journal('verify')).stdout).toContain('pruned ');
+  });
+
+  it.each([
+    [[], 'Say what is too old or too much'],
+    [['--older-than', '30'], '30d'],
+    [['--older-than', '-1d'], '30d'],
+    [['--max-size', 'big'], '100MB'],
+  ])('prune %j is wrong usage', async (args, why) => {
+    const { code, stderr } = await journal('prune', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(why);
+  });
+});
