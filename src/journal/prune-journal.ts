@@ -53,7 +53,7 @@ export async function pruneJournal(path: string, options: PruneOptions): Promise
 }
 
 /** Batches of one transaction: others want to write as well. */
-const BATCHES_AT_ONCE = 1000;
+const BATCHES_AT_ONCE = 2000;
 /** Of what the sizes suggest: the oldest are not always the smallest. */
 const CAUTION = 0.8;
 const PATIENCE_MS = 10_000;

@@ -11,17 +11,16 @@ export interface RemovedRows {
   readonly blobs: ReadonlySet<string>;
 }
 
-/** Which rows belong to a batch: the first number is the batch's, the second that of its last delivery. */
-const OF_BATCH: readonly { readonly table: ChainedTable; readonly column: string; readonly where: string }[] =
-  [
-    { table: 'notes', column: 'number', where: 'call > ?1 AND call <= ?2' },
-    { table: 'results', column: 'call', where: 'call > ?1 AND call <= ?2' },
-    { table: 'claims', column: 'call', where: 'call > ?1 AND call <= ?2' },
-    { table: 'repeats', column: 'number', where: 'number > ?1 AND number <= ?2' },
-    { table: 'batch_notes', column: 'number', where: 'batch = ?1 AND ?2 > 0' },
-    { table: 'calls', column: 'number', where: 'number > ?1 AND number <= ?2' },
-    { table: 'batches', column: 'number', where: 'number = ?1 AND ?2 > 0' },
-  ];
+/** Which rows belong to batches that follow each other: from the number of the first to that of the last delivery. */
+const OF_RUN: readonly { readonly table: ChainedTable; readonly column: string; readonly by: string }[] = [
+  { table: 'notes', column: 'number', by: 'call' },
+  { table: 'results', column: 'call', by: 'call' },
+  { table: 'claims', column: 'call', by: 'call' },
+  { table: 'repeats', column: 'number', by: 'number' },
+  { table: 'batch_notes', column: 'number', by: 'batch' },
+  { table: 'calls', column: 'number', by: 'number' },
+  { table: 'batches', column: 'number', by: 'number' },
+];
 
 const WITH_BLOBS: ReadonlySet<ChainedTable> = new Set(['notes', 'results', 'batch_notes', 'messages']);
 
@@ -51,13 +50,24 @@ export function removeBatches(
     return removed.length;
   };
   let calls = 0;
-  for (const { number, size } of batches) {
-    for (const { table, column, where } of OF_BATCH) {
-      const count = remove(table, column, where, [number, number + size]);
+  for (const [first, last] of toRuns(batches)) {
+    for (const { table, column, by } of OF_RUN) {
+      const count = remove(table, column, `${by} >= ? AND ${by} <= ?`, [first, last]);
       if (table === 'calls') calls += count;
     }
-    database.prepared('DELETE FROM decided WHERE batch = ?').run(number);
+    database.prepared('DELETE FROM decided WHERE batch >= ? AND batch <= ?').run(first, last);
   }
   const messages = remove('messages', 'number', MESSAGES, [before]);
   return { batches: batches.length, calls, messages, names, blobs };
+}
+
+/** Batches and deliveries are numbered together, so that neighbours go at once. */
+function toRuns(batches: readonly PrunableBatch[]): readonly (readonly [first: number, last: number])[] {
+  const runs: [number, number][] = [];
+  for (const { number, size } of batches) {
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === number - 1) run[1] = number + size;
+    else runs.push([number, number + size]);
+  }
+  return runs;
 }

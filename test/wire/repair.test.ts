@@ -433,6 +433,25 @@ describe('repairHistory()', () => {
     },
   );
 
+  it('needs time linear in the length, whatever is repeated', () => {
+    const count = 5000;
+    const many = <T>(make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+    const reused = many((at) => [calls('a'), tool('a', `${at}`)]).flat();
+    const histories = [
+      reused,
+      many(() => calls('a')),
+      [calls('a'), ...many((at) => tool('a', `${at}`))],
+      [...reused.slice(0, 4), ...many((at) => tool('a', `${at}`))],
+      [calls(...many(() => 'a')), tool('a')],
+      [
+        ...many(() => ({ role: 'model', parts: [{ functionCall: { name: 'ls' } }] })),
+        { role: 'user', parts: [] },
+      ],
+    ];
+    for (const history of histories)
+      expect(repairHistory<unknown>(history).changes.length).toBeGreaterThan(1);
+  }, 20_000);
+
   it('changes nothing that it is given', () => {
     const broken = freeze([replies(say('Go.')), asks(use('a'), use('b')), replies(answer('b'), answer('b'))]);
     expect(repairHistory(broken).changes).toHaveLength(2);

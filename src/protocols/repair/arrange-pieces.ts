@@ -45,6 +45,8 @@ class Arranger {
     this.#addTurns();
     const stays = (piece: Piece | undefined): boolean => piece?.kind !== 'turn' || this.#turns.has(piece);
     for (const round of matched.reading.rounds) {
+      // Nothing answers it, and looking would take as long as the copies that follow are many.
+      if (round.entries.every(({ isCopy }) => isCopy)) continue;
       const { at, results } = findInPlace({ pieces: matched.reading.pieces, stays }, round, shape.results);
       for (const result of results) this.#inPlace.add(result);
       if (shape.results === 'items' && at !== undefined) this.#before.set(at, round);

@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ResultPiece } from './piece.js';
 import type { Answer, Entry, Reading } from './reading.js';
-import { isSameCall } from './settle-calls.js';
+import { areOneCall } from './settle-calls.js';
 import { isUnknownResult } from './unknown-result.js';
 
 /** Results that nothing needs: why each is taken out. */
@@ -16,19 +15,19 @@ export function matchResults({ entries, answers }: Reading): Spare {
   const live = entries.filter(({ isCopy }) => !isCopy);
   const matching = new Matching(live);
   const unclear = answers.filter((answer) => !matching.byId(answer));
-  const unplaced = inGroups(unclear, matching).flatMap((group) => matching.byPlace(group));
-  for (const answer of unplaced) matching.byRest(answer);
+  const unplaced = inGroups(unclear, (answer) => `${answer.cluster} ${matching.labelOf(answer)}`).flatMap(
+    (group) => matching.byPlace(group),
+  );
+  for (const group of inGroups(unplaced, (answer) => matching.labelOf(answer))) matching.byRest(group);
   return matching.spare;
 }
 
 class Matching {
   readonly spare = new Map<ResultPiece, 'orphan_result' | 'duplicate_result'>();
-  readonly #live: readonly Entry[];
   readonly #byId = new Map<string, Entry[]>();
   readonly #byCluster = new Map<number, Entry[]>();
 
   constructor(live: readonly Entry[]) {
-    this.#live = live;
     for (const entry of live) {
       if (entry.id !== undefined) addTo(this.#byId, entry.id, entry);
       addTo(this.#byCluster, entry.cluster, entry);
@@ -61,22 +60,28 @@ class Matching {
     return distinct.slice(chosen.length);
   }
 
-  /** A result whose id says something goes to the nearest call before it that waits under that id. */
-  byRest(answer: Answer): void {
-    const { piece, cluster } = answer;
-    const isNamed = this.#isNamed(answer);
-    const before = (entry: Entry): boolean => entry.cluster <= cluster && this.#fits(entry, answer);
-    const entry = isNamed ? (this.#live.findLast(before) ?? this.#onlyOne(piece)) : undefined;
-    if (entry === undefined) this.spare.set(piece, isNamed ? 'duplicate_result' : 'orphan_result');
-    else entry.result = piece;
+  /** Results whose id says something go to the nearest call before them that waits under that id. */
+  byRest(group: readonly Answer[]): void {
+    const [first] = group;
+    if (first === undefined) return;
+    const isNamed = this.#isNamed(first);
+    const named = this.#named(first.piece);
+    const waiting: Entry[] = [];
+    let next = 0;
+    for (const { piece, cluster } of group) {
+      for (let entry = named[next]; entry !== undefined && entry.cluster <= cluster; entry = named[++next]) {
+        if (entry.result === undefined) waiting.push(entry);
+      }
+      const entry = waiting.pop() ?? this.#onlyOne(named);
+      if (entry === undefined) this.spare.set(piece, isNamed ? 'duplicate_result' : 'orphan_result');
+      else entry.result = piece;
+    }
   }
 
   /** Calls that are all the same, and all without a result, are one. */
-  #onlyOne(piece: ResultPiece): Entry | undefined {
-    const [first, ...rest] = this.#named(piece);
-    if (first === undefined || first.result !== undefined) return undefined;
-    const isOne = rest.every((other) => other.result === undefined && isSameCall(first, other));
-    return isOne ? first : undefined;
+  #onlyOne(named: readonly Entry[]): Entry | undefined {
+    if (named[0] === undefined || named[0].result !== undefined) return undefined;
+    return named.every(({ result }) => result === undefined) && areOneCall(named) ? named[0] : undefined;
   }
 
   #isNamed({ piece }: Answer): boolean {
@@ -100,18 +105,24 @@ class Matching {
   }
 
   #withoutEqual(group: readonly Answer[]): readonly Answer[] {
-    return group.filter(({ piece }, at) => {
-      const isEqual = group.slice(0, at).some((other) => isDeepStrictEqual(other.piece.value, piece.value));
-      if (isEqual) this.spare.set(piece, 'duplicate_result');
-      return !isEqual;
+    const seen = new Set<string>();
+    return group.filter(({ piece }) => {
+      const text = JSON.stringify(piece.value);
+      if (seen.has(text)) this.spare.set(piece, 'duplicate_result');
+      const isNew = !seen.has(text);
+      seen.add(text);
+      return isNew;
     });
   }
 }
 
 /** Results that compete for the same calls. */
-function inGroups(answers: readonly Answer[], matching: Matching): readonly (readonly Answer[])[] {
+function inGroups(
+  answers: readonly Answer[],
+  labelOf: (answer: Answer) => string,
+): readonly (readonly Answer[])[] {
   const groups = new Map<string, Answer[]>();
-  for (const answer of answers) addTo(groups, `${answer.cluster} ${matching.labelOf(answer)}`, answer);
+  for (const answer of answers) addTo(groups, labelOf(answer), answer);
   return [...groups.values()];
 }
 
@@ -122,12 +133,11 @@ function fitsByName({ call, id }: Entry, piece: ResultPiece): boolean {
 
 /** Where there are fewer results than calls, they are those of the messages nearest to them. */
 function chooseCalls(waiting: readonly Entry[], count: number): readonly Entry[] {
-  const turns = [...new Set(waiting.map(({ turn }) => turn))].toReversed();
+  const turns = new Map<unknown, Entry[]>();
+  for (const entry of waiting) addTo(turns, entry.turn, entry);
   const chosen = new Set<Entry>();
-  for (const turn of turns) {
-    for (const entry of waiting) {
-      if (entry.turn === turn && chosen.size < count) chosen.add(entry);
-    }
+  for (const entries of [...turns.values()].toReversed()) {
+    for (const entry of entries.slice(0, count - chosen.size)) chosen.add(entry);
   }
   return waiting.filter((entry) => chosen.has(entry));
 }

@@ -1,4 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
+import canonicalize from 'canonicalize';
+import type { HistoryCall } from './piece.js';
 import type { Entry } from './reading.js';
 
 /**
@@ -6,36 +7,50 @@ import type { Entry } from './reading.js';
  * down twice. An id that comes back later may be another call; its results will tell.
  */
 export function settleCalls(entries: readonly Entry[]): void {
-  const taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  const free = new FreeIds(entries);
   for (const entry of entries) {
-    if (entry.id === undefined && !entry.call.byOrder) entry.id = freeId(`call_${entry.call.index}`, taken);
+    if (entry.id === undefined && !entry.call.byOrder) entry.id = free.take(`call_${entry.call.index}`);
   }
   for (const alike of byId(entries).values()) {
-    for (const [at, entry] of alike.entries()) {
-      const before = alike.slice(0, at).filter((other) => other.cluster === entry.cluster && !other.isCopy);
-      entry.isCopy = before.some((other) => isSameCall(entry, other));
+    const seen = new Set<string>();
+    for (const entry of alike) {
+      const likeness = `${entry.cluster} ${likenessOf(entry)}`;
+      entry.isCopy = seen.has(likeness);
+      seen.add(likeness);
     }
   }
 }
 
 /** With the results matched: a repeated call that has none of its own is a copy; any other gets an id of its own. */
 export function settleRepeats(entries: readonly Entry[]): void {
-  const taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  const free = new FreeIds(entries);
   for (const alike of byId(entries.filter(({ isCopy }) => !isCopy)).values()) {
-    const kept: Entry[] = [];
-    for (const entry of [...alike.filter(({ result }) => result !== undefined), ...alike]) {
-      if (kept.includes(entry)) continue;
-      if (entry.result === undefined && kept.some((other) => isSameCall(entry, other))) entry.isCopy = true;
-      else kept.push(entry);
+    const answered = alike.filter(({ result }) => result !== undefined);
+    const kept = new Set(answered.map(likenessOf));
+    for (const entry of alike) {
+      if (entry.result !== undefined) continue;
+      entry.isCopy = kept.has(likenessOf(entry));
+      kept.add(likenessOf(entry));
     }
     const [, ...renamed] = alike.filter(({ isCopy }) => !isCopy);
-    for (const entry of renamed) entry.id = freeId(entry.id ?? '', taken);
+    for (const entry of renamed) entry.id = free.take(entry.id ?? '');
   }
 }
 
-/** Written alike, id and all. */
-export function isSameCall({ call: one }: Entry, { call: other }: Entry): boolean {
-  return isDeepStrictEqual(one.raw, other.raw);
+/** Whether calls were written alike, id and all. */
+export function areOneCall(entries: readonly Entry[]): boolean {
+  return new Set(entries.map(likenessOf)).size <= 1;
+}
+
+const likenesses = new WeakMap<HistoryCall, string>();
+
+function likenessOf({ call }: Entry): string {
+  let likeness = likenesses.get(call);
+  if (likeness === undefined) {
+    likeness = canonicalize(call.raw) ?? '';
+    likenesses.set(call, likeness);
+  }
+  return likeness;
 }
 
 /** Calls with ids, those with one id together. */
@@ -53,12 +68,24 @@ function byId(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> 
 /** What the strictest provider takes for an id. */
 const LONGEST_ID = 40;
 
-function freeId(wanted: string, taken: Set<string>): string {
-  for (let number = 1; ; number++) {
-    const suffix = number === 1 ? '' : `_${number}`;
-    const id = `${wanted.slice(0, LONGEST_ID - suffix.length)}${suffix}`;
-    if (taken.has(id)) continue;
-    taken.add(id);
-    return id;
+class FreeIds {
+  readonly #taken: Set<string>;
+  /** Where the search for a wanted id goes on. */
+  readonly #next = new Map<string, number>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  }
+
+  /** The wanted id, or the first that is free with a number behind it. */
+  take(wanted: string): string {
+    for (let number = this.#next.get(wanted) ?? 1; ; number++) {
+      const suffix = number === 1 ? '' : `_${number}`;
+      const id = `${wanted.slice(0, LONGEST_ID - suffix.length)}${suffix}`;
+      if (this.#taken.has(id)) continue;
+      this.#taken.add(id);
+      this.#next.set(wanted, number + 1);
+      return id;
+    }
   }
 }
