@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave, type Timing } from './measure.js';
@@ -10,7 +13,8 @@ const MEGABYTE = 1_000_000;
 /** `bash` through the whole executor, beside a bare `spawn`; in a small program and in one that holds 1 GB. */
 export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   const quick = scale === 'quick';
-  const executor = toolexec.createExecutor({ approver: null });
+  const walled = await measureWall(quick);
+  const executor = toolexec.createExecutor({ approver: null, sandbox: { os: 'off' } });
   const rounds = { rounds: quick ? 3 : 60, warmUps: quick ? 1 : 10 };
   const contenders = {
     ours: latencyOf(() => executor.execute('bash', { command: 'true' })),
@@ -21,6 +25,7 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   const ballast = Buffer.alloc((quick ? 100 : 1000) * MEGABYTE, 1);
   const large = await interleave(contenders, { rounds: quick ? 3 : 30, warmUps: 3 });
   const rows = [
+    ...walled,
     inMs('true, small program', small.ours, ['bare spawn', small.bare], { of: 'ratio', atMost: 1.3 }),
     inMs(`true, program of ${ballast.length / MEGABYTE} MB`, large.ours, ['ours, small', small.ours], {
       of: 'ratio',
@@ -50,12 +55,63 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   return rows;
 }
 
+/** Inside the OS sandbox, beside bubblewrap started with exactly the arguments that the executor gives it. */
+async function measureWall(quick: boolean): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-wall-'));
+  const executor = toolexec.createExecutor({ root: folder, approver: null });
+  try {
+    const { metadata } = await executor.execute('bash', { command: 'true' });
+    if (Object(metadata.sandbox).wall !== 'bubblewrap') return [];
+    const args = await argumentsOfWall(executor);
+    const { ours, bare } = await interleave(
+      {
+        ours: latencyOf(() => executor.execute('bash', { command: 'true' })),
+        bare: latencyOf(() => spawnProgram('bwrap', [...args, '--', '/bin/bash', '-c', 'true'], folder)),
+      },
+      { rounds: quick ? 3 : 60, warmUps: quick ? 1 : 10 },
+    );
+    return [inMs('true, in the OS sandbox', ours, ['bare bwrap', bare], { of: 'ratio', atMost: 1.2 })];
+  } finally {
+    await executor.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Read from the process that runs, up to the program; what stands in for a repository is gone by then. */
+async function argumentsOfWall(executor: Executor): Promise<readonly string[]> {
+  const marker = `sleep 1.${process.pid}`;
+  const running = executor.execute('bash', { command: marker });
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      const [name, ...args] = commandLineOf(pid);
+      if (name !== 'bwrap' || !args.includes(marker)) continue;
+      await running;
+      const flags = args.slice(0, args.indexOf('--'));
+      const standIn = flags.findIndex((arg, at) => arg === '--tmpfs' && flags[at + 1]?.endsWith('/.git'));
+      return standIn === -1 ? flags : flags.toSpliced(standIn, 4);
+    }
+  }
+}
+
+function commandLineOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+  } catch {
+    return [];
+  }
+}
+
 function latencyOf(run: () => Promise<unknown>): Contender {
   return { units: 1, run };
 }
 
-async function spawnBare(command: string): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
+function spawnBare(command: string): Promise<void> {
+  return spawnProgram('/bin/sh', ['-c', command], '.');
+}
+
+async function spawnProgram(file: string, args: readonly string[], cwd: string): Promise<void> {
+  const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();
   child.stderr.resume();
   await once(child, 'close');

@@ -62,7 +62,14 @@ export type { Logger } from './contract/logger.js';
 export type { Middleware, MiddlewareContext } from './contract/middleware.js';
 export type { Disposition, Plan, PlannedCall } from './contract/plan.js';
 export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
-export type { CommandOutcome, KeptOutput, ToolProcesses } from './contract/processes.js';
+export type {
+  CommandOutcome,
+  CommandWall,
+  Denial,
+  KeptOutput,
+  LimitHit,
+  ToolProcesses,
+} from './contract/processes.js';
 export type { Executed, ResultError, ToolFailure, ToolResult, ToolSuccess } from './contract/result.js';
 export type {
   ProbeContext,
@@ -86,4 +93,4 @@ export { isToolError, ToolError } from './errors/tool-error.js';
 export { openJournal } from './journal/open-journal.js';
 export { builtinTools } from './preset/builtin-tools.js';
 export { createExecutor } from './preset/create-executor.js';
-export type { ExecutorOptions } from './preset/executor-options.js';
+export type { CommandLimitOptions, ExecutorOptions } from './preset/executor-options.js';

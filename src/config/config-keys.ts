@@ -8,6 +8,7 @@ import {
   onlyRefusing,
   removing,
   smaller,
+  smallerOrAny,
   stricter,
   type Tighten,
 } from './tighten.js';
@@ -146,6 +147,34 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning:
       'Directories outside the roots that commands in the OS sandbox may read, relative to this file: toolchains, caches.',
     tighten: never,
+  },
+  'tools.run_command.limits.cpu_seconds': {
+    kind: wholeNumber(1, 'seconds'),
+    fallback: undefined,
+    option: 'executor.commandLimits.cpuSeconds',
+    meaning: 'Processor time of each process of a command.',
+    tighten: smallerOrAny,
+  },
+  'tools.run_command.limits.memory_mb': {
+    kind: wholeNumber(1, 'megabytes'),
+    fallback: undefined,
+    option: 'executor.commandLimits.memoryMb',
+    meaning: 'Private memory of each process of a command.',
+    tighten: smallerOrAny,
+  },
+  'tools.run_command.limits.processes': {
+    kind: wholeNumber(1, 'processes'),
+    fallback: 4096,
+    option: 'executor.commandLimits.processes',
+    meaning: 'Processes of one command that run at a time.',
+    tighten: smaller(),
+  },
+  'tools.run_command.limits.file_size_mb': {
+    kind: wholeNumber(1, 'megabytes'),
+    fallback: undefined,
+    option: 'executor.commandLimits.fileSizeMb',
+    meaning: 'Size of each file that a command writes.',
+    tighten: smallerOrAny,
   },
   'tools.timeouts.default_seconds': {
     kind: SECONDS,

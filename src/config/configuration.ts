@@ -32,6 +32,12 @@ export interface ConfiguredOptions {
     readonly maxFileReadBytes?: number;
     readonly maxReadFileScanBytes?: number;
   };
+  readonly commandLimits?: {
+    readonly cpuSeconds?: number;
+    readonly memoryMb?: number;
+    readonly processes?: number;
+    readonly fileSizeMb?: number;
+  };
   /** Milliseconds. */
   readonly timeouts?: {
     readonly defaultMs?: number;

@@ -30,6 +30,10 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.run_command.sandbox': '"off"',
   'tools.run_command.network': 'true',
   'tools.run_command.readable_paths': '["/"]',
+  'tools.run_command.limits.cpu_seconds': '9007199254740991',
+  'tools.run_command.limits.memory_mb': '9007199254740991',
+  'tools.run_command.limits.processes': '9007199254740991',
+  'tools.run_command.limits.file_size_mb': '9007199254740991',
   'tools.timeouts.default_seconds': '2147483',
   'tools.timeouts.file_operations_seconds': '2147483',
   'tools.timeouts.shell_commands_seconds': '200',
@@ -72,9 +76,15 @@ describe('a project that nobody has trusted', () => {
     const before = resolveConfig({ cwd: project, env });
     const file = write(PROJECT, textOf(LOOSENING));
     const after = resolveConfig({ cwd: project, env });
-    // A shorter allowlist is all that is left of it.
-    expect(after.configuration).toEqual({ executor: { policy: { allowlist: [] } }, run: {} });
-    const allBut = ({ key }: { readonly key: string }): boolean => key !== 'tools.approval.allowlist';
+    // A shorter allowlist is all that is left of it, and limits where there are none.
+    const most = Number.MAX_SAFE_INTEGER;
+    const commandLimits = { cpuSeconds: most, memoryMb: most, fileSizeMb: most };
+    expect(after.configuration).toEqual({ executor: { policy: { allowlist: [] }, commandLimits }, run: {} });
+    const tightened = [
+      'tools.approval.allowlist',
+      ...['cpu_seconds', 'memory_mb', 'file_size_mb'].map((name) => `tools.run_command.limits.${name}`),
+    ];
+    const allBut = ({ key }: { readonly key: string }): boolean => !tightened.includes(key);
     expect(after.settings.filter(allBut)).toEqual(before.settings.filter(allBut));
     expect(after.project).toEqual({ file, trusted: false });
   });
@@ -97,6 +107,10 @@ describe('a project that nobody has trusted', () => {
       'tools.run_command.sandbox': '"required"',
       'tools.run_command.network': 'false',
       'tools.run_command.readable_paths': '[]',
+      'tools.run_command.limits.cpu_seconds': '1',
+      'tools.run_command.limits.memory_mb': '1',
+      'tools.run_command.limits.processes': '1',
+      'tools.run_command.limits.file_size_mb': '1',
       'tools.timeouts.default_seconds': '1',
       'tools.timeouts.file_operations_seconds': '1',
       'tools.timeouts.shell_commands_seconds': '1',

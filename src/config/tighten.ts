@@ -43,6 +43,12 @@ export function smaller(unnamed = Number.POSITIVE_INFINITY): Tighten {
   };
 }
 
+/** A smaller number; any, where nothing is limited without it. */
+export const smallerOrAny: Tighten = {
+  may: 'smaller',
+  apply: (asked, scope) => (scope.base === undefined ? { value: asked } : smaller().apply(asked, scope)),
+};
+
 /** A value that is at least as strict. @param order the strictest first. */
 export function stricter(...order: readonly unknown[]): Tighten {
   return {

@@ -37,11 +37,35 @@ export interface CommandWall {
   readonly network: boolean;
   /** Why there is none, where one was wanted. */
   readonly reason?: string;
+  /** What it has kept from the command, as far as that can be told from what was printed; known at the end. */
+  readonly denied?: readonly Denial[];
+}
+
+/** `write`: to what is read-only. `outside`: what is not there for commands. */
+export type Denial = 'write' | 'network' | 'outside';
+
+/** What a command may use. What is left out is not limited. */
+export interface CommandLimits {
+  /** Of each process. */
+  readonly cpuSeconds?: number | undefined;
+  /** Private memory of each process. */
+  readonly memoryMb?: number | undefined;
+  /** Processes that run at a time, the shell included. */
+  readonly processes?: number | undefined;
+  /** Of each file. */
+  readonly fileSizeMb?: number | undefined;
+}
+
+export interface LimitHit {
+  readonly limit: keyof CommandLimits;
+  readonly max: number;
 }
 
 /** One command to run to its end. */
 export interface CommandRequest {
+  /** Left out: nothing is. */
   readonly confinement?: Confinement;
+  readonly limits?: CommandLimits;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /** Absolute and canonical; the engine checks it against the roots. */
@@ -88,6 +112,8 @@ export interface CommandOutcome {
   readonly survivors: readonly number[];
   /** Left out: nobody looked. */
   readonly wall?: CommandWall;
+  /** What ended it, or made it fail. */
+  readonly limit?: LimitHit;
   /** Where everything can be read that was printed; left out where it was so little that it is all here. */
   readonly outputRef?: string;
 }
@@ -115,6 +141,8 @@ export interface ShellSnapshot {
   readonly survivors: readonly number[];
   /** Left out: nobody looked. */
   readonly wall?: CommandWall;
+  /** What ended it, or made it fail. */
+  readonly limit?: LimitHit;
 }
 
 /** What a shell has printed since it was read last. */
@@ -132,7 +160,9 @@ export interface ShellText {
 }
 
 export interface ShellRequest {
+  /** Left out: nothing is. */
   readonly confinement?: Confinement;
+  readonly limits?: CommandLimits;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /** Absolute and canonical. */

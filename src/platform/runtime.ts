@@ -5,3 +5,6 @@ export const nodeVersion = (): string => process.versions.node;
 
 /** Such as `linux 6.18.5 x64`. */
 export const systemName = (): string => `${platform()} ${release()} ${arch()}`;
+
+/** Undefined where users have no numbers. */
+export const userId = (): number | undefined => process.getuid?.();

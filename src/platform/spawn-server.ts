@@ -98,6 +98,7 @@ class NodeSpawnServer implements SpawnServer {
         stdout: out,
         stderr: err,
         ended,
+        isLookedAfter: true,
         // Nobody has them by name any more.
         seen: { startTicks, outputs: pipes.map((pipe) => `${pipe} (deleted)`) },
         unref() {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { type OpenPipe, openPipes } from './open-pipes.js';
+import { readProcess } from './proc-table.js';
 
 export interface ProcessStart {
   readonly file: string;
@@ -27,6 +30,8 @@ export interface StartedProcess {
   readonly stderr: Readable;
   /** Where it may be gone by now: when it started (as `ProcessEntry`), and the names of its output pipes. */
   readonly seen?: { readonly startTicks: number; readonly outputs: readonly string[] };
+  /** The process that started it ends it when we are gone. */
+  readonly isLookedAfter?: true;
   /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** From now on it does not keep this program alive. */
@@ -40,16 +45,66 @@ export interface StartedProcess {
  * @throws the system's error (with `code`) when it cannot be started.
  */
 export async function spawnProcess(start: ProcessStart): Promise<StartedProcess> {
-  const child = spawn(start.file, start.args, {
+  const pipes = await openPipes();
+  return pipes === undefined ? spawnWithSockets(start) : spawnWithPipes(start, pipes);
+}
+
+async function spawnWithPipes(
+  start: ProcessStart,
+  pipes: readonly [OpenPipe, OpenPipe],
+): Promise<StartedProcess> {
+  const [stdout, stderr] = pipes;
+  const closeReaders = (): void => {
+    for (const { reader } of pipes) closeSync(reader);
+  };
+  let child: ChildProcess;
+  try {
+    child = spawnChild(start, [stdout.writer, stderr.writer]);
+  } catch (error) {
+    closeReaders();
+    throw error;
+  } finally {
+    for (const { writer } of pipes) closeSync(writer);
+  }
+  if (child.pid === undefined) {
+    closeReaders();
+    throw await spawnError(child);
+  }
+  const streams = [socketOf(stdout), socketOf(stderr)] as const;
+  // Dead or alive, it is not waited for yet.
+  const startTicks = readProcess(child.pid)?.startTicks ?? 0;
+  const seen = { startTicks, outputs: pipes.map(({ name }) => name) };
+  return { ...startedProcess(child, child.pid, ...streams), seen };
+}
+
+function socketOf({ reader }: OpenPipe): Socket {
+  return new Socket({ fd: reader, readable: true, writable: false });
+}
+
+async function spawnWithSockets(start: ProcessStart): Promise<StartedProcess> {
+  const child = spawnChild(start, ['pipe', 'pipe']);
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || stdout === null || stderr === null) throw await spawnError(child);
+  return startedProcess(child, pid, stdout, stderr);
+}
+
+function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', number | 'pipe']): ChildProcess {
+  return spawn(start.file, start.args, {
     argv0: start.name,
     cwd: start.cwd,
     env: start.env,
     detached: true,
     windowsHide: true,
-    stdio: ['ignore', 'pipe', 'pipe', start.inherit ?? 'ignore', start.report ?? 'ignore'],
+    stdio: ['ignore', ...outputs, start.inherit ?? 'ignore', start.report ?? 'ignore'],
   });
-  const { pid, stdout, stderr } = child;
-  if (pid === undefined || stdout === null || stderr === null) throw await spawnError(child);
+}
+
+function startedProcess(
+  child: ChildProcess,
+  pid: number,
+  stdout: Readable,
+  stderr: Readable,
+): StartedProcess {
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });

@@ -7,7 +7,13 @@ import type { Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Logger } from '../contract/logger.js';
 import type { Policy } from '../contract/policy.js';
-import type { BackgroundShells, Confinement, GuardedPaths, RunCommand } from '../contract/processes.js';
+import type {
+  BackgroundShells,
+  CommandLimits,
+  Confinement,
+  GuardedPaths,
+  RunCommand,
+} from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { CACHE_RULES, LruResultCache } from '../engine/cache/create-result-cache.js';
@@ -32,6 +38,7 @@ import { createSandbox } from '../sandbox/create-sandbox.js';
 import { ownTools } from './builtin-tools.js';
 import { createCommandGuard } from './create-command-guard.js';
 import {
+  COMMAND_LIMIT_RULES,
   checkExecutorOptions,
   ENVIRONMENT_RULES,
   type ExecutorOptions,
@@ -52,8 +59,10 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const { journal, close } = settleJournal(options.journal);
   const outputs = openOutputStore(outputsBeside(options.journal));
   const { sandbox, confinement } = settleSandbox(options);
-  const shells = shellsLazily(confinement);
-  return createEngine(settle(options, { journal, outputs, shells, sandbox, confinement }), async () => {
+  const limits = settleOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES);
+  const around: Around = { confinement, limits };
+  const shells = shellsLazily(around);
+  return createEngine(settle(options, { journal, outputs, shells, sandbox, around }), async () => {
     await shells.close();
     await outputs.close();
     await close();
@@ -61,10 +70,16 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
 }
 
 interface Opened extends Pick<EngineSettings, 'journal' | 'outputs' | 'shells' | 'sandbox'> {
-  readonly confinement: Confinement;
+  readonly around: Around;
 }
 
-function settle(options: ExecutorOptions, { confinement, ...opened }: Opened): EngineSettings {
+/** What all commands of an executor are kept in. */
+interface Around {
+  readonly confinement: Confinement;
+  readonly limits: CommandLimits;
+}
+
+function settle(options: ExecutorOptions, { around, ...opened }: Opened): EngineSettings {
   const { sandbox } = opened;
   const environment = settleOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
@@ -78,8 +93,8 @@ function settle(options: ExecutorOptions, { confinement, ...opened }: Opened): E
     reviewers: options.reviewers ?? [],
     approver: options.approver,
     covers,
-    runCommand: (request) => runCommandLazily({ ...request, confinement }),
-    commandGuard: createCommandGuard(confinement.os),
+    runCommand: (request) => runCommandLazily({ ...request, ...around }),
+    commandGuard: createCommandGuard(around.confinement.os),
     search: searchLazily(sandbox),
     commandEnvironment: commandEnvironments(environment),
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
@@ -102,7 +117,7 @@ function settle(options: ExecutorOptions, { confinement, ...opened }: Opened): E
 function settleSandbox({
   root = ['.'],
   sandbox: given,
-}: ExecutorOptions): Pick<Opened, 'sandbox' | 'confinement'> {
+}: ExecutorOptions): Pick<Opened, 'sandbox'> & Pick<Around, 'confinement'> {
   const { os, network, readable, ...options } = settleOptions('sandbox', given, SANDBOX_RULES);
   const sandbox = createSandbox({ roots: typeof root === 'string' ? [root] : root, ...options });
   const { roots } = sandbox;
@@ -204,7 +219,7 @@ function outputsBeside(journal: ExecutorOptions['journal']): { readonly director
 }
 
 /** The same for background shells: there are none before the first is started. */
-function shellsLazily(confinement: Confinement): BackgroundShells {
+function shellsLazily(around: Around): BackgroundShells {
   let opened: BackgroundShells | undefined;
   return {
     async start(request) {
@@ -212,7 +227,7 @@ function shellsLazily(confinement: Confinement): BackgroundShells {
         const { openBackgroundShells } = await import('../process/open-background-shells.js');
         opened ??= openBackgroundShells();
       }
-      return opened.start({ ...request, confinement });
+      return opened.start({ ...request, ...around });
     },
     find: (id) => opened?.find(id),
     read: (id, options) => opened?.read(id, options),

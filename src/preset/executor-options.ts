@@ -66,6 +66,18 @@ export interface SandboxOptions {
   readonly readable?: readonly string[];
 }
 
+/** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
+export interface CommandLimitOptions {
+  /** Of each process, then it is ended by SIGXCPU. Unlimited by default: builds take what they take. */
+  readonly cpuSeconds?: number;
+  /** Private memory of each process, as RLIMIT_DATA counts it. Unlimited by default. */
+  readonly memoryMb?: number;
+  /** That run at a time, the shell included; default 4096. More than that, and the command is ended. */
+  readonly processes?: number;
+  /** Of each file that is written, then SIGXFSZ. Unlimited by default. */
+  readonly fileSizeMb?: number;
+}
+
 export interface ExecutorOptions {
   /** Default `builtinTools()`. */
   readonly tools?: readonly Tool[] | Registry;
@@ -90,6 +102,7 @@ export interface ExecutorOptions {
   readonly cache?: false | ResultCacheOptions;
   /** Of commands: additional names to remove, and exceptions. */
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
+  readonly commandLimits?: CommandLimitOptions;
   /** Asked in order between plan and approval. */
   readonly reviewers?: readonly Reviewer[];
   readonly middleware?: readonly Middleware[];
@@ -116,6 +129,13 @@ export const TIMEOUT_RULES: OptionRules<Required<TimeoutOptions>> = {
   fileOperationsMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
   shellCommandsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
   externalToolsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+};
+
+export const COMMAND_LIMIT_RULES: OptionRules<{ [K in keyof CommandLimitOptions]-?: number | undefined }> = {
+  cpuSeconds: option(undefined, isWhole(1), 'a whole number of seconds from 1'),
+  memoryMb: option(undefined, isWhole(1), 'a whole number of megabytes from 1'),
+  processes: option(4096, isWhole(1), 'a whole number of processes from 1'),
+  fileSizeMb: option(undefined, isWhole(1), 'a whole number of megabytes from 1'),
 };
 
 export const OUTPUT_RULES: OptionRules<{ maxBytes: number }> = {
@@ -189,6 +209,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   output: option(undefined, isObject, 'an object'),
   cache: option(undefined, (value) => value === false || isObject(value), 'an object or false'),
   environment: option(undefined, isObject, 'an object'),
+  commandLimits: option(undefined, isObject, 'an object'),
   reviewers: option(undefined, isFunctionList, 'a list of functions'),
   middleware: option(undefined, isFunctionList, 'a list of functions'),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),

@@ -27,6 +27,8 @@ import { processMarks } from './process-marks.js';
 export interface CommandTree {
   /** Remembers the descendants of now, for the time when their parents are gone. */
   remember(): void;
+  /** How many were there at the last `remember`. */
+  count(): number;
   /** Who is alive. Blocks for 1 to 2 ms on a machine with 200 processes. */
   find(): readonly ProcessEntry[];
   /** Who has come since the last look, which is much quicker: who flees by forking does so once a millisecond. */
@@ -140,6 +142,7 @@ function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: 
         }
       }
     },
+    count: () => known.size,
     find() {
       let found = findAll();
       // Who died while we looked may have left a child that came too late to be seen.
@@ -171,6 +174,7 @@ function createGroupTree(leaderPid: number): CommandTree {
   const leader = sessionLeader(leaderPid, 0);
   return {
     remember() {},
+    count: () => 1,
     find: () => (sendSignal(-leaderPid, 0) === 'gone' ? [] : [leader]),
     findNew: () => [],
     recheck: (members) => (sendSignal(-leaderPid, 0) === 'gone' ? [] : members),

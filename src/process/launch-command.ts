@@ -1,4 +1,4 @@
-import type { CommandRequest, CommandWall } from '../contract/processes.js';
+import type { CommandRequest, CommandWall, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock.js';
 import type { ProcessEnd } from '../platform/spawn.js';
 import { createCommandMark } from './command-mark.js';
@@ -33,6 +33,7 @@ export interface CommandEnding extends ProcessEnd {
   /** It was ended by `signal`. */
   readonly aborted: boolean;
   readonly survivors: readonly number[];
+  readonly limit?: LimitHit;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
 }
@@ -70,7 +71,7 @@ async function seeToItsEnd(
   launch: CommandLaunch,
 ): Promise<CommandEnding> {
   const { process: command, read } = started;
-  const { end, aborted, failure } = await firstEnding(command.ended, tree, output, launch);
+  const { end, aborted, failure, limit } = await firstEnding(started, tree, output, launch);
   // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
   if (end !== undefined) await drainOutput(output);
   const isAlone = end !== undefined && (read(end).tidied || !tree.mayHaveOthers());
@@ -79,32 +80,40 @@ async function seeToItsEnd(
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted } = read(last);
-  return { exitCode, signal, aborted, survivors, neverStarted: neverStarted && !aborted };
+  const ending = { exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined };
+  return limit === undefined ? ending : { ...ending, limit };
 }
 
 interface FirstEnding {
   readonly end?: ProcessEnd;
   readonly aborted: boolean;
+  readonly limit?: LimitHit;
   readonly failure?: { readonly error: unknown };
 }
 
-/** The one place where the ways to end race: by itself, by the caller's signal, by a listener that fails. */
+/** The one place where the ways to end race: by itself, by the caller, by too many processes, by a failing listener. */
 async function firstEnding(
-  ended: Promise<ProcessEnd>,
+  { process: command, wall }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
-  { signal, inBackground }: CommandLaunch,
+  { signal, inBackground, limits }: CommandLaunch,
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
-  const stopWatching = watchTree(tree, inBackground === true ? idleClock : systemClock);
+  const max = limits?.processes ?? Number.POSITIVE_INFINITY;
+  const most = max + (wall.kind === 'none' ? 0 : PROCESSES_OF_THE_WALL);
+  const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
   try {
     return await Promise.race([
-      ended.then((end) => ({ end, aborted: false })),
+      command.ended.then((end) => ({ end, aborted: false })),
       abort.happened.then(() => ({ aborted: true })),
+      watch.tooMany.then(() => ({ aborted: false, limit: { limit: 'processes', max } as const })),
       output.failed.then((error) => ({ aborted: false, failure: { error } })),
     ]);
   } finally {
-    stopWatching();
+    watch.end();
     abort.forget();
   }
 }
+
+/** bubblewrap, the init that it is inside, and the shell that reports. */
+const PROCESSES_OF_THE_WALL = 3;

@@ -1,4 +1,10 @@
-import type { CommandOutcome, CommandRequest, RunCommand, StartedCommand } from '../contract/processes.js';
+import type {
+  CommandOutcome,
+  CommandRequest,
+  KeptOutput,
+  RunCommand,
+  StartedCommand,
+} from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { readProcess } from '../platform/proc-table.js';
@@ -9,6 +15,7 @@ import {
   type LaunchedCommand,
   launchCommand,
 } from './launch-command.js';
+import { tellEnd } from './tell-end.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
@@ -27,7 +34,8 @@ export const runCommand: RunCommand = async (request) => {
     if (neverStarted) throw wallFailed(kept.stderr.head);
     if (kept.stdout.binary || kept.stderr.binary) request.whole?.keep();
     const outputRef = await request.whole?.end();
-    return { ...ending, ...kept, durationMs, ...(outputRef === undefined ? {} : { outputRef }) };
+    const told = tellEnd(request, ending, lastWords(kept));
+    return { ...ending, ...told, ...kept, durationMs, ...(outputRef === undefined ? {} : { outputRef }) };
   } catch (error) {
     await request.whole?.end();
     throw error;
@@ -49,6 +57,12 @@ async function toItsEnd(
   const launched = await launchCommand(launch);
   onStarted?.(identify(launched));
   return { ...(await launched.ended), wall: launched.wall };
+}
+
+/** Programs say on either stream what they could not do. */
+function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', KeptOutput>): string {
+  const end = ({ head, tail, binary }: KeptOutput): string => (binary ? '' : (head + tail).slice(-4096));
+  return `${end(stdout)}\n${end(stderr)}`;
 }
 
 function wallFailed(said: string): ToolError {

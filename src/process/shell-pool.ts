@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Confinement } from '../contract/processes.js';
+import type { CommandLimits, Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { readEnvironment } from '../platform/environment.js';
 import { commandEnvironment } from './command-environment.js';
@@ -14,6 +14,8 @@ export interface ShellOptions {
   readonly timeoutMs?: number;
   /** Default: nothing keeps it in. */
   readonly confinement?: Confinement;
+  /** Default: none. */
+  readonly limits?: CommandLimits;
 }
 
 /** Shells that may run at a time. */
@@ -35,7 +37,13 @@ export class ShellPool {
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
     this.#makeRoom();
-    const { shell = 'bash', env = commandEnvironment(readEnvironment()), timeoutMs, confinement } = options;
+    const {
+      shell = 'bash',
+      env = commandEnvironment(readEnvironment()),
+      timeoutMs,
+      confinement,
+      limits,
+    } = options;
     const created = new ShellProcess({
       shell,
       command,
@@ -43,6 +51,7 @@ export class ShellPool {
       env,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(confinement === undefined ? {} : { confinement }),
+      ...(limits === undefined ? {} : { limits }),
     });
     // Before it runs: whoever ends all shells now must find this one too.
     this.#shells.set(created.id, created);

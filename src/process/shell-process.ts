@@ -9,6 +9,7 @@ import type {
 import { idleClock, systemClock } from '../platform/clock.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
+import { tellEnd } from './tell-end.js';
 
 /** Bytes of each stream that are kept for readers, by default. */
 const KEPT_BYTES = 10 * 1024 * 1024;
@@ -35,6 +36,7 @@ export class ShellProcess {
   #ending: CommandEnding | undefined;
   #ended: Promise<void> = Promise.resolve();
   #wall: CommandWall | undefined;
+  #told: ReturnType<typeof tellEnd> = {};
 
   constructor(request: ShellRequest, keepBytes = KEPT_BYTES) {
     this.command = request.command;
@@ -122,8 +124,8 @@ export class ShellProcess {
   snapshot(): ShellSnapshot {
     const { id, command, cwd, status, isRunning, exitCode, durationMs } = this;
     const { signal = null, survivors = [] } = this.#ending ?? {};
-    const wall = this.#wall === undefined ? {} : { wall: this.#wall };
-    return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors, ...wall };
+    const told = { ...(this.#wall === undefined ? {} : { wall: this.#wall }), ...this.#told };
+    return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors, ...told };
   }
 
   /** What is new on both streams. Only whole lines while it runs, if `wholeLines`. */
@@ -168,9 +170,16 @@ export class ShellProcess {
     this.#abort.abort();
   }
 
+  #lastWords(): string {
+    const end = (log: ShellLog): string => log.bytes().subarray(-4096).toString('latin1');
+    return `${end(this.#stdout)}\n${end(this.#stderr)}`;
+  }
+
   #end(ending: CommandEnding): void {
     this.#endTime = systemClock.monotonic();
     this.#ending = ending;
+    const wall = this.#wall === undefined ? {} : { wall: this.#wall };
+    this.#told = tellEnd(this.#request, { ...ending, ...wall }, this.#lastWords());
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';
   }

@@ -4,12 +4,16 @@ import { findShell, isDirectory } from '../platform/find-shell.js';
 import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
 import { type CommandMark, withMark } from './command-mark.js';
+import { limitLines } from './limits/limit-program.js';
 import { chooseWall } from './wall/choose-wall.js';
 import type { CommandEntry } from './wall/command-entry.js';
 import { openWall } from './wall/open-wall.js';
 import type { WalledEnd } from './wall/read-report.js';
 
-export type CommandStart = Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'confinement'>;
+export type CommandStart = Pick<
+  CommandRequest,
+  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits'
+>;
 
 export interface StartedCommand {
   readonly process: StartedProcess;
@@ -44,13 +48,21 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
   }
 }
 
-function plainEntry({ shell, command, env }: CommandStart, file: string): CommandEntry {
+function plainEntry(request: CommandStart, file: string): CommandEntry {
   return {
-    start: { file, name: shell, args: ['-c', command] },
-    env,
+    start: plainStart(request, file),
+    env: request.env,
     read: (end) => ({ ...end, neverStarted: false, tidied: false }),
     close() {},
   };
+}
+
+function plainStart({ shell, command, limits = {} }: CommandStart, file: string): CommandEntry['start'] {
+  const lines = limitLines(limits, false);
+  if (lines === '') return { file, name: shell, args: ['-c', command] };
+  // The last is what `$0` says.
+  const args = ['-c', `${lines}\nexec "$@"`, 'toolexec', file, '-c', command, shell];
+  return { file: findShell('sh') ?? file, name: 'sh', args };
 }
 
 function spawnFailed(request: CommandStart, errno: string, why: string, cause?: unknown): ToolError {

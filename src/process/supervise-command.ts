@@ -11,7 +11,10 @@ import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
  * Commands end with this program, also when it is killed with a signal that nobody can catch. A small shell beside us
  * is told what runs; when its input ends it ends what was running then. Returns what takes the command off the list.
  */
-export function superviseCommand({ pid, seen }: StartedProcess, mark: CommandMark): () => void {
+export function superviseCommand(
+  { pid, seen, isLookedAfter }: StartedProcess,
+  mark: CommandMark,
+): () => void {
   const startTicks = seen?.startTicks ?? readProcess(pid)?.startTicks ?? 0;
   // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
   const file = /#(\d+)/.exec(mark.file?.name ?? '')?.[1] ?? '';
@@ -22,7 +25,7 @@ export function superviseCommand({ pid, seen }: StartedProcess, mark: CommandMar
   };
   // The spawn server ends its own commands too, only less thoroughly: most are over before that matters, and a word to
   // the supervisor costs a tenth of what a short command does.
-  const forget = seen === undefined ? add() : idleClock.after(UNWATCHED_MS, add);
+  const forget = isLookedAfter === true ? idleClock.after(UNWATCHED_MS, add) : add();
   return () => {
     forget?.();
     if (running.delete(entry)) tell();

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../contract/json.js';
 import type { CommandOutcome, KeptOutput } from '../contract/processes.js';
+import type { ToolOutput } from '../contract/tool.js';
 import { cutBytes } from './cut-bytes.js';
+import { describeLimit, wallMetadata, wallNotice } from './wall-report.js';
 
 /** Bytes of each stream that a result's metadata repeats (decision 11). */
 const METADATA_BYTES = 4096;
@@ -37,6 +39,7 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
     ...lineCounts(outcome),
     ...(outcome.stdout.binary || outcome.stderr.binary ? { binary: true } : {}),
     ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
+    ...wallMetadata(outcome),
   };
 }
 
@@ -76,6 +79,26 @@ export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
 export function failureReason(outcome: CommandOutcome): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
   if (outcome.exitCode === 0) return undefined;
-  if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}`;
-  return `ended by signal ${outcome.signal ?? 'unknown'}`;
+  const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
+  if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}${limit}`;
+  return `ended by signal ${outcome.signal ?? 'unknown'}${limit}`;
+}
+
+/** The failure of a command as a tool's error; undefined when it ended by itself with exit code 0. */
+export function commandError(
+  outcome: CommandOutcome,
+  message: (reason: string) => string,
+): ToolOutput['error'] {
+  const reason = failureReason(outcome);
+  if (reason === undefined) return undefined;
+  const { limit } = outcome;
+  const details = limit === undefined ? {} : { details: { limit: limit.limit, max: limit.max } };
+  return { code: 'execution_failed', message: message(reason), ...details };
+}
+
+/** What was printed, and behind it what the wall has kept from the command. */
+export function withNotice(text: string, { wall }: Pick<CommandOutcome, 'wall'>): string {
+  const notice = wallNotice(wall);
+  if (notice === '') return text;
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
 }

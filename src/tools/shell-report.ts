@@ -1,6 +1,7 @@
 import type { JsonObject } from '../contract/json.js';
 import type { ShellSnapshot } from '../contract/processes.js';
 import type { ToolOutput } from '../contract/tool.js';
+import { wallMetadata } from './wall-report.js';
 
 /** Facts about a background shell, as results carry them. */
 export function shellMetadata(shell: ShellSnapshot): JsonObject {
@@ -14,6 +15,7 @@ export function shellMetadata(shell: ShellSnapshot): JsonObject {
     duration_ms: Math.round(shell.durationMs),
     working_dir: shell.cwd,
     ...(shell.survivors.length > 0 ? { survivors: [...shell.survivors] } : {}),
+    ...wallMetadata(shell),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findWall } from '../../src/process/wall/find-wall.js';
 import { builtCommand } from './built-command.js';
 import { Toolexec } from './toolexec.js';
 
@@ -46,11 +47,30 @@ describe('toolexec doctor', () => {
     symlinkSync(process.execPath, join(empty, 'node'));
     const { code, check, checks } = await examine([], { PATH: empty });
     expect(code).toBe(0);
-    for (const name of ['bubblewrap', 'git'])
-      expect(check(name)).toMatchObject({ state: 'missing', found: 'not found' });
+    expect(check('git')).toMatchObject({ state: 'missing', found: 'not found' });
     for (const { state, costs, remedy } of checks) {
       expect([costs !== undefined, remedy !== undefined]).toEqual([state !== 'ok', state !== 'ok']);
     }
+  });
+
+  it('says which wall stands around commands, and what it is for', async () => {
+    const wall = await findWall();
+    const configured = (setting: string) => {
+      writeFileSync(join(toolexec.root, 'own.toml'), `[tools.run_command]\n${setting}\n`);
+      return examine(['--config', 'own.toml']);
+    };
+    const required = (await configured('sandbox = "required"')).check('bubblewrap');
+    if (wall.stands) {
+      expect(required).toMatchObject({
+        state: 'ok',
+        found: `${wall.file} isolates commands, without network (required)`,
+      });
+    } else {
+      expect(required).toMatchObject({ state: 'missing', found: wall.reason, remedy: wall.remedy });
+      expect(required?.costs).toContain('no command runs');
+    }
+    const off = (await configured('sandbox = "off"')).check('bubblewrap');
+    expect(off).toMatchObject({ state: 'missing', found: expect.stringContaining('switched off') });
   });
 
   it('makes no journal, and tells when there can be none', async () => {

@@ -43,7 +43,7 @@ async function runChecks(options: DoctorOptions, surroundings: Surroundings): Pr
     checkJournal(options.journal, roots),
     configuration,
     checkContainment(),
-    await checkBubblewrap(env),
+    await checkBubblewrap(resolved?.configuration.executor.sandbox),
     await checkRipgrep(
       roots.map((root) => resolve(root)),
       env,

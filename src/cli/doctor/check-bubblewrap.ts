@@ -1,43 +1,30 @@
-import { askProgram } from '../../platform/ask-program.js';
-import { findProgram } from '../../platform/find-program.js';
+import type { ConfiguredOptions } from '../../config/configuration.js';
+import { findWall } from '../../process/wall/find-wall.js';
 import type { Check } from './check.js';
 
-const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
-const SELF_TEST = [
-  ...NAMESPACES,
-  '--die-with-parent',
-  '--cap-drop',
-  'ALL',
-  '--ro-bind',
-  '/',
-  '/',
-  '--',
-  'true',
-];
-
-const COSTS =
-  'There is no wall of the system around commands: what they may touch rests on your consent alone.';
-
-/** Whether bubblewrap can build its walls here: in a container it is often there and not allowed to. */
-export async function checkBubblewrap(env: Readonly<Record<string, string>>): Promise<Check> {
-  const [path] = findProgram('bwrap');
-  if (path === undefined) {
-    const remedy = 'apt install bubblewrap or dnf install bubblewrap (Linux only)';
-    return { name: 'bubblewrap', state: 'missing', found: 'not found', costs: COSTS, remedy };
-  }
-  const answer = await askProgram(path, SELF_TEST, env);
-  if (answer.ok)
+/** Which wall of the system stands around commands: bubblewrap is often there and not allowed to build any. */
+export async function checkBubblewrap(sandbox: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
+  const { os = 'preferred', network = false } = sandbox;
+  const wall = await findWall();
+  if (os === 'off') {
     return {
       name: 'bubblewrap',
-      state: 'ok',
-      found: `${path} can isolate; this version does not put commands into it yet`,
+      state: 'missing',
+      found: wall.stands
+        ? `${wall.file} can isolate, and is switched off`
+        : `${wall.reason}, and it is switched off`,
+      costs:
+        'Commands run as you, with your files and your network: what they may do rests on consent alone.',
+      remedy: 'Say sandbox = "preferred" or "required" under [tools.run_command].',
     };
-  return {
-    name: 'bubblewrap',
-    state: 'missing',
-    found: `${path} cannot isolate here: ${answer.reason}`,
-    costs: COSTS,
-    remedy:
-      'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run outside of the container.',
-  };
+  }
+  if (wall.stands) {
+    const reach = network ? 'they reach the network' : 'without network';
+    return { name: 'bubblewrap', state: 'ok', found: `${wall.file} isolates commands, ${reach} (${os})` };
+  }
+  const costs =
+    os === 'required'
+      ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
+      : 'There is no wall of the system around commands: every one asks, also where a rule allows it, and runs as you.';
+  return { name: 'bubblewrap', state: 'missing', found: wall.reason, costs, remedy: wall.remedy };
 }

@@ -3,7 +3,7 @@ import { NETWORK_WALL, WALLS } from './bubblewrap-flags.js';
 import { guardMounts } from './guard-mounts.js';
 import { isWithin } from './is-within.js';
 import { programMounts } from './program-mounts.js';
-import { systemMounts } from './system-mounts.js';
+import { networkMounts, systemMounts } from './system-mounts.js';
 
 export interface WalledStart {
   readonly confinement: Confinement;
@@ -24,6 +24,7 @@ export function bubblewrapArguments({ confinement, env, cwd, program }: WalledSt
     // Whose root is everything has asked for everything.
     ...(isWhole ? ['--bind', '/', '/'] : []),
     ...systemMounts(),
+    ...(network ? networkMounts() : []),
     ...['--tmpfs', '/tmp'],
     ...homeMount(env.HOME, roots),
     ...programMounts({ env, roots }),

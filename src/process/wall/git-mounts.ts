@@ -22,6 +22,16 @@ export function gitMounts(git: string): readonly string[] {
 const FIXED = ['hooks', 'config', 'config.worktree', 'commondir'];
 const TREE = ['commondir', 'gitdir', 'config.worktree'];
 
+/**
+ * Where git would look for other hooks and settings, if it were there. Nothing can stand in for it: git takes an empty
+ * one for a broken repository. So what a command has put there is taken away when it ends.
+ */
+export function gitRedirections(git: string): readonly string[] {
+  return ['commondir', 'config.worktree']
+    .map((name) => `${git}/${name}`)
+    .filter((path) => entryStat(path) === undefined);
+}
+
 /** The repositories of submodules; a name may have slashes. */
 function modulesIn(path: string): readonly string[] {
   return directoriesIn(path).flatMap((module) =>

@@ -1,14 +1,17 @@
 import type { CommandRequest, Confinement, GuardedPaths } from '../../contract/processes.js';
+import { removeQuietly } from '../../platform/remove-quietly.js';
 import { openReportFile, type ReportFile } from '../../platform/report-file.js';
 import type { ProcessStart } from '../../platform/spawn.js';
 import { holdStandIn, isStandIn } from '../../platform/stand-in.js';
+import { limitLines } from '../limits/limit-program.js';
 import { bubblewrapArguments } from './bubblewrap-arguments.js';
 import type { CommandEntry } from './command-entry.js';
+import { gitRedirections } from './git-mounts.js';
 import { readReport } from './read-report.js';
-import { UNREPORTED_PROGRAM, WALLED_PROGRAM } from './walled-program.js';
+import { walledProgram } from './walled-program.js';
 
 export interface WalledCommand {
-  readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env'>;
+  readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits'>;
   readonly confinement: Confinement;
   /** Absolute. */
   readonly bubblewrap: string;
@@ -21,8 +24,9 @@ export function openWall({ request, confinement, bubblewrap, shellFile }: Walled
   const env = { ...request.env, ...(request.env.TMPDIR === undefined ? {} : { TMPDIR: '/tmp' }) };
   const { guarded, release } = holdGuarded(confinement.guarded());
   const report = openReportFile();
+  const limits = limitLines(request.limits ?? {}, true);
   const program = [
-    ...['/bin/sh', '-c', report === undefined ? UNREPORTED_PROGRAM : WALLED_PROGRAM, 'toolexec'],
+    ...['/bin/sh', '-c', walledProgram({ limits, isReported: report !== undefined }), 'toolexec'],
     // The last is what `$0` says.
     ...[shellFile, '-c', command, shell],
   ];
@@ -62,10 +66,14 @@ function holdGuarded(guarded: GuardedPaths): {
     return release !== undefined;
   });
   const readOnly = guarded.readOnly.filter(({ path }) => !missing.includes(path));
+  const redirections = readOnly
+    .filter(({ path, type }) => type === 'dir' && path.endsWith('/.git'))
+    .flatMap(({ path }) => gitRedirections(path));
   return {
     guarded: { ...guarded, missing, readOnly },
     release() {
       for (const release of releases) release();
+      for (const path of redirections) removeQuietly(path);
     },
   };
 }

@@ -229,6 +229,9 @@ describe.skipIf(WHY_NO_WALL)(`git inside the wall${WHY_NO_WALL}`, () => {
       stdout: { head: '2\n' },
     });
     for (const planting of plantings) await run(planting, { confinement });
+    await run('echo ../evil > .git/commondir; echo evil > .git/config.worktree', { confinement });
+    expect(readdirSync(join(root, '.git'))).not.toContain('commondir');
+    expect(readdirSync(join(root, '.git'))).not.toContain('config.worktree');
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
     expect(readdirSync(join(root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
   });

@@ -4,11 +4,16 @@
  * and itself. Only it can tell an exit code of 137 from a KILL: the shell says a word of those who die by a signal, and
  * its own words go to the report. (Not those about a command that it has redirected: hence the subshell.)
  */
-export const WALLED_PROGRAM = `
+export function walledProgram({ limits, isReported }: WalledProgram): string {
+  return `${isReported ? '' : 'exec 4>/dev/null'}
+
 exec 5>&2 2>&4
 trap : HUP INT QUIT TERM
 echo started >&4
-( exec "$@" 2>&5 4>&- 5>&- )
+(
+${limits}
+exec "$@" 2>&5 4>&- 5>&-
+)
 status=$?
 echo "ended $status" >&4
 others() { set -- /proc/[0-9]*; [ $# -gt 2 ]; }
@@ -22,6 +27,11 @@ done
 others && kill -s KILL -- -1
 exit $status
 `;
+}
 
-/** The same where nobody reads the report. */
-export const UNREPORTED_PROGRAM = `exec 4>/dev/null${WALLED_PROGRAM}`;
+export interface WalledProgram {
+  /** Of `limitLines`. */
+  readonly limits: string;
+  /** Somebody reads descriptor 4. */
+  readonly isReported: boolean;
+}

@@ -4,6 +4,7 @@ import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { binaryNotice, countLines, printedText } from '../command-report.js';
 import { shellMetadata, shellNotFound } from '../shell-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
+import { describeLimit, wallNotice } from '../wall-report.js';
 
 export interface BashOutputArgs {
   readonly bash_id: string;
@@ -50,7 +51,8 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
   if (reading === undefined) return shellNotFound(id);
   const { shell, stdout, stderr } = reading;
   const dropped = stdout.droppedBytes + stderr.droppedBytes;
-  const text = `${shown(reading, filter)}\n[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]`;
+  const notice = wallNotice(shell.wall);
+  const text = `${shown(reading, filter)}\n[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]${notice === '' ? '' : `\n${notice}`}`;
   return {
     text: dropped === 0 ? text : `[${dropped} bytes of older output were not read in time]\n${text}`,
     truncated: dropped > 0,
@@ -75,7 +77,8 @@ function textOf({ text, binary }: ShellText): string {
   return binary ? binaryNotice(Buffer.byteLength(text, 'utf8')) : text;
 }
 
-function state({ status, exitCode, signal }: ShellSnapshot): string {
-  if (exitCode !== null) return `Status: ${status}, exit code ${exitCode}`;
-  return signal === null ? `Status: ${status}` : `Status: ${status}, signal ${signal}`;
+function state({ status, exitCode, signal, limit }: ShellSnapshot): string {
+  const why = limit === undefined ? '' : `: ${describeLimit(limit)}`;
+  if (exitCode !== null) return `Status: ${status}, exit code ${exitCode}${why}`;
+  return signal === null ? `Status: ${status}${why}` : `Status: ${status}, signal ${signal}${why}`;
 }

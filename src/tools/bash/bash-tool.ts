@@ -3,8 +3,16 @@ import type { ToolContext } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { CommandOutcome } from '../../contract/processes.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { commandMetadata, failureReason, isIncomplete, printedText, streamText } from '../command-report.js';
+import {
+  commandError,
+  commandMetadata,
+  isIncomplete,
+  printedText,
+  streamText,
+  withNotice,
+} from '../command-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
+import { wallMetadata } from '../wall-report.js';
 import { HEAD_CHARACTERS, shortenOutput, TAIL_CHARACTERS } from './shorten-output.js';
 
 export interface BashArgs {
@@ -80,13 +88,19 @@ function execute(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
 }
 
 async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const { id, cwd, status } = await ctx.processes.startShell({
+  const { id, cwd, status, wall } = await ctx.processes.startShell({
     ...commandOf(args),
     ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
   });
   return {
     text: `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
-    metadata: { bash_id: id, status, working_dir: cwd, ...saidBy(args) },
+    metadata: {
+      bash_id: id,
+      status,
+      working_dir: cwd,
+      ...saidBy(args),
+      ...(wall === undefined ? {} : wallMetadata({ wall })),
+    },
   };
 }
 
@@ -97,7 +111,7 @@ async function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
   const short = shortenOutput(printed, printedBytes(outcome), outputRef);
   const truncated = short.truncated || isIncomplete(outcome);
   const shown = {
-    text: short.text,
+    text: withNotice(short.text, outcome),
     truncated,
     metadata: {
       ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),
@@ -106,9 +120,8 @@ async function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
     },
     ...(outputRef === undefined ? {} : { outputRef }),
   };
-  const reason = failureReason(outcome);
-  if (reason === undefined) return shown;
-  return { ...shown, error: { code: 'execution_failed', message: failureMessage(reason) } };
+  const error = commandError(outcome, failureMessage);
+  return error === undefined ? shown : { ...shown, error };
 }
 
 function commandOf({ command, working_dir: cwd }: BashArgs) {

@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { commandMetadata, failureReason, isIncomplete, streamText } from '../command-report.js';
+import { commandError, commandMetadata, isIncomplete, streamText, withNotice } from '../command-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
 export interface RunCommandArgs {
@@ -39,9 +39,9 @@ async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolO
   const outcome = await ctx.processes.run({ shell: 'sh', command: args.command });
   const stdout = streamText(outcome.stdout);
   const stderr = streamText(outcome.stderr);
-  const text = stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`;
+  const text = withNotice(stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`, outcome);
   const metadata = commandMetadata(outcome, ctx.cwd);
-  const reason = failureReason(outcome);
+  const error = commandError(outcome, (reason) => `run_command failed: ${reason}`);
   const { outputRef } = outcome;
   const shown = {
     text,
@@ -49,9 +49,5 @@ async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolO
     metadata,
     ...(outputRef === undefined ? {} : { outputRef }),
   };
-  if (reason === undefined) return shown;
-  return {
-    ...shown,
-    error: { code: 'execution_failed', message: `run_command failed: ${reason}` },
-  };
+  return error === undefined ? shown : { ...shown, error };
 }

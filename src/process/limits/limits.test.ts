@@ -1,0 +1,122 @@
+import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { CommandLimits, CommandRequest, Confinement, ShellSnapshot } from '../../contract/processes.js';
+import { living, sleepToken } from '../fixtures/nasty-trees.js';
+import { WHY_NO_WALL } from '../fixtures/wall-here.js';
+import { runCommand } from '../run-command.js';
+import { ShellPool } from '../shell-pool.js';
+import { tellLimit } from './tell-limit.js';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'limits-')));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const NOTHING = { hidden: [], readOnly: [], missing: [], incomplete: false };
+const WALL: Confinement = {
+  os: 'required',
+  network: false,
+  roots: [root],
+  readable: [],
+  guarded: () => NOTHING,
+};
+const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
+const BUSY = 'while :; do :; done';
+
+for (const [where, confinement] of Object.entries({
+  plain: undefined,
+  [`inside the wall${WHY_NO_WALL}`]: WALL,
+})) {
+  const around = confinement === undefined ? {} : { confinement };
+  const run = (command: string, limits: CommandLimits, more: Partial<CommandRequest> = {}) =>
+    runCommand({
+      shell: 'bash',
+      command,
+      cwd: root,
+      env,
+      signal: AbortSignal.timeout(20_000),
+      keepBytes: 1 << 20,
+      limits,
+      ...around,
+      ...more,
+    });
+
+  describe.skipIf(confinement !== undefined && WHY_NO_WALL !== '')(
+    `a limited command, ${where}`,
+    { timeout: 60_000 },
+    () => {
+      it('is what it is without limits, as long as it hits none', async () => {
+        const limits = { cpuSeconds: 100, memoryMb: 4000, processes: 100, fileSizeMb: 100 };
+        const outcome = await run('echo "$0"; pwd; echo x > file; echo err >&2; exit 3', limits);
+        expect(outcome).toMatchObject({
+          exitCode: 3,
+          stdout: { head: `bash\n${root}\n` },
+          stderr: { head: 'err\n' },
+        });
+        expect(outcome.limit).toBeUndefined();
+        expect((await run('echo "$0"; kill -9 $$', limits, { shell: 'sh' })).signal).toBe('SIGKILL');
+      });
+
+      it('is ended when a process has had its processor time', async () => {
+        expect(await run(BUSY, { cpuSeconds: 1 })).toMatchObject({
+          signal: 'SIGXCPU',
+          limit: { limit: 'cpuSeconds', max: 1 },
+        });
+        expect(await run(`bash -c '${BUSY}'; exit $?`, { cpuSeconds: 1 })).toMatchObject({
+          exitCode: 152,
+          limit: { limit: 'cpuSeconds', max: 1 },
+        });
+      });
+
+      it('gets no more memory, and no larger files', async () => {
+        expect(await run('tail -c +1 /dev/zero | tail', { memoryMb: 100 })).toMatchObject({
+          exitCode: 1,
+          limit: { limit: 'memoryMb', max: 100 },
+        });
+        expect(await run('head -c 3000000 /dev/zero > big', { fileSizeMb: 1 })).toMatchObject({
+          limit: { limit: 'fileSizeMb', max: 1 },
+        });
+        expect(statSync(join(root, 'big')).size).toBe(1024 * 1024);
+      });
+
+      it('is ended with all it has started when that is too much', async () => {
+        const token = sleepToken();
+        const command = `for i in $(seq 40); do sleep ${token} & done; wait`;
+        expect(await run(command, { processes: 30 })).toMatchObject({
+          aborted: false,
+          limit: { limit: 'processes', max: 30 },
+          survivors: [],
+        });
+        expect(living(token)).toEqual([]);
+        expect((await run('for i in $(seq 20); do sleep 0.3 & done; wait', { processes: 30 })).exitCode).toBe(
+          0,
+        );
+      });
+
+      it('is told of in the background too', async () => {
+        const pool = new ShellPool();
+        const shell = await pool.createShell(BUSY, root, { env, limits: { cpuSeconds: 1 }, ...around });
+        await shell.wait(20_000);
+        const told: Partial<ShellSnapshot> = {
+          status: 'failed',
+          signal: 'SIGXCPU',
+          limit: { limit: 'cpuSeconds', max: 1 },
+        };
+        expect(shell.snapshot()).toMatchObject(told);
+      });
+    },
+  );
+}
+
+describe('tellLimit()', () => {
+  it('blames no limit that is not set, and none for a success', () => {
+    const said = 'Cannot allocate memory';
+    expect(tellLimit({}, { exitCode: 1, signal: null }, said)).toBeUndefined();
+    expect(tellLimit({ memoryMb: 1 }, { exitCode: 0, signal: null }, said)).toBeUndefined();
+    expect(tellLimit({ cpuSeconds: 1, fileSizeMb: 2 }, { exitCode: 1, signal: null }, said)).toBeUndefined();
+    expect(tellLimit({ memoryMb: 1 }, { exitCode: 1, signal: null }, said)).toEqual({
+      limit: 'memoryMb',
+      max: 1,
+    });
+  });
+});
