@@ -1,7 +1,7 @@
 import { analyzeCommand } from '../../src/policy/command/analyze-command.js';
-import type { Oracle } from './oracle.js';
+import type { Oracle, ShellName } from './oracle.js';
 
-/** A command that bash ran, though the analysis said `allow` and did not name it. */
+/** A command that the shell ran, though the analysis said `allow` and did not name it. */
 export interface Miss {
   readonly text: string;
   readonly ran: readonly string[];
@@ -10,14 +10,15 @@ export interface Miss {
 
 export interface Tally {
   readonly misses: readonly Miss[];
-  /** How many texts were allowed, and how many commands bash ran for these: what the comparison rests on. */
+  /** How many texts were allowed, and how many commands the shell ran for these: what the comparison rests on. */
   readonly allowed: number;
   readonly compared: number;
 }
 
-export function findMisses(oracle: Oracle, texts: readonly string[]): Tally {
+export function findMisses(oracle: Oracle, shell: ShellName, texts: readonly string[]): Tally {
+  const dialect = shell === 'bash' ? 'bash' : 'sh';
   const allowed = texts
-    .map((text) => ({ text, ...analyzeCommand(text) }))
+    .map((text) => ({ text, ...analyzeCommand(text, dialect) }))
     .filter(({ verdict }) => verdict === 'allow');
   const runs = oracle.run(allowed.map(({ text }) => text));
   let compared = 0;
@@ -40,7 +41,9 @@ function isNamed(argv: readonly string[], commands: readonly (readonly string[])
     if (name.slice(name.lastIndexOf('/') + 1) !== argv[0]) return false;
     const open = words.findIndex((word, index) => index > 0 && /[$`*?[{~<>@…]|\{\}/.test(word));
     const known = open === -1 ? words : words.slice(0, open);
-    if (!known.slice(1).every((word, index) => word === argv[index + 1])) return false;
+    // What `xargs` reads may not come: the shell may have found no program that writes it.
+    const expected = adds ? known.slice(0, argv.length) : known;
+    if (!expected.slice(1).every((word, index) => word === argv[index + 1])) return false;
     return open !== -1 || adds || words.length === argv.length;
   });
 }

@@ -13,22 +13,28 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
+/** Which shell reads the texts, and is `sh`. `run_command` starts `sh`, which is dash on many machines. */
+export type ShellName = 'bash' | 'dash';
+
 /**
- * Real bash in a root of its own: user, mount, process and network namespaces, and a directory that holds bash, a few
+ * A real shell in a root of its own: user, mount, process and network namespaces, and a directory that holds bash, a few
  * programs that start others, and stubs. There is nothing in it that could be destroyed, and no way out of it.
  */
 export class Oracle {
   readonly #root: string;
+  readonly #shell: ShellName;
 
-  private constructor(root: string) {
+  private constructor(root: string, shell: ShellName) {
     this.#root = root;
+    this.#shell = shell;
   }
 
   /** The reason why there is none, where it cannot be had. */
-  static open(): Oracle | string {
+  static open(shell: ShellName): Oracle | string {
     if (process.platform !== 'linux') return 'namespaces are a matter of Linux';
-    if (!existsSync('/bin/bash') && !existsSync('/usr/bin/bash')) return 'bash is not installed';
-    const oracle = new Oracle(mkdtempSync(join(tmpdir(), 'toolexec-shell-')));
+    for (const name of new Set(['bash', shell]))
+      if (!existsSync(`/bin/${name}`) && !existsSync(`/usr/bin/${name}`)) return `${name} is not installed`;
+    const oracle = new Oracle(mkdtempSync(join(tmpdir(), 'toolexec-shell-')), shell);
     oracle.#furnish();
     const [probe] = oracle.run(["'s0' works"]);
     if (probe?.length === 1 && probe[0]?.join(' ') === 's0 works') return oracle;
@@ -40,7 +46,7 @@ export class Oracle {
     rmSync(this.#root, { recursive: true, force: true });
   }
 
-  /** What each text started, as bash runs them one after the other: names without directories, and arguments. */
+  /** What each text started, as the shell runs them one after the other: names without directories, and arguments. */
   run(texts: readonly string[]): string[][][] {
     const root = this.#root;
     rmSync(join(root, 'in'), { recursive: true, force: true });
@@ -76,12 +82,12 @@ export class Oracle {
     writeFileSync(join(root, 'dev', 'null'), '');
     symlinkSync('/proc/self/fd', join(root, 'dev', 'fd'));
     for (const program of REAL_PROGRAMS) copyProgram(root, program);
-    copyFileSync(join(root, 'bin', 'bash'), join(root, 'bin', 'sh'));
+    copyFileSync(join(root, 'bin', this.#shell), join(root, 'bin', 'sh'));
     for (const name of STUBS) {
       writeFileSync(join(root, 'bin', name), STUB);
       chmodSync(join(root, 'bin', name), 0o755);
     }
-    writeFileSync(join(root, 'driver'), DRIVER);
+    writeFileSync(join(root, 'driver'), driver(this.#shell));
     for (const file of ['a', 'b', 's0']) writeFileSync(join(root, 'work', file), '');
   }
 }
@@ -124,11 +130,11 @@ printf '%s\\036' "$line" >> /log
 `;
 
 // The substitution waits for what a text leaves in the background.
-const DRIVER = `ulimit -t 20 -f 4096 -v 400000 2>/dev/null
+const driver = (shell: ShellName): string => `ulimit -t 20 -f 4096 -v 400000 2>/dev/null
 PATH=/bin
 for file in /in/*; do
   printf '\\035' >> /log
-  : "$(ulimit -t 2; exec /bin/env -i PATH=/bin HOME=/work /bin/bash --norc --noprofile "$file" 2>/dev/null </dev/null)"
+  : "$(ulimit -t 2; exec /bin/env -i PATH=/bin HOME=/work /bin/${shell} "$file" 2>/dev/null </dev/null)"
 done
 printf '\\035' >> /log
 `;

@@ -19,14 +19,20 @@ function misjudged(lines: readonly string[], isRight: (verdict: string) => boole
 describe('analyzeCommand()', () => {
   it('blocks every spelling of what destroys the machine (A007, B012–B015)', () => {
     const lines = readLines('destructive');
-    expect(lines.length).toBeGreaterThan(900);
+    expect(lines.length).toBeGreaterThan(1300);
     expect(misjudged(lines, (verdict) => verdict === 'block')).toEqual([]);
   });
 
   it('allows what is harmless, also when it speaks of what is not (B016–B018)', () => {
     const lines = readLines('harmless');
-    expect(lines.length).toBeGreaterThan(500);
+    expect(lines.length).toBeGreaterThan(600);
     expect(misjudged(lines, (verdict) => verdict === 'allow')).toEqual([]);
+  });
+
+  it('blocks no text that only speaks of what is destructive (B016, decision 10)', () => {
+    const lines = readLines('mentions');
+    expect(lines.length).toBeGreaterThan(60);
+    expect(misjudged(lines, (verdict) => verdict !== 'block')).toEqual([]);
   });
 
   it('asks about what cannot be told, and never allows it (decision 27)', () => {
@@ -59,6 +65,9 @@ describe('analyzeCommand()', () => {
     ['ls\nrm -rf /\n', 'block'],
     ['ls #x\nrm -rf /', 'block'],
     ['if true\nthen\nrm -rf /\nfi', 'block'],
+    ['readonly x=/\nx=/tmp/a\nrm -rf $x', 'ask'],
+    ["cat <<$'EOF'\nx\n$EOF\nrm -rf /\nEOF", 'block'],
+    ['f() {\n  local x=/tmp/a\n  rm -rf "$x"\n}\nf', 'allow'],
     ["cat <<'EOF' > notes.md\nrm -rf /\n$(rm -rf /)\nEOF", 'allow'],
     ['cat <<EOF > notes.md\nrm -rf /\nEOF', 'allow'],
     ['cat <<\\EOF\n$(rm -rf /)\nEOF', 'allow'],
@@ -74,6 +83,32 @@ describe('analyzeCommand()', () => {
     ['cat <<EOF\nunfinished', 'ask'],
   ])('judges over several lines: %j', (text, verdict) => {
     expect(analyzeCommand(text)).toMatchObject({ verdict });
+  });
+});
+
+describe('what analyzeCommand() says of shells that read a text in another way', () => {
+  it.each<[string, Record<'bash' | 'sh' | 'any', string>]>([
+    ["echo $'\\'; rm -rf / #'", { bash: 'allow', sh: 'block', any: 'block' }],
+    ['[[ -n a && reboot ]]', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['((reboot))', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['x=/; declare x=/tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['x=/; x+=tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
+    ["sh -c '[[ -n a && reboot ]]'", { bash: 'allow', sh: 'block', any: 'block' }],
+    ['(( $x > 5 ))', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ['ls -la | head', { bash: 'allow', sh: 'allow', any: 'allow' }],
+  ])('%s', (text, { bash, sh, any }) => {
+    expect(analyzeCommand(text, 'sh').verdict).toBe(sh);
+    expect(analyzeCommand(text).verdict).toBe(any);
+    // A text that starts `sh` itself is read by that too.
+    if (!text.startsWith('sh')) expect(analyzeCommand(text, 'bash').verdict).toBe(bash);
+    else expect(analyzeCommand(text, 'bash').verdict).toBe('block');
+  });
+
+  it('names what a shell would run that knows no `[[`', () => {
+    const text = '[[ -n a && push ]]; ls &> log';
+    expect(analyzeCommand(text, 'bash').commands).toEqual([['ls']]);
+    expect(analyzeCommand(text, 'sh').commands).toContainEqual(['push', ']]']);
+    expect(analyzeCommand(text, 'sh').effects).toContainEqual({ kind: 'write', path: 'log' });
   });
 });
 
@@ -110,6 +145,15 @@ describe('the commands that analyzeCommand() finds', () => {
       ],
     ],
     ['bash <<< a', [['bash'], ['a']]],
+    ['echo [$(a)]', [['a'], ['echo', '[$(a)]']]],
+    ['a {,b}', [['a', 'b']]],
+    [
+      'set -e a b; "$@"',
+      [
+        ['set', '-e', 'a', 'b'],
+        ['a', 'b'],
+      ],
+    ],
     [
       'for x in 1 2; do a $x; done',
       [

@@ -2,6 +2,7 @@ import type { Effect } from '../../contract/effect.js';
 import { type CommandVerdict, Findings } from './findings.js';
 import { Interpreter, TooMuchWork } from './interpreter.js';
 import { Scope } from './scope.js';
+import type { Dialect } from './shell.js';
 import { INHERITED } from './stream.js';
 
 /** What a shell would do with a text, as far as the text tells. */
@@ -20,18 +21,32 @@ export interface CommandAnalysis {
  * Judges a command by the grammar of the shell (decision 10, A007, B012–B016): every spelling of what destroys the
  * machine is `block`, what cannot be understood for certain is `ask`, the rest `allow`. It never throws, and looks at
  * no more than 64 KB: longer texts, NUL characters and deep nesting are `ask`.
+ * @param shell who reads the text. `bash`: bash. `sh`: some `sh`, bash or one that knows less; the strictest reading
+ *   counts, and what any of them would run is told. Left out: as bash reads it, and what destroys the machine where
+ *   any `sh` reads it is `block` too.
  */
-export function analyzeCommand(text: string): CommandAnalysis {
+export function analyzeCommand(text: string, shell?: Dialect): CommandAnalysis {
   const findings = new Findings();
+  const { mayReadOtherwise } = walk(text, findings, 'bash');
+  const isReadByBash = shell === 'bash' && !/(?:^|[^\w.])(?:da|a)?sh(?![\w.])/.test(text);
+  if (!mayReadOtherwise || isReadByBash) return findings.conclude();
+  const other = shell === 'sh' ? findings : new Findings();
+  walk(text, other, 'sh');
+  if (other !== findings) findings.addBlocks(other);
+  return findings.conclude();
+}
+
+function walk(text: string, findings: Findings, dialect: Dialect): Interpreter {
   const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
+  const interpreter = new Interpreter(findings, limits, MAX_STEPS, dialect);
   try {
-    new Interpreter(findings, limits, MAX_STEPS).runText(text, new Scope(), INHERITED);
+    interpreter.runText(text, new Scope(), INHERITED);
   } catch (error) {
     if (!(error instanceof TooMuchWork) && !(error instanceof RangeError)) {
       findings.ask('Cannot tell what would run: the analysis failed.');
     } else findings.ask('Cannot tell what would run: there is too much of it.');
   }
-  return findings.conclude();
+  return interpreter;
 }
 
 const MAX_NODES = 20_000;

@@ -32,6 +32,11 @@ export class Findings {
     this.#effects.set(JSON.stringify(effect), effect);
   }
 
+  /** What another look found that is certain. */
+  addBlocks(other: Findings): void {
+    for (const reason of other.#blocks) if (this.#blocks.size < MAX_REASONS) this.#blocks.add(reason);
+  }
+
   get isBlocked(): boolean {
     return this.#blocks.size > 0;
   }

@@ -1,14 +1,17 @@
 import { toValue as toPiecesValue } from './expand/expand-parameter.js';
 import { Expander } from './expand/expand-word.js';
 import { isSafeValue } from './expand/is-safe-arithmetic.js';
-import { exactText, type Field, isAssumed, knownText, UNKNOWN_FIELD } from './field.js';
+import { exactText, type Field, isAssumed, knownText, literalField, UNKNOWN_FIELD } from './field.js';
 import type { Findings } from './findings.js';
 import { findForkBombs } from './fork-bomb.js';
+import { judgeTree } from './judge-place.js';
 import type {
+  AndOr,
   ArithmeticExpression,
   CommandNode,
   CompoundList,
   FunctionNode,
+  ParsedShell,
   ParseLimits,
   Pipeline,
   Script,
@@ -20,8 +23,9 @@ import { parseShell } from './parse-shell.js';
 import { redirectInput } from './run-redirects.js';
 import { runSimple } from './run-simple.js';
 import { runWords } from './run-words.js';
-import { type Scope, UNKNOWN_VALUE } from './scope.js';
-import type { Shell } from './shell.js';
+import { HOME, type Scope, UNKNOWN_VALUE } from './scope.js';
+import { mayReadOtherwise, writeForSh } from './sh-reading.js';
+import type { Dialect, Shell } from './shell.js';
 import { INHERITED, joinStreams, NOTHING, type Stream, UNKNOWN } from './stream.js';
 import { noteWritten } from './written-files.js';
 
@@ -34,13 +38,17 @@ export class TooMuchWork extends Error {}
  */
 export class Interpreter implements Shell {
   readonly findings: Findings;
+  readonly dialect: Dialect;
+  /** Something was read that other shells read otherwise. */
+  mayReadOtherwise = false;
   readonly expander: Expander;
   readonly #limits: ParseLimits;
   #stepsLeft: number;
   #depth = 0;
 
-  constructor(findings: Findings, limits: ParseLimits, steps: number) {
+  constructor(findings: Findings, limits: ParseLimits, steps: number, dialect: Dialect) {
     this.findings = findings;
+    this.dialect = dialect;
     this.#limits = limits;
     this.#stepsLeft = steps;
     this.expander = new Expander(this, limits);
@@ -52,13 +60,22 @@ export class Interpreter implements Shell {
 
   runText(text: string, scope: Scope, input: Stream): Stream {
     if (this.#depth > 0) this.#limits.nestedCharactersLeft -= text.length;
-    const parsed = parseShell(text, this.#limits);
+    this.mayReadOtherwise ||= mayReadOtherwise(text);
+    const parsed = this.#parse(text);
     if ('flaw' in parsed) {
       this.findings.ask(`Cannot tell what would run: ${parsed.flaw}.`);
       return UNKNOWN;
     }
     findForkBombs(parsed.script, this.findings);
     return this.runScript(parsed.script, scope, input);
+  }
+
+  #parse(text: string): ParsedShell {
+    const parsed = parseShell(text, this.#limits);
+    if (this.dialect === 'bash' || 'flaw' in parsed || !mayReadOtherwise(text)) return parsed;
+    const written = writeForSh(text, parsed.script);
+    if (written === undefined) return { flaw: 'other shells read it otherwise' };
+    return written === text ? parsed : parseShell(written, this.#limits);
   }
 
   runScript(script: Script, scope: Scope, input: Stream): Stream {
@@ -106,21 +123,46 @@ export class Interpreter implements Shell {
   }
 
   #statement({ command }: Statement, scope: Scope, input: Stream): Stream {
-    if (command.type !== 'AndOr') return this.#pipelineNode(command, scope, input);
+    const output =
+      command.type === 'AndOr'
+        ? this.#andOr(command, scope, input)
+        : this.#pipelineNode(command, scope, input);
+    settleDirectory(scope);
+    return output;
+  }
+
+  /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
+  #andOr({ commands, operators }: AndOr, scope: Scope, input: Stream): Stream {
     let output: Stream = NOTHING;
-    for (const part of command.commands) output = joinStreams(output, this.#pipelineNode(part, scope, input));
+    const ends: Scope[] = [];
+    commands.forEach((part, index) => {
+      const operator = operators[index - 1];
+      // Behind `&&` it is certain that `cd` went well.
+      if (operator === '&&') scope.cameFrom = undefined;
+      // Behind `a || b` and `&&`, either of them was the last that ran.
+      if (index > 1 && operator !== operators[index - 2]) scope.mergeFrom(ends);
+      output = joinStreams(output, this.#pipelineNode(part, scope, input));
+      const end = scope.copy();
+      settleDirectory(end);
+      ends.push(end);
+    });
+    scope.mergeFrom(ends);
     return output;
   }
 
   #pipelineNode(node: Pipeline | CommandNode, scope: Scope, input: Stream): Stream {
     if (node.type !== 'Pipeline') return this.#command(node, scope, input);
     const { commands } = node;
+    const [first] = commands;
+    if (commands.length === 1 && first !== undefined) return this.#command(first, scope, input);
     let flow = input;
-    commands.forEach((command, index) => {
-      const isLast = index === commands.length - 1;
-      // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
-      flow = this.#command(command, isLast ? scope : scope.copy(), flow);
-    });
+    let own = scope;
+    for (const command of commands) {
+      own = scope.copy();
+      flow = this.#command(command, own, flow);
+    }
+    // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
+    scope.mergeFrom([scope.copy(), own]);
     return flow;
   }
 
@@ -229,7 +271,9 @@ export class Interpreter implements Shell {
     let output: Stream = NOTHING;
     for (const list of lists) output = joinStreams(output, this.#list(list, scope, input));
     scope.mergeFrom([before, scope.copy()]);
+    const merged = scope.copy();
     for (const list of lists) output = joinStreams(output, this.#list(list, scope, input));
+    scope.mergeFrom([merged, scope.copy()]);
     return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
   }
 
@@ -243,10 +287,13 @@ export class Interpreter implements Shell {
     const items = words?.flatMap((word) => this.expander.words(word, scope)) ?? positionalFields(scope);
     if (items.length > MAX_ROUNDS) items.splice(MAX_ROUNDS, items.length, UNKNOWN_FIELD);
     let output: Stream = NOTHING;
+    const before = scope.copy();
     for (const item of items) {
       scope.set(name, toValue(item));
       output = joinStreams(output, this.#list(body, scope, input));
     }
+    // What is not known may be no item at all.
+    if (items.some((item) => exactText(item) === undefined)) scope.mergeFrom([before, scope.copy()]);
     if (items.length > 0) return output;
     scope.set(name, UNKNOWN_VALUE);
     return this.#list(body, scope, input);
@@ -295,6 +342,18 @@ export class Interpreter implements Shell {
 
 const MAX_DEPTH = 60;
 const MAX_ROUNDS = 12;
+
+/** A `cd` that fails leaves the shell where it was; that matters where nothing may be removed. */
+function settleDirectory(scope: Scope): void {
+  const { cameFrom, directory } = scope;
+  scope.cameFrom = undefined;
+  if (cameFrom === undefined || directory === cameFrom || isAlwaysThere(directory)) return;
+  if (judgeTree(literalField('.'), cameFrom) !== 'ordinary') scope.directory = undefined;
+}
+
+function isAlwaysThere(directory: string | undefined): boolean {
+  return directory === '/' || directory === '/tmp' || directory === HOME;
+}
 
 function positionalFields(scope: Scope): Field[] {
   if (scope.positional === undefined) return [UNKNOWN_FIELD];

@@ -10,7 +10,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
     return { flaw: 'substitutions are nested too deep' };
   try {
     const script = grammar().parse(text);
-    const flaw = new Inspection(limits).inspect(script);
+    const flaw = new Inspection(limits, text).inspect(script);
     return flaw === undefined ? { script } : { flaw };
   } catch {
     // The parser is a stranger's: whatever it trips over is something that was not understood.
@@ -19,6 +19,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
 }
 
 export type {
+  AndOr,
   ArithmeticExpression,
   Assignment,
   Command,
@@ -90,26 +91,33 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
 
 class Inspection {
   readonly #limits: ParseLimits;
+  readonly #text: string;
   #flaw: string | undefined;
 
-  constructor(limits: ParseLimits) {
+  constructor(limits: ParseLimits, text: string) {
     this.#limits = limits;
+    this.#text = text;
   }
 
   inspect(script: ParsedScript): string | undefined {
-    this.#visit(script, 0, 0, false);
+    this.#visit(script, { depth: 0, scripts: 0, isInArray: false, isBelowArray: false });
     return this.#flaw;
   }
 
-  #visit(node: SyntaxNode, depth: number, scripts: number, isInArray: boolean): void {
+  #visit(node: SyntaxNode, at: Position): void {
     this.#limits.nodesLeft--;
-    this.#flaw ??= this.#flawOf(node, depth, scripts);
-    if (isInArray) this.#flaw ??= flawInArray(node);
+    this.#flaw ??= this.#flawOf(node, at.depth, at.scripts);
+    if (at.isBelowArray) this.#flaw ??= flawInArray(node, at.isInArray);
     if (this.#flaw !== undefined) return;
-    const below = node.type === 'Script' ? scripts + 1 : scripts;
-    const isArray = node.type === 'ArrayValue' || (isInArray && node.type !== 'Script');
+    const isArray = node.type === 'ArrayValue';
+    const below: Position = {
+      depth: at.depth + 1,
+      scripts: node.type === 'Script' ? at.scripts + 1 : at.scripts,
+      isInArray: isArray || (at.isInArray && node.type !== 'Script'),
+      isBelowArray: isArray || at.isBelowArray,
+    };
     forEachChild(node, (child) => {
-      if (this.#flaw === undefined) this.#visit(child, depth + 1, below, isArray);
+      if (this.#flaw === undefined) this.#visit(child, below);
     });
   }
 
@@ -118,7 +126,17 @@ class Inspection {
     if (depth > MAX_NODE_DEPTH || scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
     if (!UNDERSTOOD.has(node.type)) return `${node.type} is syntax that is not judged`;
     if (node.type === 'Script') return this.#flawOfScript(node, scripts);
+    if (node.type === 'ProcessSubstitution' && this.#isWithinWord(node))
+      return 'a process substitution within a word is not judged';
     return flawOfUnfinished(node);
+  }
+
+  /** Bash takes `r>()m` for one word; the parser takes it for three. */
+  #isWithinWord({ pos, end }: SyntaxNode): boolean {
+    const before = this.#text[pos - 1] ?? ' ';
+    const after = this.#text[end] ?? ' ';
+    const isThere = /^[<>]\($/.test(this.#text.slice(pos, pos + 2));
+    return !isThere || !/[\s;&|(){}<>=]/.test(before) || !/[\s;&|)}<>]/.test(after);
   }
 
   #flawOfScript(script: ParsedScript, scripts: number): string | undefined {
@@ -129,9 +147,20 @@ class Inspection {
   }
 }
 
-/** Bash reads `a=(@(x|$(…)))` twice, and forgets that a here-document's delimiter was quoted. */
-function flawInArray(node: SyntaxNode): string | undefined {
-  const isRead = node.type === 'ExtendedGlob' && /[`(]/.test(node.text.slice(2));
+/** Where a node stands. */
+interface Position {
+  readonly depth: number;
+  readonly scripts: number;
+  /** Of this very script. */
+  readonly isInArray: boolean;
+  readonly isBelowArray: boolean;
+}
+
+/** Bash reads `a=(@(x|$(…)))` twice, and forgets on the way that a here-document's delimiter was quoted. */
+function flawInArray(node: SyntaxNode, isDirect: boolean): string | undefined {
+  if (node.type === 'HereDoc' && node.delimiter?.quoted === true && /[$`]/.test(node.body.text))
+    return 'a here-document within an array is not judged';
+  const isRead = isDirect && node.type === 'ExtendedGlob' && /[`(]/.test(node.text.slice(2));
   return isRead ? 'a pattern within an array is not judged' : undefined;
 }
 
@@ -143,6 +172,14 @@ function flawOfUnfinished(node: SyntaxNode): string | undefined {
       return node.script === undefined || !isClosed(node.text)
         ? 'a substitution is not understood'
         : undefined;
+    case 'Word':
+      return node.parts === undefined && holdsSyntax(node.text) ? 'a word is not understood' : undefined;
+    case 'Assignment':
+      return node.value.type === 'Word' && node.value.text.startsWith('(')
+        ? 'an array with something behind it is not judged'
+        : undefined;
+    case 'Literal':
+      return RUNS.test(withoutEscapes(node.text)) ? 'a word is not understood' : undefined;
     case 'ParameterExpansion':
       return isSplitWithin(node) ? 'a substitution within a replacement is not judged' : undefined;
     case 'ArithmeticExpansion':
@@ -163,6 +200,21 @@ function flawOfUnfinished(node: SyntaxNode): string | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * The parser takes what it does not expect for plain text, as in `a=($(x))y`, and bash does not. Plain text holds no
+ * quotes and nothing that is run; patterns of `=~` may hold parentheses.
+ */
+function holdsSyntax(text: string): boolean {
+  const bare = withoutEscapes(text);
+  return RUNS.test(bare) || /["';&\n]/.test(bare);
+}
+
+const RUNS = /`|\$[({]|\$\w/;
+
+function withoutEscapes(text: string): string {
+  return text.replaceAll(/\\[\s\S]/g, '');
 }
 
 function endsEscaped(text: string): boolean {

@@ -17,9 +17,11 @@ export function deleteEffect(findings: Findings, field: Field, scope: Scope): vo
 
 /** A path that cannot be told is an effect that cannot be told. */
 function report(kind: 'read' | 'write' | 'delete', findings: Findings, field: Field, scope: Scope): void {
-  const path = effectPath(field, scope.directory);
-  if (path === undefined) findings.effect({ kind: 'unknown' });
-  else if (!/^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|u?random|fd\/\d+|tcp\/.*|udp\/.*)$/.test(path)) {
-    findings.effect({ kind, path });
+  for (const directory of [scope.directory, ...scope.elsewhere]) {
+    const path = effectPath(field, directory);
+    if (path === undefined) findings.effect({ kind: 'unknown' });
+    else if (!IS_STREAM.test(path)) findings.effect({ kind, path });
   }
 }
+
+const IS_STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|u?random|fd\/\d+|tcp\/.*|udp\/.*)$/;

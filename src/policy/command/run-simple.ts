@@ -5,29 +5,69 @@ import { judgeVariable } from './judge-variable.js';
 import type { Assignment, Command } from './parse-shell.js';
 import { redirectInput } from './run-redirects.js';
 import type { Scope, Value } from './scope.js';
-import { UNKNOWN_VALUE } from './scope.js';
+import { isSame, UNKNOWN_VALUE } from './scope.js';
 import { NOTHING, type Stream } from './stream.js';
 import { noteWritten } from './written-files.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
   const words = node.name === undefined ? [] : shell.expander.words(node.name, scope);
+  const [command] = words;
   for (const argument of node.args) {
     if (argument.type === 'Word') words.push(...shell.expander.words(argument, scope));
-    else words.push(assignmentWord(shell, argument, scope));
+    else
+      words.push(
+        assignmentWord(shell, argument, declares(shell, command, argument, scope) ? scope : scope.copy()),
+      );
   }
   const redirected = redirectInput(shell, node.redirects, scope, input);
-  // What stands before a command holds for that command; it is kept, as if it had been set.
-  for (const part of node.prefix) if (part.type === 'Assignment') assign(shell, part, scope);
+  const prefix = node.prefix.filter((part) => part.type === 'Assignment');
+  const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name), value: scope.get(name) }));
+  for (const part of prefix) assign(shell, part, scope);
   if (words.length === 0) return NOTHING;
   shell.findings.record(
     node,
     words.map(({ shown }) => shown),
   );
   const output = shell.runWords(words, scope, redirected.input);
+  const isKept = keepsAssignments(words[0], scope);
+  for (const one of before) takeBack(one, scope, isKept);
   if (redirected.output !== undefined) noteWritten(redirected.output, scope, output);
   return redirected.isOutputElsewhere ? NOTHING : output;
 }
+
+/** `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays. */
+function declares(
+  { dialect }: Interpreter,
+  command: Field | undefined,
+  { name }: Assignment,
+  scope: Scope,
+): boolean {
+  const program = command === undefined ? undefined : exactText(command);
+  if (program === 'local') return scope.calls.size > 0 || !scope.variables.has(name);
+  return dialect === 'bash' || !/^(?:declare|typeset)$/.test(program ?? '');
+}
+
+interface Before {
+  readonly name: string;
+  readonly own: Value | undefined;
+  readonly value: Value | undefined;
+}
+
+/** What stands before a command holds for that command. Some shells keep it where the command is one of their own. */
+function takeBack({ name, own, value }: Before, scope: Scope, isKept: boolean): void {
+  if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN_VALUE);
+  else if (!isKept && own !== undefined) scope.variables.set(name, own);
+  else if (!isKept) scope.variables.delete(name);
+}
+
+function keepsAssignments(command: Field | undefined, scope: Scope): boolean {
+  const name = command === undefined ? undefined : exactText(command);
+  return name === undefined || SPECIAL.test(name) || scope.functions.has(name);
+}
+
+const SPECIAL =
+  /^(?:break|:|continue|\.|eval|exec|exit|export|readonly|return|set|shift|times|trap|unset|source|command|builtin)$/;
 
 /** `export X=…`, `declare a=(…)`: the assignment is done, and stays a word of the command. */
 function assignmentWord(shell: Interpreter, assignment: Assignment, scope: Scope): Field {
@@ -42,6 +82,8 @@ function assignmentWord(shell: Interpreter, assignment: Assignment, scope: Scope
 
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): void {
   const { name, index } = assignment;
+  // To other shells `x+=y` is the name of a program.
+  if (shell.dialect === 'sh' && assignment.append === true) return;
   if (index !== undefined) shell.expander.checkArithmetic(index, scope);
   const value = assignedValue(shell, assignment, scope);
   judgeVariable(shell, name, value, scope);

@@ -1,7 +1,7 @@
 import { couldMatch } from './expand/glob-match.js';
 import { exactText, type Field, knownText } from './field.js';
 import type { Interpreter } from './interpreter.js';
-import { DANGEROUS_NAMES, findJudge } from './judges/find-judge.js';
+import { DANGEROUS_NAMES, findJudge, isKnown } from './judges/find-judge.js';
 import { runCodeStream } from './judges/run-payload.js';
 import type { Scope } from './scope.js';
 import { type Stream, UNKNOWN } from './stream.js';
@@ -16,18 +16,27 @@ export function runWords(shell: Interpreter, words: readonly Field[], scope: Sco
   // What comes to nothing is no word: the next one is the command.
   if (path === '' && !command.literal && args.length > 0) return runWords(shell, args, scope, input);
   const own = scope.functions.get(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const { findings } = shell;
   if (own !== undefined) {
+    // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
+    if (isKnown(name)) findJudge(name)({ shell, findings, scope: scope.copy(), input, name, words: args });
     if (scope.calls.has(path)) return UNKNOWN;
     return shell.callFunction(own, args, scope, input);
   }
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const { findings } = shell;
+  if (shell.dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
   const written = path.includes('/') ? writtenContent(command, scope) : undefined;
   if (written !== undefined)
     runCodeStream({ shell, findings, scope, input, name, words: args }, written, scope.copy());
   if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
   return findJudge(name)({ shell, findings, scope, input, name, words: args });
 }
+
+/** Built into bash, and nowhere to be found for another shell: there they change nothing. */
+const BASH_ALONE: ReadonlySet<string> = new Set([
+  ...['declare', 'typeset', 'let', 'mapfile', 'readarray', 'pushd', 'popd', 'source', 'shopt', 'enable'],
+  ...['builtin', 'complete', 'compgen', 'bind', 'history', '[['],
+]);
 
 /** Programs that can be told by an option to run something else. */
 const TAKES_CODE: ReadonlySet<string> = new Set([

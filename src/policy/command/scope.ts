@@ -14,7 +14,7 @@ export const UNKNOWN_NUMBER: Value = { kind: 'unknown', numeric: true };
 /** Stands for the person's home directory, whatever it is called. */
 export const HOME = '/home/~';
 
-/** What a usual environment holds: enough to see through `${HOME%%/*}`, `${PATH:0:1}` and `$SHELL -c`. */
+/** What a usual environment holds: enough to see through `${HOME%%/*}`, `${PATH:0:1}`, `$SHELL -c` and `rm${IFS}-r`. */
 const USUAL: Readonly<Record<string, string>> = {
   HOME,
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -23,6 +23,7 @@ const USUAL: Readonly<Record<string, string>> = {
   PWD: '/home/~/work',
   OLDPWD: '/home/~/work',
   TMPDIR: '/tmp',
+  IFS: ' \t\n',
   ROOT: '/',
 };
 
@@ -40,10 +41,28 @@ export class Scope {
   readonly calls: ReadonlySet<string>;
   /** Variables that evaluate what they are given (`declare -i`). */
   readonly integers: Set<string>;
+  /** Variables that cannot be set again (`readonly`): whether a later assignment held cannot be told. */
+  readonly fixed: Set<string>;
+  /** Where the last `cd` came from, until it is certain that it went well. */
+  cameFrom: string | undefined;
+  /** Where the command may be as well, as `cd` stood behind `&&` or `||`. */
+  elsewhere: readonly string[];
 
   constructor(
     from?: Partial<
-      Pick<Scope, 'variables' | 'functions' | 'directory' | 'positional' | 'calls' | 'integers' | 'files'>
+      Pick<
+        Scope,
+        | 'variables'
+        | 'functions'
+        | 'directory'
+        | 'positional'
+        | 'calls'
+        | 'integers'
+        | 'files'
+        | 'fixed'
+        | 'cameFrom'
+        | 'elsewhere'
+      >
     >,
   ) {
     this.variables = new Map(from?.variables);
@@ -53,6 +72,9 @@ export class Scope {
     this.positional = from !== undefined && 'positional' in from ? from.positional : [];
     this.calls = from?.calls ?? new Set();
     this.integers = new Set(from?.integers);
+    this.fixed = from?.fixed ?? new Set();
+    this.cameFrom = from?.cameFrom;
+    this.elsewhere = from?.elsewhere ?? [];
   }
 
   copy(): Scope {
@@ -61,8 +83,7 @@ export class Scope {
 
   /** A copy, while these functions are being walked through. */
   withCalls(calls: ReadonlySet<string>): Scope {
-    const { variables, functions, directory, positional, integers, files } = this;
-    return new Scope({ variables, functions, directory, positional, integers, files, calls });
+    return new Scope({ ...this, calls });
   }
 
   get(name: string): Value | undefined {
@@ -76,7 +97,7 @@ export class Scope {
   }
 
   set(name: string, value: Value): void {
-    this.variables.set(name, value);
+    this.variables.set(name, this.fixed.has(name) ? UNKNOWN_VALUE : value);
   }
 
   /** After branches of which one ran: what they disagree on is not known. */
@@ -88,18 +109,36 @@ export class Scope {
       const agree = first !== undefined && values.every((value) => isSame(value, first));
       this.variables.set(name, agree ? first : UNKNOWN_VALUE);
     }
-    for (const branch of branches)
+    for (const branch of branches) {
       for (const [name, body] of branch.functions) this.functions.set(name, body);
+      for (const name of branch.integers) this.integers.add(name);
+    }
     const [first] = branches;
     if (first === undefined) return;
-    const agree = branches.every(({ directory }) => directory === first.directory);
-    this.directory = agree ? first.directory : undefined;
-    const samePositional = branches.every(({ positional }) => positional === first.positional);
+    this.#mergeDirectories(branches);
+    const samePositional = branches.every(({ positional }) => isSameList(positional, first.positional));
     this.positional = samePositional ? first.positional : undefined;
+  }
+
+  /** Below where the command starts, the last one counts and effects are told of all; further away, none is known. */
+  #mergeDirectories(branches: readonly Scope[]): void {
+    const directories = new Set(branches.flatMap(({ directory, elsewhere }) => [...elsewhere, directory]));
+    const last = branches.at(-1)?.directory;
+    const isNear = (one: string | undefined): one is string =>
+      one !== undefined && !one.startsWith('/') && !one.startsWith('..');
+    this.cameFrom = undefined;
+    this.directory = directories.size === 1 || [...directories].every(isNear) ? last : undefined;
+    this.elsewhere =
+      this.directory === undefined ? [] : [...directories].filter(isNear).filter((one) => one !== last);
   }
 }
 
-function isSame(value: Value | undefined, other: Value): boolean {
+function isSameList(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}
+
+export function isSame(value: Value | undefined, other: Value): boolean {
   if (value === undefined || value.kind !== other.kind) return false;
   if (value.kind === 'text') return other.kind === 'text' && value.text === other.text;
   return value === other || value.kind === 'unknown';

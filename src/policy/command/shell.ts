@@ -4,9 +4,13 @@ import type { Script } from './parse-shell.js';
 import type { Scope } from './scope.js';
 import type { Stream } from './stream.js';
 
+/** Who reads a text: bash, or a `sh` that knows less. */
+export type Dialect = 'bash' | 'sh';
+
 /** What judges of single commands may ask of the whole analysis. Each answer is what would be printed. */
 export interface Shell {
   readonly findings: Findings;
+  readonly dialect: Dialect;
   runScript(script: Script, scope: Scope, input: Stream): Stream;
   /** Text that a shell will read as code. What is not known of it is asked about. */
   runText(text: string, scope: Scope, input: Stream): Stream;

@@ -42,7 +42,7 @@ export class Expander {
       return [{ pieces: [textPiece(word.value)], shown: word.value, literal: true }];
     }
     const brace = word.parts?.find((part) => part.type === 'BraceExpansion');
-    if (brace !== undefined) return this.#braces(word, brace, scope);
+    if (brace !== undefined && this.#shell.dialect === 'bash') return this.#braces(word, brace, scope);
     return new Splitter(scope, word).split(this.#pieces(word, scope, true));
   }
 
@@ -91,14 +91,16 @@ export class Expander {
     const alternatives = isWhole ? braceAlternatives(brace.text) : undefined;
     const words = alternatives?.map((text) => this.#reparse(before + text + after));
     if (words?.every((one) => one !== undefined)) {
-      return words.flatMap((one) => this.words(one, scope)).map((field) => ({ ...field, literal: false }));
+      return words
+        .flatMap((one) => (one === NO_WORD ? [] : this.words(one, scope)))
+        .map((field) => ({ ...field, literal: false }));
     }
     this.#shell.findings.ask('braces stand for more words than can be looked at');
     this.#walkScripts(brace, scope);
     return [{ pieces: [UNKNOWN_TEXT], shown: word.value, literal: false }];
   }
 
-  #reparse(text: string): Word | undefined {
+  #reparse(text: string): Word | typeof NO_WORD | undefined {
     this.#shell.step();
     this.#limits.nestedCharactersLeft -= text.length;
     const parsed = parseShell(`: ${text}`, this.#limits);
@@ -106,7 +108,7 @@ export class Expander {
     const command = parsed.script.commands[0]?.command;
     if (command?.type !== 'Command' || command.suffix.length > 1) return undefined;
     const [only] = command.args;
-    if (only === undefined) return EMPTY_WORD;
+    if (only === undefined) return NO_WORD;
     return only.type === 'Word' ? only : undefined;
   }
 
@@ -141,6 +143,8 @@ export class Expander {
       case 'AnsiCQuoted':
         return [textPiece(part.value)];
       case 'Glob':
+        // Within `[…]` stands what runs as elsewhere.
+        if (part.kind === 'bracket') this.#walkScripts(part, scope);
         return [{ kind: 'glob', text: part.text }];
       case 'BraceExpansion':
         // Where nothing is split, braces stand for themselves; what is in them runs all the same.
@@ -208,7 +212,8 @@ function isBalanced(text: string): boolean {
   return !text.includes('${') || text.split('{').length === text.split('}').length;
 }
 
-const EMPTY_WORD: Word = { type: 'Word', text: "''", value: '', pos: 0, end: 0 };
+/** An alternative without anything, not even quotes, is none of the words. */
+const NO_WORD = Symbol('no word');
 
 function tilde(value: string, scope: Scope): Piece[] {
   const slash = value.indexOf('/');

@@ -8,11 +8,12 @@ import { HOME, type Scope, UNKNOWN_VALUE } from '../scope.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { INHERITED, NOTHING, UNKNOWN } from '../stream.js';
 import { printfText } from './printf-text.js';
-import { runCodeWord } from './run-payload.js';
+import { runCodeWord, runSubstitutions } from './run-payload.js';
 
 const judgeCd: Judge = ({ words, scope, name }) => {
   const operands = words.filter(({ shown }) => !/^(?:-[LPe@n]+|--)$/.test(shown));
   const [target] = operands;
+  scope.cameFrom = scope.directory;
   if (name === 'popd' || (name === 'pushd' && target === undefined)) scope.directory = undefined;
   else if (target === undefined) scope.directory = HOME;
   else scope.directory = resolve(target, scope);
@@ -54,6 +55,7 @@ const judgeAlias: Judge = (call) => {
 const judgeDeclare: Judge = (call) => {
   const { words, findings } = call;
   const isInteger = words.some(({ shown }) => /^-\w*i/.test(shown));
+  const isFixed = call.name === 'readonly' || words.some(({ shown }) => /^-\w*r/.test(shown));
   for (const word of words) {
     const text = exactText(word);
     if (text === undefined) {
@@ -66,9 +68,13 @@ const judgeDeclare: Judge = (call) => {
       continue;
     }
     const match = /^([A-Za-z_]\w*)(\+?=)?/.exec(text);
-    if (match === null || /^\w+\[/.test(text)) findings.ask(`${call.name} evaluates ${word.shown}`);
-    if (match?.[1] !== undefined)
-      declareOne(call, match[1], match[2] === undefined ? undefined : text.slice(match[0].length), isInteger);
+    if (match === null || /^\w+\[/.test(text)) {
+      findings.ask(`${call.name} evaluates ${word.shown}`);
+      runSubstitutions(call, text);
+    }
+    if (match?.[1] === undefined) continue;
+    declareOne(call, match[1], match[2] === undefined ? undefined : text.slice(match[0].length), isInteger);
+    if (isFixed) call.scope.fixed.add(match[1]);
   }
   return NOTHING;
 };
@@ -79,8 +85,10 @@ function declareOne(
   text: string | undefined,
   isInteger: boolean,
 ): void {
+  // Outside of a function it fails, and what was set stays.
+  const fails = command === 'local' && scope.calls.size === 0 && scope.variables.has(name);
   // An array written out was assigned already, as was whatever is not known.
-  if (text !== undefined && !text.startsWith('(')) {
+  if (text !== undefined && !text.startsWith('(') && !fails) {
     const value = { kind: 'text', text, assumed: false } as const;
     if (!isDone(scope, name, text)) scope.set(name, value);
     judgeVariable(shell, name, scope.get(name) ?? value, scope);
@@ -126,10 +134,11 @@ function fromInput({ input }: Invocation) {
   return { kind: 'unknown', numeric: false, from: input } as const;
 }
 
-function setName({ findings, name }: Invocation, word: Field): string | undefined {
+function setName(call: Invocation, word: Field): string | undefined {
   const text = exactText(word);
   if (text !== undefined && /^[A-Za-z_]\w*$/.test(text)) return text;
-  findings.ask(`The name that ${name} sets is computed: ${word.shown}`);
+  call.findings.ask(`The name that ${call.name} sets is computed: ${word.shown}`);
+  runSubstitutions(call, knownText(word));
   return undefined;
 }
 
@@ -153,7 +162,8 @@ const judgePrintf: Judge = (call) => {
   const attached = isSet && words[0] !== undefined && words[0].shown.length > 2;
   const rest = isSet ? words.slice(attached ? 1 : 2) : words[0]?.shown === '--' ? words.slice(1) : words;
   const output = printfText(rest);
-  if (!isSet) return output;
+  // What is not bash has no `-v`.
+  if (!isSet || call.shell.dialect === 'sh') return output;
   const target = attached
     ? words[0]?.shown.slice(2)
     : words[1] === undefined
@@ -170,18 +180,28 @@ const judgePrintf: Judge = (call) => {
   return NOTHING;
 };
 
+/** `set -e a b`: what stands behind the options are the arguments, as it is behind `--` and `-`. */
 const judgeSet: Judge = ({ words, scope }) => {
-  const at = words.findIndex(({ shown }) => shown === '--');
-  const isPlain = words[0] !== undefined && !/^[-+]/.test(words[0].shown);
-  if (at === -1 && !isPlain) return NOTHING;
-  const texts = words.slice(at + 1).map(exactText);
+  let at = 0;
+  for (; at < words.length; at++) {
+    const text = words[at]?.shown ?? '';
+    if (text === '--' || text === '-' || !/^[-+]/.test(text)) break;
+    if (/o$/.test(text)) at++;
+  }
+  const mark = words[at]?.shown;
+  const isMarked = mark === '--' || mark === '-';
+  const rest = words.slice(isMarked ? at + 1 : at);
+  if (rest.length === 0 && mark !== '--') return NOTHING;
+  const texts = rest.map(exactText);
   scope.positional = texts.every((text) => text !== undefined) ? texts : undefined;
   return NOTHING;
 };
 
 const judgeShift: Judge = ({ words, scope }) => {
   const count = Number(words[0]?.shown ?? '1');
-  scope.positional = Number.isInteger(count) ? scope.positional?.slice(count) : undefined;
+  // One that takes more than there is fails, and takes nothing.
+  const isDone = Number.isInteger(count) && count <= (scope.positional?.length ?? 0);
+  scope.positional = isDone ? scope.positional?.slice(count) : undefined;
   return NOTHING;
 };
 
@@ -189,9 +209,10 @@ const judgeUnset: Judge = (call) => {
   for (const word of call.words) {
     const text = exactText(word);
     if (text?.startsWith('-') === true) continue;
-    if (text === undefined || /[[$`]/.test(text))
+    if (text === undefined || /[[$`]/.test(text)) {
       call.findings.ask(`The name that unset takes is computed: ${word.shown}`);
-    else {
+      runSubstitutions(call, knownText(word));
+    } else {
       call.scope.variables.set(text, { kind: 'text', text: '', assumed: true });
       call.scope.functions.delete(text);
     }
@@ -202,7 +223,10 @@ const judgeUnset: Judge = (call) => {
 /** `let` and `test -v` evaluate their words. */
 const judgeLet: Judge = (call) => {
   for (const word of call.words) {
-    if (!isInert(word, call.scope)) call.findings.ask(`let evaluates ${word.shown}`);
+    if (!isInert(word, call.scope)) {
+      call.findings.ask(`let evaluates ${word.shown}`);
+      runSubstitutions(call, knownText(word));
+    }
     const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(knownText(word))?.[1];
     if (name !== undefined) call.scope.set(name, { kind: 'unknown', numeric: true });
   }
@@ -217,8 +241,10 @@ function isInert(word: Field, scope: Scope): boolean {
 const judgeTest: Judge = (call) => {
   call.words.forEach((word, index) => {
     const option = call.words[index - 1]?.shown;
-    if ((option === '-v' || option === '-R') && !isInert(word, call.scope))
+    if ((option === '-v' || option === '-R') && !isInert(word, call.scope)) {
       call.findings.ask(`test evaluates ${word.shown}`);
+      runSubstitutions(call, knownText(word));
+    }
     // `[ $x … ]` with an unquoted value may itself come to `-v a[$(…)]`.
     if (
       word.pieces.some(

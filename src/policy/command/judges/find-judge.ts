@@ -2,19 +2,23 @@ import type { Judge, Judges } from '../shell.js';
 import { UNKNOWN } from '../stream.js';
 import { judgeAwk } from './awk.js';
 import { BUILTIN_JUDGES } from './builtins.js';
+import { CONTAINER_JUDGES } from './containers.js';
 import { COPY_JUDGES } from './copies.js';
 import { DISK_JUDGES, isFormatter, judgeFormat } from './disks.js';
+import { judgeFd } from './fd.js';
 import { judgeFind } from './find.js';
 import { judgeGit } from './git.js';
 import { NETWORK_JUDGES } from './network.js';
 import { isInterpreter, judgeInterpreter, OPAQUE_JUDGES } from './opaque-code.js';
 import { judgeLoader, OTHER_JUDGES } from './other-programs.js';
 import { OWNERSHIP_JUDGES } from './ownership.js';
+import { PAGER_JUDGES } from './pagers.js';
 import { POWER_JUDGES } from './power.js';
 import { REMOVAL_JUDGES } from './removal.js';
 import { judgeSed } from './sed.js';
 import { SHELL_JUDGES } from './shells.js';
 import { TEXT_JUDGES } from './text-tools.js';
+import { WHEREABOUTS_JUDGES } from './whereabouts.js';
 import { SU_JUDGES, WRAPPER_JUDGES } from './wrappers.js';
 import { XARGS_JUDGES } from './xargs.js';
 
@@ -33,9 +37,13 @@ const ALL: Judges = {
   ...POWER_JUDGES,
   ...DISK_JUDGES,
   ...REMOVAL_JUDGES,
+  ...WHEREABOUTS_JUDGES,
+  ...CONTAINER_JUDGES,
+  ...PAGER_JUDGES,
   find: judgeFind,
   gfind: judgeFind,
-  fd: judgeFind,
+  fd: judgeFd,
+  fdfind: judgeFd,
   git: judgeGit,
   sed: judgeSed,
   gsed: judgeSed,
@@ -54,6 +62,10 @@ export function findJudge(name: string): Judge {
   if (isFormatter(name)) return judgeFormat;
   if (isInterpreter(name)) return judgeInterpreter;
   return /^(?:ld-linux|ld-musl|ld\.so|ld64)/.test(name) ? judgeLoader : judgeUnknown;
+}
+
+export function isKnown(name: string): boolean {
+  return findJudge(name) !== judgeUnknown;
 }
 
 const judgeUnknown: Judge = () => UNKNOWN;

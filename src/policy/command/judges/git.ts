@@ -78,8 +78,9 @@ function judgeSubcommand(call: Invocation, command: string, words: readonly Fiel
     for (const code of codes(words, /^(?:-x|--exec)$/, /^(?:--exec=|-x)(.+)/s)) runGitCode(call, code);
   if (command === 'difftool')
     for (const code of codes(words, /^(?:-x|--extcmd)$/, /^--extcmd=(.*)/s)) runGitCode(call, code);
-  if (command === 'grep' && words.some(({ shown }) => /^(?:-O|--open-files-in-pager)/.test(shown)))
-    findings.ask('git grep runs a pager of its own.');
+  if (command === 'grep')
+    for (const code of codes(words, /^(?:-O|--open-files-in-pager)$/, /^(?:--open-files-in-pager=|-O)(.+)/s))
+      runGitCode(call, code);
   if (command === 'filter-branch')
     for (const code of codes(words, /^--[\w-]+-filter$/, /^--[\w-]+-filter=(.*)/s)) runGitCode(call, code);
   if (command === 'bisect' && words[0]?.shown === 'run') runRest(call, words.slice(1), call.scope.copy());

@@ -1,5 +1,4 @@
 import { exactText, type Field, literalField } from '../field.js';
-import { judgeTree } from '../judge-place.js';
 import { readOptions } from '../read-options.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { INHERITED, UNKNOWN } from '../stream.js';
@@ -92,27 +91,6 @@ const judgeMake: Judge = (call) => {
   const file = call.words.findIndex(({ shown }) => /^(?:-f|--file|--makefile)$/.test(shown));
   if (/^(?:-|\/dev\/stdin)$/.test(call.words[file + 1]?.shown ?? '') && file !== -1)
     call.findings.ask('make reads its rules from the input.');
-  return UNKNOWN;
-};
-
-/** A container that is given the machine. */
-const judgeContainer: Judge = (call) => {
-  const texts = call.words.map(({ shown }) => shown);
-  const mounts = texts.filter(
-    (text, index) =>
-      /^(?:-v|--volume|--mount)(?:=|$)/.test(texts[index - 1] ?? '') ||
-      /^(?:-v.|--volume=|--mount=)/.test(text),
-  );
-  for (const mount of mounts) {
-    const path =
-      /(?:source|src)=([^,]+)/.exec(mount)?.[1] ?? mount.replace(/^(?:-v|--volume=)/, '').split(':')[0] ?? '';
-    if (judgeTree(literalField(path), call.scope.directory) === 'vital')
-      call.findings.ask(`${call.name} gives a container ${path}.`);
-  }
-  if (texts.some((text) => /^--privileged|^--pid=host|docker\.sock/.test(text)))
-    call.findings.ask(`${call.name} gives a container the machine.`);
-  if (texts.includes('system') && texts.includes('prune'))
-    call.findings.ask(`${call.name} system prune removes what is not running.`);
   return UNKNOWN;
 };
 
@@ -209,9 +187,6 @@ export const OTHER_JUDGES: Judges = {
   batch: judgeAt,
   make: judgeMake,
   gmake: judgeMake,
-  docker: judgeContainer,
-  podman: judgeContainer,
-  nerdctl: judgeContainer,
   tmux: judgeTerminal,
   screen: judgeTerminal,
   'start-stop-daemon': judgeTerminal,

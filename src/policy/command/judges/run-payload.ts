@@ -50,3 +50,8 @@ export function runRest(
   );
   return call.shell.runWords(words, scope, input);
 }
+
+/** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
+export function runSubstitutions({ shell, scope }: Invocation, text: string): void {
+  if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), INHERITED);
+}

@@ -136,7 +136,7 @@ function charactersOf(text: string | undefined): string[] | undefined {
 }
 
 /** `cut`, `sort`, `grep`, …: read the files they name, or what comes in. */
-const judgeFilter: Judge = (call) => {
+export const judgeFilter: Judge = (call) => {
   const { operands } = readOptions(call.words, FILTER_OPTIONS[call.name] ?? {});
   const skipped =
     PATTERN_FIRST.has(call.name) && !call.words.some(({ shown }) => /^-[ef]/.test(shown)) ? 1 : 0;
@@ -187,8 +187,6 @@ const FILTERS = [
   'fgrep',
   'rg',
   'zgrep',
-  'less',
-  'more',
   'sort',
   'uniq',
   'cut',

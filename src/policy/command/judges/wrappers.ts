@@ -4,6 +4,7 @@ import { HOME, UNKNOWN_VALUE } from '../scope.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { NOTHING, type Stream, UNKNOWN } from '../stream.js';
 import { runCodeStream, runCodeWord, runRest } from './run-payload.js';
+import { whereabouts } from './whereabouts.js';
 
 /** How a program that runs another one is written: what stands before the other one's name. */
 interface WrapperSpec {
@@ -160,7 +161,7 @@ function unwrap(call: Invocation, spec: WrapperSpec): Stream {
   const { words, findings, name } = call;
   if (name === 'env') return unwrapEnv(call, spec);
   const first = words[0] === undefined ? undefined : exactText(words[0]);
-  if (first !== undefined && spec.inert?.test(first) === true) return UNKNOWN;
+  if (first !== undefined && spec.inert?.test(first) === true) return whereabouts(words.slice(1));
   const start = skipOptions(call, spec);
   const rest = skipAssignments(call, words.slice(start), spec);
   const behind = rest.slice(spec.operands ?? 0);
