@@ -24,11 +24,19 @@ export interface PolicyQuestion {
    * roots. Left out: paths inside commands are taken as they are written.
    */
   readonly locate?: (path: string, from: string | undefined) => string | undefined;
+  /**
+   * Why the sandbox would refuse a path that a command is seen to touch, from where the command starts; undefined: it
+   * would not. Left out: such paths are not asked about.
+   */
+  readonly refusal?: (effect: PathEffect, from: string | undefined) => string | undefined;
   readonly category?: ToolCategory;
   readonly idempotent?: boolean;
   /** The sub-agent that makes the call; left out: the conversation itself, which rules call `main`. */
   readonly agent?: string;
 }
+
+/** What is read, written or deleted. */
+export type PathEffect = Extract<Effect, { readonly path: string }>;
 
 export interface PolicyAnswer {
   readonly disposition: Disposition;
@@ -37,6 +45,11 @@ export interface PolicyAnswer {
   readonly reason: string;
   /** Asked by a rule, or because a command is not understood: no review may lift that, as for a tool's own requirement. */
   readonly insists?: boolean;
+  /**
+   * What the commands of the call are seen to touch, besides what it declares: shown with the plan and the approval.
+   * Relative paths start where those of the call do.
+   */
+  readonly seen?: readonly Effect[];
   /** The rule that decided, where one did, as it is named in messages. */
   readonly rule?: string;
 }

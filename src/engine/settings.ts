@@ -58,7 +58,7 @@ export interface EngineSettings {
   /** For the policy: the sub-agent that makes the calls of a run. */
   readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
-  readonly locate: NonNullable<PolicyQuestion['locate']>;
+  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
   readonly approver: Approver | null | undefined;

@@ -10,5 +10,5 @@ export interface CommandAnalysis {
   readonly effects: readonly Effect[];
 }
 
-/** Understands a command line. Pure; never throws. */
-export type AnalyzeCommand = (text: string) => CommandAnalysis;
+/** Understands a command line; `sh` is any that may be called so, of which the strictest reading counts. Pure; never throws. */
+export type AnalyzeCommand = (text: string, shell?: 'bash' | 'sh') => CommandAnalysis;

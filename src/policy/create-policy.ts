@@ -66,6 +66,10 @@ function compileRules(rules: PolicyBasis['rules']): readonly CompiledRule[] {
   });
 }
 
+function withSeen(answer: PolicyAnswer, { seen }: Judgement): PolicyAnswer {
+  return seen.length === 0 ? answer : { ...answer, seen };
+}
+
 class OrderedPolicy implements RulePolicy {
   readonly #basis: PolicyBasis;
   readonly #rules: readonly CompiledRule[];
@@ -79,7 +83,7 @@ class OrderedPolicy implements RulePolicy {
     const judgement = new Judgement(this.#basis, question);
     for (const { answer } of ORDER) {
       const answered = answer(judgement);
-      if (answered !== undefined) return answered;
+      if (answered !== undefined) return withSeen(answered, judgement);
     }
     throw new Error('the last step of the order answers');
   }

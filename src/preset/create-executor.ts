@@ -89,7 +89,7 @@ function settle(options: ExecutorOptions, { around, ...opened }: Opened): Engine
     definitions: settleDefinitions(options.definitions),
     policy: settlePolicy(options.policy),
     onDecision: options.onDecision,
-    locate: createLocator(sandbox),
+    locator: createLocator(sandbox, inherited.HOME),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
     covers,

@@ -56,6 +56,39 @@ describe('rules in an executor', () => {
     );
   });
 
+  it('show what a command is seen to touch, and let nothing that the sandbox refuses run unasked', async () => {
+    const root = folder();
+    mkdirSync(join(root, 'sub'));
+    symlinkSync('/etc', join(root, 'out'));
+    const rules: PolicyRule[] = [{ decision: 'allow', command: ['cat *', 'touch *'] }];
+    const plan = async (command: string, cwd?: string) => {
+      const effect: Effect = { kind: 'run', command, ...(cwd === undefined ? {} : { cwd }) };
+      const tool = touching('bash', [effect], { requiresApproval: true });
+      const [call] = (
+        await executorOf([tool], { policy: { rules }, root }).plan([{ id: '1', name: 'bash', args: {} }])
+      ).calls;
+      return { disposition: call?.disposition, reason: call?.reason, seen: call?.effects.slice(1) };
+    };
+    expect(await plan('cat a && touch b', 'sub')).toMatchObject({
+      disposition: 'execute_now',
+      seen: [
+        { kind: 'read', path: 'sub/a' },
+        { kind: 'write', path: 'sub/b' },
+      ],
+    });
+    for (const [command, why] of [
+      ['cat .env', '.env'],
+      ['cat ~/.ssh/id_rsa', 'outside'],
+      ['touch ../x', 'outside'],
+      ['cat out/hosts', 'outside'],
+      ['touch a id_rsa', 'id_rsa*'],
+    ] as const) {
+      const { disposition, reason } = await plan(command);
+      expect(disposition, command).toBe('requires_confirmation');
+      expect(reason).toContain(why);
+    }
+  });
+
   it('are named in the reason of the plan and of the refusal', async () => {
     const rules = [{ decision: 'deny', command: 'rm *' } as const];
     const planned = await dispositionOf(runs('ls; rm x'), rules);

@@ -1,7 +1,7 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { hashArguments } from '../../schema/hash-arguments.js';
-import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
+import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import { cleanReason, refuseReady } from '../record/refuse-ready.js';
 import { CANCELLED_MESSAGE } from '../record/results.js';
@@ -59,7 +59,7 @@ export function toRequest(ready: ReadyCall): ApprovalRequest {
     summary: ready.summary,
     risk: ready.risk,
     args: ready.call.args,
-    effects: ready.declared,
+    effects: shownEffects(ready),
     reason: ready.reason,
   };
 }

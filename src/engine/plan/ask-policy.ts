@@ -2,6 +2,7 @@ import type { ToolCall } from '../../contract/call.js';
 import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { isErrorCode } from '../../errors/catalogue.js';
+import { settleEffects } from '../effects/settle-effects.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings } from '../settings.js';
 import { recordable } from './refuse.js';
@@ -74,8 +75,8 @@ const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no p
 
 function settle(answer: unknown): PolicyAnswer {
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
-  const { disposition, code, reason, insists, rule } = answer as { readonly [key: string]: unknown };
-  const by = typeof rule === 'string' ? { rule } : undefined;
+  const { disposition, code, reason, insists, rule, seen } = answer as { readonly [key: string]: unknown };
+  const by = rule === undefined && seen === undefined ? undefined : bySettled(rule, seen);
   switch (disposition) {
     case 'execute_now':
       return { disposition, reason: textOf(reason), ...by };
@@ -86,6 +87,13 @@ function settle(answer: unknown): PolicyAnswer {
     default:
       return failed('it gave no disposition');
   }
+}
+
+function bySettled(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
+  return {
+    ...(typeof rule === 'string' ? { rule } : undefined),
+    ...(seen === undefined ? undefined : { seen: settleEffects(seen) }),
+  };
 }
 
 function textOf(reason: unknown): string {

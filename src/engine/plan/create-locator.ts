@@ -1,20 +1,52 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Sandbox } from '../../contract/files.js';
-import type { PolicyQuestion } from '../../contract/policy.js';
+import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
+import { isToolError } from '../../errors/tool-error.js';
+
+export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
 
 /**
  * Tells the policy where a path lies that a command names: canonical, or undefined where the sandbox would not reach
- * it. What it tells bounds no command; it keeps a rule that allows from being led outside by a link.
+ * it; and why it would not. What it tells bounds no command; it keeps a rule that allows from being led outside by a
+ * link, and a person from missing what is plain to see.
+ * @param home what `~` stands for in commands.
  */
-export function createLocator(sandbox: Sandbox): NonNullable<PolicyQuestion['locate']> {
-  return (path, from = sandbox.cwd) => {
-    const absolute = resolve(from, path);
+export function createLocator(sandbox: Sandbox, home?: string): Locator {
+  const resolved = (path: string, from: string | undefined, access: PathEffect['kind']): string => {
+    const absolute = resolve(from ?? sandbox.cwd, path);
     const inside = relative(sandbox.cwd, absolute);
-    const isBelow = !isAbsolute(inside) && !/^\.\.(?:[\\/]|$)/.test(inside);
-    try {
-      return sandbox.resolve(isBelow ? inside || '.' : absolute, 'write');
-    } catch {
-      return undefined;
-    }
+    return sandbox.resolve(isBelow(inside) ? inside || '.' : absolute, access);
   };
+  return {
+    locate(path, from) {
+      try {
+        return resolved(path, from, 'write');
+      } catch {
+        return undefined;
+      }
+    },
+    refusal({ kind, path }, from) {
+      const written = /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;
+      try {
+        resolved(written, from, kind);
+        return undefined;
+      } catch (error) {
+        if (!isToolError(error, 'sandbox_violation')) return undefined;
+        if (isDenied(error.details)) return error.message;
+        // Whether a file tool may write it as an absolute path says nothing of commands.
+        const absolute = resolve(from ?? sandbox.cwd, written);
+        const [own, ...others] = sandbox.roots.map((root) => isBelow(relative(root, absolute)));
+        if (others.includes(true)) return undefined;
+        return own === true ? error.message : 'It lies outside the roots.';
+      }
+    },
+  };
+}
+
+function isBelow(path: string): boolean {
+  return !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
+}
+
+function isDenied(details: unknown): boolean {
+  return (details as { readonly reason?: unknown } | undefined)?.reason === 'DeniedPatternMatched';
 }

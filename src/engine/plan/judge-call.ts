@@ -135,11 +135,12 @@ function judgeChecked(
     effects: declared,
     places: effects,
     roots: settings.sandbox.roots,
-    locate: settings.locate,
+    locate: settings.locator.locate,
+    refusal: settings.locator.refusal,
     ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
     args: call.args,
   });
-  const { code = 'policy_denied', reason } = answer;
+  const { code = 'policy_denied', reason, seen } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
     const { message, details } = violation;
@@ -173,7 +174,7 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
     // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     return new ReadyCall(
-      { call, tool, parsed, declared, effects, risk, needsApproval, toolRequiresApproval, reason },
+      { call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
       summary,
     );
   } catch (error) {

@@ -27,6 +27,8 @@ export interface ReadyParts {
   readonly parsed: unknown;
   readonly declared: readonly Effect[];
   readonly effects: readonly PlacedEffect[];
+  /** What the policy has seen its commands touch: shown, and nothing is granted by it. */
+  readonly seen?: readonly Effect[] | undefined;
   readonly risk: Risk;
   readonly needsApproval: boolean;
   /** The tool itself requires it, so that no review may lift it. */
@@ -42,6 +44,7 @@ export class ReadyCall {
   readonly parsed: unknown;
   readonly declared: readonly Effect[];
   readonly effects: readonly PlacedEffect[];
+  readonly seen: readonly Effect[] | undefined;
   readonly risk: Risk;
   readonly needsApproval: boolean;
   readonly toolRequiresApproval: boolean;
@@ -56,6 +59,7 @@ export class ReadyCall {
     this.parsed = parts.parsed;
     this.declared = parts.declared;
     this.effects = parts.effects;
+    this.seen = parts.seen;
     this.risk = parts.risk;
     this.needsApproval = parts.needsApproval;
     this.toolRequiresApproval = parts.toolRequiresApproval;
@@ -91,6 +95,13 @@ export type JudgedCall = ResolvedCall | ReadyCall;
 /** What the call says it will touch, as it said it. */
 export function declaredEffects(judged: JudgedCall): readonly Effect[] {
   return judged.kind === 'ready' ? judged.declared : judged.effects.map(({ effect }) => effect);
+}
+
+/** What people are shown of it: what it said, and what the policy has seen besides. */
+export function shownEffects(judged: JudgedCall): readonly Effect[] {
+  const declared = declaredEffects(judged);
+  if (judged.kind === 'resolved' || judged.seen === undefined) return declared;
+  return [...declared, ...judged.seen];
 }
 
 /** The arguments of a call that never got as far as having any. */

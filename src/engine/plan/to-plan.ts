@@ -1,13 +1,13 @@
 import type { Plan, PlannedCall } from '../../contract/plan.js';
 import { riskOfEffects } from '../effects/traits.js';
-import { declaredEffects, type JudgedCall } from './judged-call.js';
+import { type JudgedCall, shownEffects } from './judged-call.js';
 
 export function toPlan(judged: readonly JudgedCall[]): Plan {
   return { calls: judged.map(toPlannedCall) };
 }
 
 export function toPlannedCall(judged: JudgedCall): PlannedCall {
-  const effects = declaredEffects(judged);
+  const effects = shownEffects(judged);
   const common = { callId: judged.call.id, toolName: judged.call.name, effects, reason: judged.reason };
   if (judged.kind === 'resolved') {
     const { result } = judged;

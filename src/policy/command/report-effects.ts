@@ -15,6 +15,11 @@ export function deleteEffect(findings: Findings, field: Field, scope: Scope): vo
   report('delete', findings, field, scope);
 }
 
+/** A file, or what a package calls its script, is run: what it touches is not told by the command. */
+export function runsUnseen(findings: Findings): void {
+  findings.effect({ kind: 'unknown' });
+}
+
 /** A path that cannot be told is an effect that cannot be told. */
 function report(kind: 'read' | 'write' | 'delete', findings: Findings, field: Field, scope: Scope): void {
   for (const directory of [scope.directory, ...scope.elsewhere]) {

@@ -3,6 +3,7 @@ import { exactText, type Field, knownText } from './field.js';
 import type { Interpreter } from './interpreter.js';
 import { DANGEROUS_NAMES, findJudge, isKnown } from './judges/find-judge.js';
 import { runCodeStream } from './judges/run-payload.js';
+import { runsUnseen } from './report-effects.js';
 import type { Scope } from './scope.js';
 import { type Stream, UNKNOWN } from './stream.js';
 import { writtenContent } from './written-files.js';
@@ -29,6 +30,8 @@ export function runWords(shell: Interpreter, words: readonly Field[], scope: Sco
   if (written !== undefined)
     runCodeStream({ shell, findings, scope, input, name, words: args }, written, scope.copy());
   if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
+  // A program that lies somewhere is a file like others: what it touches is not told.
+  if (path.includes('/') && !isKnown(name) && written === undefined) runsUnseen(findings);
   return findJudge(name)({ shell, findings, scope, input, name, words: args });
 }
 

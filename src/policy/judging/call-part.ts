@@ -9,6 +9,10 @@ import { plainWords } from '../matching/plain-words.js';
 export interface RunText {
   readonly text: string;
   readonly analysis: CommandAnalysis | undefined;
+  /** Canonical: where it starts; undefined: where the call does. */
+  readonly from: string | undefined;
+  /** The same as the call wrote it. */
+  readonly cwd: string | undefined;
 }
 
 /** What a call consists of, as rules see it: each part is judged on its own. */
@@ -56,7 +60,7 @@ function partsOfEffect(
   const at = question.places?.[index]?.at;
   switch (effect.kind) {
     case 'run':
-      return partsOfRun(effect.command, question, at, analyze);
+      return partsOfRun(effect, question, at, analyze);
     case 'read':
     case 'write':
     case 'delete':
@@ -66,14 +70,19 @@ function partsOfEffect(
   }
 }
 
+/** The one tool that says which shell reads its commands; every other `sh` may be one that knows less than bash. */
+function shellOf({ name, aliases }: PolicyQuestion): 'bash' | 'sh' {
+  return name === 'bash' || aliases?.includes('bash') === true ? 'bash' : 'sh';
+}
+
 function partsOfRun(
-  text: string,
+  { command: text, cwd }: Extract<Effect, { readonly kind: 'run' }>,
   question: PolicyQuestion,
   from: string | undefined,
   analyze: AnalyzeCommand | undefined,
 ): readonly CallPart[] {
-  const analysis = analyze?.(text);
-  const run: RunText = { text, analysis };
+  const analysis = analyze?.(text, shellOf(question));
+  const run: RunText = { text, analysis, from, cwd };
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
   // A text without any command (an assignment, a redirection) is a part all the same.
   const commands = (found.length === 0 ? [[]] : found).map(

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import type { AnalyzeCommand } from '../analyze.js';
@@ -57,6 +58,14 @@ export class Judgement implements Circumstances {
     return [...new Set(this.parts.flatMap(({ part }) => (part.run === undefined ? [] : [part.run])))];
   }
 
+  /** What the commands are seen to touch, from where the call starts; nothing where they were not looked at. */
+  get seen(): readonly Effect[] {
+    if (this.#judged === undefined) return NO_EFFECTS;
+    return this.#judged.flatMap(({ part: { seen, run } }) =>
+      seen === undefined ? [] : [rebase(seen, run?.cwd)],
+    );
+  }
+
   /** The first part, and the rule, of which nobody can say whether the rule matches it. */
   get unread(): { readonly part: CallPart; readonly entry: RuleEntry } | undefined {
     if (!this.basis.hasRules) return undefined;
@@ -94,12 +103,20 @@ export class Judgement implements Circumstances {
     this.#seenBy ??= new Map();
     let known = this.#seenBy.get(words);
     if (known === undefined) {
-      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' ')).effects ?? [];
+      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' '), 'bash').effects ?? [];
       known = new Set(effects.map((effect) => JSON.stringify(effect)));
       this.#seenBy.set(words, known);
     }
     return known.has(JSON.stringify(seen));
   }
+}
+
+const NO_EFFECTS: readonly Effect[] = Object.freeze([]);
+
+/** Paths in a command start where the command does. */
+function rebase(seen: Effect, cwd: string | undefined): Effect {
+  if (cwd === undefined || !('path' in seen) || /^[/~]/.test(seen.path)) return seen;
+  return { ...seen, path: posix.join(cwd, seen.path) };
 }
 
 const NO_RUNS: readonly RunText[] = Object.freeze([]);

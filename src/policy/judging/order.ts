@@ -58,6 +58,12 @@ export const ORDER: readonly Step[] = Object.freeze([
     answer: byUnclear,
   },
   {
+    name: 'seen outside',
+    meaning:
+      'A command is seen to touch what the sandbox refuses: approval is needed, whatever allows the command.',
+    answer: bySeen,
+  },
+  {
     name: 'rules: ask',
     meaning: 'A rule asks about a part of the call: approval is needed.',
     answer: (judgement) => byRule(judgement, 'ask'),
@@ -161,6 +167,19 @@ function byUnclear(judgement: Judgement): PolicyAnswer | undefined {
   if (unread === undefined) return undefined;
   const { part, entry } = unread;
   return asks(`Nobody can tell whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
+}
+
+function bySeen(judgement: Judgement): PolicyAnswer | undefined {
+  const { refusal } = judgement.question;
+  if (refusal === undefined || judgement.runs.length === 0) return undefined;
+  for (const { part } of judgement.parts) {
+    const { seen, run } = part;
+    if (seen === undefined || !('path' in seen)) continue;
+    const why = refusal(seen, run?.from);
+    if (why !== undefined)
+      return asks(`The command would ${part.shown}, which no file tool may. ${why}`, true);
+  }
+  return undefined;
 }
 
 function byRequirement(judgement: Judgement): PolicyAnswer | undefined {

@@ -1,5 +1,5 @@
 import { exactText, knownText } from '../field.js';
-import { readEffect } from '../report-effects.js';
+import { readEffect, runsUnseen } from '../report-effects.js';
 import type { Judge, Judges } from '../shell.js';
 import { UNKNOWN } from '../stream.js';
 import { judgeCode } from './judge-code.js';
@@ -54,6 +54,7 @@ export const judgeInterpreter: Judge = (call) => {
   const code = at !== -1 ? words[at + 1] : (attached ?? vimCommand);
   if (code !== undefined) {
     findings.ask(`${call.name} runs code that is not judged: ${shorten(code.shown)}`);
+    runsUnseen(findings);
     judgeCode(call, knownText(code));
     return UNKNOWN;
   }
@@ -66,6 +67,7 @@ export const judgeInterpreter: Judge = (call) => {
   const file = words.find((word) => !word.shown.startsWith('-'));
   if (file !== undefined && call.name !== 'deno' && call.name !== 'bun')
     readEffect(findings, file, call.scope);
+  if (file !== undefined && RUNS_FILES.test(call.name)) runsUnseen(findings);
   const isProgram = file === undefined || file.shown === '-' || /^\/dev\/(?:stdin|fd\/0)$/.test(file.shown);
   const asksOnly =
     words.length > 0 &&
@@ -77,6 +79,10 @@ export const judgeInterpreter: Judge = (call) => {
     findings.block(`${call.name} would run what comes from the network unseen (${input.from}).`);
   return UNKNOWN;
 };
+
+/** Editors open the file that they are given; these run it. */
+const RUNS_FILES =
+  /^(?:python|pypy|perl|ruby|node|bun|deno|php|lua|Rscript|osascript|pwsh|powershell|tclsh|groovy|scala|elixir|julia|expect)/;
 
 /** `python3.12` is `python`. */
 function plainName(name: string): string {

@@ -1,5 +1,6 @@
 import { exactText, type Field, literalField } from '../field.js';
 import { readOptions } from '../read-options.js';
+import { runsUnseen } from '../report-effects.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { INHERITED, UNKNOWN } from '../stream.js';
 import { runCodeStream, runCodeWord, runRest } from './run-payload.js';
@@ -60,6 +61,7 @@ const judgeRunner: Judge = (call) => {
   const code = call.words.findIndex(({ shown }) => /^(?:-c|--call)$/.test(shown));
   const codeWord = code === -1 ? undefined : call.words[code + 1];
   if (codeWord !== undefined && /^np/.test(call.name)) return runCodeWord(call, codeWord, call.scope.copy());
+  if (!isShort && call.words.some(({ shown }) => RUNS_SCRIPTS.test(shown))) runsUnseen(call.findings);
   if (at === -1 && !isShort) return UNKNOWN;
   const isExec =
     isShort ||
@@ -73,6 +75,10 @@ const judgeRunner: Judge = (call) => {
   });
   return operands.length === 0 ? UNKNOWN : runRest(call, operands, call.scope.copy());
 };
+
+/** `npm test`: what stands in a file of the package is run; `npm install` runs what packages bring along. */
+const RUNS_SCRIPTS =
+  /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/;
 
 /** `make`: a Makefile is a file like others, but `--eval`, `-f -` and variables can carry code. */
 const judgeMake: Judge = (call) => {
@@ -91,6 +97,8 @@ const judgeMake: Judge = (call) => {
   const file = call.words.findIndex(({ shown }) => /^(?:-f|--file|--makefile)$/.test(shown));
   if (/^(?:-|\/dev\/stdin)$/.test(call.words[file + 1]?.shown ?? '') && file !== -1)
     call.findings.ask('make reads its rules from the input.');
+  if (!call.words.some(({ shown }) => /^(?:-n|--dry-run|--just-print|-v|--version|--help)$/.test(shown)))
+    runsUnseen(call.findings);
   return UNKNOWN;
 };
 

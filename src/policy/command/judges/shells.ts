@@ -1,5 +1,5 @@
 import { exactText, type Field, sourceOf, startsUnknown } from '../field.js';
-import { readEffect } from '../report-effects.js';
+import { readEffect, runsUnseen } from '../report-effects.js';
 import type { Scope } from '../scope.js';
 import type { Invocation, Judge, Judges } from '../shell.js';
 import { type Stream, UNKNOWN } from '../stream.js';
@@ -58,6 +58,7 @@ function runFile(call: Invocation, [file, ...positional]: readonly Field[], scop
   if (exactText(file) === undefined)
     call.findings.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   readEffect(call.findings, file, scope);
+  runsUnseen(call.findings);
   return UNKNOWN;
 }
 
@@ -102,6 +103,7 @@ const judgeSource: Judge = (call) => {
   if (exactText(file) === undefined)
     call.findings.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   readEffect(call.findings, file, call.scope);
+  runsUnseen(call.findings);
   return UNKNOWN;
 };
 
