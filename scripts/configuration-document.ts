@@ -56,6 +56,8 @@ export function configurationDocument(): string {
     '',
     ...TRUST,
     '',
+    ...ADMINISTRATOR,
+    '',
     '## Keys',
     '',
     'The last column says what a project’s file may do before it is trusted.',
@@ -82,6 +84,16 @@ const PRECEDENCE = [
   'of the file that names them; those of options and variables from the working directory.',
   '',
   'In a program, `loadConfig(file)` reads one file, which it trusts: `createExecutor({ ...loadConfig(file).executor })`.',
+];
+
+const ADMINISTRATOR = [
+  '## What the administrator of a machine fixes',
+  '',
+  'What `/etc/toolexec/toolexec.toml` says holds for the command of everybody on the machine: everything above can only',
+  'tighten it, in the way that the last column of the tables below says; what would loosen it is not applied, and is told.',
+  'Its rules are of the tier `administrator`, which no lower tier lifts ([policy.md](policy.md)). The place is fixed, and',
+  'no variable or option names another. The file and its directory have to belong to root, and nobody else may write them;',
+  'otherwise the file counts for nothing, and that is told.',
 ];
 
 const TRUST = [

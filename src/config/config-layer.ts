@@ -7,7 +7,11 @@ import { readSettings } from './read-settings.js';
 export type ConfigOrigin =
   | { readonly kind: 'flag' }
   | { readonly kind: 'environment'; readonly variable: string }
-  | { readonly kind: 'file' | 'project' | 'user'; readonly file: string; readonly line: number }
+  | {
+      readonly kind: 'file' | 'project' | 'user' | 'administrator';
+      readonly file: string;
+      readonly line: number;
+    }
   | { readonly kind: 'default' };
 
 export interface LayerSetting {
@@ -27,7 +31,7 @@ export type ConfigLayer = ReadonlyMap<string, LayerSetting>;
 export const EMPTY_LAYER: ConfigLayer = new Map();
 
 export interface LayerFile {
-  readonly kind: 'file' | 'project' | 'user';
+  readonly kind: 'file' | 'project' | 'user' | 'administrator';
   /** Absolute. */
   readonly file: string;
   readonly text: string;

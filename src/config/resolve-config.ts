@@ -3,9 +3,8 @@ import { isToolError } from '../errors/tool-error.js';
 import { entryStat, realPath } from '../platform/fs-entry.js';
 import { realPlace } from '../platform/real-place.js';
 import { configHome } from '../platform/user-directories.js';
-import type { PolicyOptions } from '../policy/policy-options.js';
-import type { PolicyRule, RuleTier } from '../policy/rules/policy-rule.js';
-import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
+import { ADMINISTRATOR_PLACE, type AdministratorPlace, administratorLayer } from './administrator-file.js';
+import { CONFIG_KEYS } from './config-keys.js';
 import {
   type ConfigLayer,
   type ConfigOrigin,
@@ -13,19 +12,21 @@ import {
   environmentLayer,
   fileLayer,
   flagLayer,
-  type LayerSetting,
 } from './config-layer.js';
 import type { Configuration } from './configuration.js';
 import { CONFIG_VARIABLE, unknownVariables } from './environment-settings.js';
 import { findProjectFile } from './find-project-file.js';
+import { holdToFixed, type WithheldSetting } from './hold-to-fixed.js';
 import { readConfigFile } from './read-config-file.js';
 import { requireSteadyRoots } from './require-steady-roots.js';
+import { type ResolvedSetting, resolveKey } from './resolve-key.js';
 import { type IgnoredSetting, restrainLayer } from './restrain-layer.js';
-import { RULES } from './rules-kind.js';
+import { RULES_KEY, tiersOf, withTiers } from './rule-tiers.js';
 import { toConfiguration } from './to-configuration.js';
 import { isTrustedText } from './trust-project.js';
 
 export type { ConfigOrigin } from './config-layer.js';
+export type { ResolvedSetting } from './resolve-key.js';
 export type { IgnoredSetting } from './restrain-layer.js';
 
 export interface ConfigSources {
@@ -36,14 +37,8 @@ export interface ConfigSources {
   readonly configFile?: string;
   /** By full key name, values as they would stand in the file. */
   readonly flags?: Readonly<Record<string, unknown>>;
-}
-
-export interface ResolvedSetting {
-  readonly key: string;
-  /** As in a file; undefined where nothing is set. */
-  readonly value: unknown;
-  /** The strongest first; lists that are joined have several. */
-  readonly origins: readonly ConfigOrigin[];
+  /** Left out: the one place where the administrator's file is. For tests, which may not write there. */
+  readonly administrator?: AdministratorPlace;
 }
 
 export interface ResolvedConfig {
@@ -54,6 +49,8 @@ export interface ResolvedConfig {
   readonly project?: { readonly file: string; readonly trusted: boolean };
   /** The person's own configuration, when it exists. */
   readonly userFile?: string;
+  /** The administrator's, when it exists and counts. */
+  readonly administratorFile?: string;
   readonly ignored: readonly IgnoredSetting[];
   /** One line each. */
   readonly warnings: readonly string[];
@@ -61,19 +58,21 @@ export interface ResolvedConfig {
 
 /**
  * The configuration of the command (D113–D123): options beat `TOOLEXEC_*`, which beats the project's file, which beats
- * the person's own, which beats the default. A project's file that nobody has trusted may only tighten.
+ * the person's own, which beats the default. A project's file that nobody has trusted may only tighten; and nothing
+ * does more than tighten what the administrator's file has fixed.
  * @throws ToolError `config_invalid` with the place of the first problem of the first source that has any.
  */
 export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   const { cwd, env, flags = {} } = sources;
+  const administrator = administratorLayer(sources.administrator ?? ADMINISTRATOR_PLACE);
+  const fixed: FixedLayer = { layer: administrator.layer, roots: rootsOf(administrator.layer, cwd) };
   const user = userLayer(env);
-  const person: PersonLayers = {
-    user: user.layer,
-    environment: environmentLayer(env, cwd),
-    flags: flagLayer(flags, cwd),
-  };
-  const middle = middleLayer(sources, person);
-  const layers = [person.flags, person.environment, middle.layer, person.user];
+  const own = below(fixed, user.layer);
+  const variables = below(fixed, environmentLayer(env, cwd));
+  const options = below(fixed, flagLayer(flags, cwd));
+  const person: PersonLayers = { user: own.layer, environment: variables.layer, flags: options.layer };
+  const middle = middleLayer(sources, person, fixed);
+  const layers = [person.flags, person.environment, middle.layer, person.user, fixed.layer];
   const settings = Object.entries(CONFIG_KEYS).map(([key, known]) => resolveKey(key, known, layers));
   const named = settings.filter(({ setting }) => setting !== undefined);
   return {
@@ -85,12 +84,43 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
       ),
       tiersOf(layers, middle.project?.trusted === true),
     ),
-    settings: settings.map(({ key, value, origins }) => ({ key, value, origins })),
+    settings: settings.map(({ setting: _, ...resolved }) => resolved),
     ...(middle.project === undefined ? {} : { project: middle.project }),
     ...(user.file === undefined ? {} : { userFile: user.file }),
+    ...(administrator.file === undefined ? {} : { administratorFile: administrator.file }),
     ignored: middle.ignored,
-    warnings: [...middle.warnings, ...unknownVariables(env)],
+    warnings: [
+      ...administrator.warnings,
+      ...[options, variables, own].flatMap(({ warnings }) => warnings),
+      ...middle.warnings,
+      ...unknownVariables(env),
+    ],
   };
+}
+
+/** What the administrator has fixed. */
+interface FixedLayer {
+  readonly layer: ConfigLayer;
+  /** Real paths; the working directory where none are fixed. */
+  readonly roots: readonly string[];
+}
+
+function below(
+  fixed: FixedLayer,
+  layer: ConfigLayer,
+): { readonly layer: ConfigLayer; readonly warnings: readonly string[] } {
+  const held = holdToFixed(layer, fixed.layer, fixed.roots);
+  return { layer: held.layer, warnings: held.withheld.map(describeWithheld) };
+}
+
+function describeWithheld({ key, value, origin, reason }: WithheldSetting): string {
+  const by = origin === undefined || origin.kind === 'flag' ? 'An option' : sourceOf(origin);
+  return `${by} sets ${key} = ${JSON.stringify(value)}, which is not applied: the administrator has fixed it, and ${reason}`;
+}
+
+function sourceOf(origin: Exclude<ConfigOrigin, { readonly kind: 'flag' }>): string {
+  if (origin.kind === 'environment') return origin.variable;
+  return origin.kind === 'default' ? 'The default' : `${origin.file}:${origin.line}`;
 }
 
 const ROOTS = 'tools.sandbox.allowed_roots';
@@ -123,13 +153,13 @@ function isMissing(file: string): boolean {
   }
 }
 
-function middleLayer(sources: ConfigSources, person: PersonLayers): MiddleLayer {
+function middleLayer(sources: ConfigSources, person: PersonLayers, fixed: FixedLayer): MiddleLayer {
   const { cwd, env } = sources;
   const named = sources.configFile ?? (env[CONFIG_VARIABLE] || undefined);
-  if (named !== undefined) return { layer: namedLayer(named, cwd), ignored: [], warnings: [] };
+  if (named !== undefined) return { ...below(fixed, namedLayer(named, cwd)), ignored: [] };
   const file = findProjectFile(cwd);
   if (file === undefined) return { layer: EMPTY_LAYER, ignored: [], warnings: [] };
-  return projectLayer(file, sources, person);
+  return projectLayer(file, sources, person, fixed);
 }
 
 function namedLayer(named: string, cwd: string): ConfigLayer {
@@ -138,7 +168,12 @@ function namedLayer(named: string, cwd: string): ConfigLayer {
   return fileLayer({ kind: 'file', file, text, shown: named });
 }
 
-function projectLayer(file: string, { cwd, env }: ConfigSources, person: PersonLayers): MiddleLayer {
+function projectLayer(
+  file: string,
+  { cwd, env }: ConfigSources,
+  person: PersonLayers,
+  fixed: FixedLayer,
+): MiddleLayer {
   const { bytes, text } = readConfigFile(file, { acceptPipes: false });
   const layer = fileLayer({ kind: 'project', file, text, shown: file });
   const { trusted, warnings } = judgeTrust(file, bytes, env);
@@ -146,11 +181,13 @@ function projectLayer(file: string, { cwd, env }: ConfigSources, person: PersonL
   if (trusted) {
     const roots = layer.get(ROOTS);
     if (roots !== undefined) requireSteadyRoots(roots);
-    return { layer, project, ignored: [], warnings };
+    const held = below(fixed, layer);
+    return { layer: held.layer, project, ignored: [], warnings: [...warnings, ...held.warnings] };
   }
+  const base: ConfigLayer = new Map([...fixed.layer, ...person.user]);
   const restrained = restrainLayer(layer, {
-    base: person.user,
-    baseRoots: rootsOf(person.user, cwd),
+    base,
+    baseRoots: rootsOf(base, cwd),
     ownPatterns: patternsOf(person),
   });
   return { ...restrained, project, warnings };
@@ -187,53 +224,4 @@ function patternsOf({ user, environment, flags }: PersonLayers): readonly string
 
 function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
-}
-
-interface ResolvedKey extends ResolvedSetting {
-  /** The strongest one that names the key. */
-  readonly setting: LayerSetting | undefined;
-}
-
-function resolveKey(key: string, known: ConfigKey, layers: readonly ConfigLayer[]): ResolvedKey {
-  const naming = layers.flatMap((layer) => layer.get(key) ?? []);
-  const [setting] = naming;
-  if (setting === undefined) {
-    return { key, value: known.fallback, origins: [{ kind: 'default' }], setting };
-  }
-  if (known.isAdditive !== true) return { key, value: setting.value, origins: setting.origins, setting };
-  const value = [...new Set(naming.flatMap((one) => listOf(one.value)))];
-  const origins: readonly ConfigOrigin[] = naming.flatMap((one) => one.origins);
-  return { key, value, origins, setting };
-}
-
-const RULES_KEY = 'tools.approval.rules';
-
-/** The rules of all files, each with its place: who has written a rule says what it may do. */
-function tiersOf(layers: readonly ConfigLayer[], projectMayAllow: boolean): Partial<PolicyOptions> {
-  const rules = layers.flatMap((layer) => placedRules(layer.get(RULES_KEY)));
-  if (rules.length === 0) return {};
-  const of = (tier: RuleTier): readonly PolicyRule[] => rules.filter(({ origin }) => origin?.tier === tier);
-  return { tiers: { user: of('user'), project: of('project') }, projectMayAllow };
-}
-
-function placedRules(setting: LayerSetting | undefined): readonly PolicyRule[] {
-  const [origin] = setting?.origins ?? [];
-  if (setting === undefined || origin === undefined || !('file' in origin)) return [];
-  const tier = origin.kind === 'project' ? 'project' : 'user';
-  const { file } = origin;
-  const written = listOf(setting.value);
-  return listOf(RULES.toOption(setting.value, setting.directory)).map((rule, index) => ({
-    ...(rule as PolicyRule),
-    origin: { tier, file, line: setting.lineOf?.(written[index]) ?? origin.line },
-  }));
-}
-
-function withTiers(configuration: Configuration, tiers: Partial<PolicyOptions>): Configuration {
-  if (tiers.tiers === undefined) return configuration;
-  const { executor } = configuration;
-  return { ...configuration, executor: { ...executor, policy: { ...executor.policy, ...tiers } } };
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -53,7 +53,7 @@ function restrain(key: string, setting: LayerSetting, { base, ...scope }: Restra
   const told = reason === undefined ? {} : { reason };
   if (value === undefined || isDeepStrictEqual(value, held)) return told;
   const others = isJoined === true ? (own?.origins ?? DEFAULT_ORIGIN) : [];
-  return { ...told, kept: { value, directory, origins: [...setting.origins, ...others] } };
+  return { ...told, kept: { ...setting, value, origins: [...setting.origins, ...others] } };
 }
 
 const DEFAULT_ORIGIN: readonly ConfigOrigin[] = [{ kind: 'default' }];

@@ -62,6 +62,22 @@ describe('toolexec config show', () => {
     expect(stdout).toMatch(/^allow_parallel = false +# default$/m);
   });
 
+  it('says it of each table too, and stays a configuration', async () => {
+    const rule = (command: string) => `[[tools.approval.rules]]\ndecision = "deny"\ncommand = "${command}"\n`;
+    project(`[tools]\nmode = "enabled"\n\n${rule('a')}`);
+    toolexec.write('.config/toolexec/config.toml', `${rule('b')}\n${rule('c')}`);
+    const { stdout } = await toolexec.run(['config', 'show', '--origin']);
+    expect(
+      stdout.match(/^\[\[tools\.approval\.rules\]\] +# .*$/gm)?.map((line) => line.replace(/ +/g, ' ')),
+    ).toEqual([
+      '[[tools.approval.rules]] # project toolexec.toml:4',
+      '[[tools.approval.rules]] # user ../.config/toolexec/config.toml:1',
+      '[[tools.approval.rules]] # user ../.config/toolexec/config.toml:5',
+    ]);
+    const shown = toolexec.write('shown.toml', stdout);
+    expect((await toolexec.run(['config', 'show', '--config', shown])).code).toBe(0);
+  });
+
   it('lets a named file stand instead of the project, trusted', async () => {
     project('[tools]\nmode = "disabled"\n');
     const file = toolexec.write('c.toml', '[tools.approval]\nmode = "auto"\n');

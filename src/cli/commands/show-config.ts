@@ -19,20 +19,22 @@ export function showConfig(options: ShowConfigOptions, surroundings: Surrounding
   return 0;
 }
 
-function toJson({ settings, project, userFile, ignored }: ResolvedConfig): unknown {
+function toJson({ settings, project, userFile, administratorFile, ignored }: ResolvedConfig): unknown {
   return {
     settings: Object.fromEntries(
-      settings.map(({ key, value, origins }) => [
+      settings.map(({ key, value, origins, itemOrigins }) => [
         key,
         {
           value: value ?? null,
           origins,
+          ...(itemOrigins === undefined ? {} : { itemOrigins }),
           origin: origins.map((origin) => describeOrigin(origin, resolve('.'))).join(', '),
         },
       ]),
     ),
     project: project ?? null,
     userFile: userFile ?? null,
+    administratorFile: administratorFile ?? null,
     ignored,
   };
 }

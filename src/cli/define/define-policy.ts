@@ -16,6 +16,8 @@ export const definePolicy: DefineCommand = (program, surroundings, finish) => {
       `Examples:
   toolexec policy explain '{"name":"bash","args":{"command":"git push"}}'
   toolexec policy check --config toolexec.toml
+  toolexec policy replay calls.jsonl --config new.toml
+  toolexec policy suggest calls.jsonl >> toolexec.toml
 `,
     );
   policy
@@ -56,5 +58,57 @@ export const definePolicy: DefineCommand = (program, surroundings, finish) => {
     .action(async (options: PolicyOptions) => {
       const { checkPolicy } = await import('../commands/check-policy.js');
       finish(checkPolicy(options, surroundings));
+    });
+  defineReplay(policy, surroundings, finish);
+  defineSuggest(policy, surroundings, finish);
+};
+
+const defineReplay: DefineCommand = (policy, surroundings, finish) => {
+  policy
+    .command('replay')
+    .summary('what would be done with recorded calls as the configuration stands')
+    .description(
+      "Judges the calls of a journal's export, or of a model's response, and tells those that would be decided " +
+        'otherwise than they were. Touches nothing.',
+    )
+    .argument('<file>', 'an export (JSON lines), a response, or - for standard input')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy replay calls.jsonl
+  toolexec journal export | toolexec policy replay - --config stricter.toml
+`,
+    )
+    .action(async (file: string, options: PolicyOptions) => {
+      const { replayCalls } = await import('../commands/replay-calls.js');
+      finish(await replayCalls(file, options, surroundings));
+    });
+};
+
+const defineSuggest: DefineCommand = (policy, surroundings, finish) => {
+  policy
+    .command('suggest')
+    .summary('rules for what has been approved before')
+    .description(
+      "Reads the calls of a journal's export, and writes a rule for each that went well and would be asked about " +
+        'again: the very command, file or host, never what removes or is not understood.',
+    )
+    .argument('[file]', 'an export (JSON lines); standard input where none is named')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy suggest calls.jsonl
+  toolexec journal export | toolexec policy suggest > rules.toml
+`,
+    )
+    .action(async (file: string | undefined, options: PolicyOptions) => {
+      const { suggestRules } = await import('../commands/suggest-rules.js');
+      finish(await suggestRules(file, options, surroundings));
     });
 };

@@ -29,10 +29,13 @@ export function checkConfiguration(
   }
 }
 
-function judge({ project, userFile, ignored }: ResolvedConfig): Check {
-  const files = [project?.file, userFile].filter((file) => file !== undefined);
-  const found =
-    files.length === 0 ? 'defaults' : files.map((file) => relative(resolve('.'), file)).join(', ');
+function judge({ project, userFile, administratorFile, ignored }: ResolvedConfig): Check {
+  const own = [project?.file, userFile].filter((file) => file !== undefined);
+  const files = [
+    ...own.map((file) => relative(resolve('.'), file)),
+    ...(administratorFile === undefined ? [] : [`${administratorFile} (the administrator's)`]),
+  ];
+  const found = files.length === 0 ? 'defaults' : files.join(', ');
   if (ignored.length === 0) return { name: 'configuration', state: 'ok', found };
   return {
     name: 'configuration',

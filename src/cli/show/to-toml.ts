@@ -16,8 +16,23 @@ export function toToml(settings: readonly ResolvedSetting[], directory?: string)
     ([section, members]) => `[${section}]\n${members.map((setting) => toLine(setting, directory)).join('')}`,
   );
   // A list of tables is a section of its own, so it stands behind all that is none.
-  const tables = settings.filter(isTables).map(({ key, value }) => stringify(nest(key.split('.'), value)));
+  const tables = settings.filter(isTables).flatMap((setting) => toTables(setting, directory));
   return [...texts, ...tables].join('\n');
+}
+
+function toTables({ key, value, itemOrigins }: ResolvedSetting, directory: string | undefined): string[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  return items.map((item, index) => {
+    const text = stringify(nest(key.split('.'), [item]));
+    const origin = directory === undefined ? undefined : itemOrigins?.[index];
+    if (origin === undefined || directory === undefined) return text;
+    const [header = '', ...lines] = text.split('\n');
+    return [withOrigin(header, describeOrigin(origin, directory)), ...lines].join('\n');
+  });
+}
+
+function withOrigin(line: string, origin: string): string {
+  return `${line.padEnd(40)} # ${origin}`;
 }
 
 export function describeOrigin(origin: ConfigOrigin, directory: string): string {
@@ -28,6 +43,8 @@ export function describeOrigin(origin: ConfigOrigin, directory: string): string 
       return origin.variable;
     case 'default':
       return 'default';
+    case 'administrator':
+      return `administrator ${origin.file}:${origin.line}`;
     default:
       return `${origin.kind === 'file' ? '' : `${origin.kind} `}${relative(directory, origin.file)}:${origin.line}`;
   }
@@ -37,7 +54,7 @@ function toLine({ key, value, origins }: ResolvedSetting, directory: string | un
   const name = key.slice(key.lastIndexOf('.') + 1);
   const text = value === undefined ? `# ${name} is not set` : stringify({ [name]: value }).trimEnd();
   if (directory === undefined) return `${text}\n`;
-  return `${text.padEnd(40)} # ${origins.map((origin) => describeOrigin(origin, directory)).join(', ')}\n`;
+  return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
 }
 
 function isTables({ value }: ResolvedSetting): boolean {

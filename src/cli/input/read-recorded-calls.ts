@@ -1,0 +1,89 @@
+import { JsonTextError } from '../../base/json-text-error.js';
+import { parseJson } from '../../base/parse-json.js';
+import type { ToolCall } from '../../contract/call.js';
+import type { Disposition } from '../../contract/plan.js';
+import type { Stdio } from '../../platform/stdio.js';
+import { readCalls } from '../../protocols/read-calls.js';
+import { UsageError } from '../usage-error.js';
+import { readSource } from './read-source.js';
+
+/** A call that somebody has made before, and what is known of what became of it. */
+export interface RecordedCall {
+  readonly call: ToolCall;
+  /** Undefined: the record does not say, or there is none. */
+  readonly disposition: Disposition | undefined;
+  /** It has been executed, and went well. */
+  readonly succeeded: boolean;
+  /** The error of its result. */
+  readonly code: string | undefined;
+}
+
+/**
+ * The calls of a journal's export (JSON, one object a line, each with its `kind`), or of a model's response.
+ * @throws UsageError when it is neither, or holds no call.
+ */
+export async function readRecordedCalls(
+  source: string | undefined,
+  stdio: Stdio,
+): Promise<readonly RecordedCall[]> {
+  const { name, text } = await readSource(source, stdio);
+  const recorded = readExport(text) ?? readFresh(name, text);
+  if (recorded.length === 0) throw new UsageError(`There is no call in ${name}.`);
+  return recorded;
+}
+
+function readExport(text: string): readonly RecordedCall[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const records: Fields[] = [];
+  for (const line of lines) {
+    const record = parseLine(line);
+    if (record === undefined || typeof record.kind !== 'string') return undefined;
+    records.push(record);
+  }
+  return records.length === 0 ? undefined : records.flatMap(toRecorded);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseLine(line: string): Fields | undefined {
+  try {
+    return fieldsOf(parseJson(line));
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function toRecorded({ kind, callId, toolName, args, disposition, result }: Fields): readonly RecordedCall[] {
+  const settled = fieldsOf(args);
+  if (kind !== 'call' || typeof toolName !== 'string' || settled === undefined) return [];
+  const answer = fieldsOf(result);
+  const code = fieldsOf(answer?.error)?.code;
+  return [
+    {
+      // Parsed from JSON just before, so that it holds nothing else.
+      call: { id: String(callId), name: toolName, args: settled as ToolCall['args'] },
+      disposition: isDisposition(disposition) ? disposition : undefined,
+      succeeded: answer?.success === true,
+      code: typeof code === 'string' ? code : undefined,
+    },
+  ];
+}
+
+function isDisposition(value: unknown): value is Disposition {
+  return value === 'execute_now' || value === 'requires_confirmation' || value === 'pre_resolved';
+}
+
+function readFresh(name: string, text: string): readonly RecordedCall[] {
+  const { calls, errors } = readCalls(text);
+  const [problem] = errors;
+  if (problem !== undefined)
+    throw new UsageError(
+      `Cannot read ${name}: neither an export of a journal nor a response. ${problem.message}`,
+    );
+  return calls.map((call) => ({ call, disposition: undefined, succeeded: false, code: undefined }));
+}

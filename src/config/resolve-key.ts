@@ -1,0 +1,50 @@
+import type { ConfigKey } from './config-keys.js';
+import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js';
+
+export interface ResolvedSetting {
+  readonly key: string;
+  /** As in a file; undefined where nothing is set. */
+  readonly value: unknown;
+  /** The strongest first; lists that are joined have several. */
+  readonly origins: readonly ConfigOrigin[];
+  /** Of a list of tables: where each of them stands. */
+  readonly itemOrigins?: readonly ConfigOrigin[];
+}
+
+export interface ResolvedKey extends ResolvedSetting {
+  /** The strongest one that names the key. */
+  readonly setting: LayerSetting | undefined;
+}
+
+/** What holds for one key: the strongest layer, or the lists of all. */
+export function resolveKey(key: string, known: ConfigKey, layers: readonly ConfigLayer[]): ResolvedKey {
+  const naming = layers.flatMap((layer) => layer.get(key) ?? []);
+  const [setting] = naming;
+  if (setting === undefined) {
+    return { key, value: known.fallback, origins: [{ kind: 'default' }], setting };
+  }
+  if (known.isAdditive !== true) {
+    return { key, value: setting.value, origins: setting.origins, ...tablesOf([setting]), setting };
+  }
+  const value = [...new Set(naming.flatMap((one) => listOf(one.value)))];
+  const origins: readonly ConfigOrigin[] = naming.flatMap((one) => one.origins);
+  return { key, value, origins, ...tablesOf(naming), setting };
+}
+
+/** Tables stand on lines of their own, each of which a person may want to find. */
+function tablesOf(naming: readonly LayerSetting[]): Pick<ResolvedSetting, 'itemOrigins'> {
+  const placed = naming.flatMap(({ value, origins: [origin], lineOf }) =>
+    listOf(value).map((item) => ({ item, origin: placeItem(origin, lineOf?.(item)) })),
+  );
+  if (!placed.some(({ item }) => typeof item === 'object')) return {};
+  return { itemOrigins: placed.map(({ origin }) => origin) };
+}
+
+function placeItem(origin: ConfigOrigin | undefined, line: number | undefined): ConfigOrigin {
+  if (origin === undefined) return { kind: 'default' };
+  return 'file' in origin && line !== undefined ? { ...origin, line } : origin;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
