@@ -80,6 +80,18 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./sandbox.js')).measureSandbox,
   },
   {
+    name: 'open',
+    title: 'Opening a file, three deep',
+    nodeOptions: [],
+    load: async () => (await import('./open.js')).measureOpen,
+  },
+  {
+    name: 'files',
+    title: 'File tools, through the whole executor',
+    nodeOptions: [],
+    load: async () => (await import('./files.js')).measureFiles,
+  },
+  {
     name: 'search',
     title: 'Searching 50,000 files, 200 MB',
     nodeOptions: [],

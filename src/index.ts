@@ -94,3 +94,4 @@ export { openJournal } from './journal/open-journal.js';
 export { builtinTools } from './preset/builtin-tools.js';
 export { createExecutor } from './preset/create-executor.js';
 export type { CommandLimitOptions, ExecutorOptions } from './preset/executor-options.js';
+export type { SandboxRoot } from './sandbox/sandbox-options.js';

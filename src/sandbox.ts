@@ -1,2 +1,2 @@
 export { createSandbox } from './sandbox/create-sandbox.js';
-export type { SandboxOptions } from './sandbox/sandbox-options.js';
+export type { HardLinks, SandboxOptions, SandboxRoot } from './sandbox/sandbox-options.js';

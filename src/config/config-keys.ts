@@ -176,6 +176,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Size of each file that a command writes.',
     tighten: smallerOrAny,
   },
+  'tools.sandbox.hard_links': {
+    kind: choice('allow', 'refuse'),
+    fallback: 'allow',
+    option: 'executor.sandbox.hardLinks',
+    meaning:
+      'Regular files with several names, some of which may lie outside: `refuse` neither reads nor changes them.',
+    tighten: stricter('refuse', 'allow'),
+  },
   'tools.timeouts.default_seconds': {
     kind: SECONDS,
     fallback: 30,

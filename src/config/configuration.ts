@@ -1,6 +1,7 @@
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
+import type { HardLinks } from '../sandbox/sandbox-options.js';
 
 /** What a configuration file says, as options: only what it names is there. */
 export interface Configuration {
@@ -23,6 +24,7 @@ export interface ConfiguredOptions {
     readonly os?: 'off' | 'preferred' | 'required';
     readonly network?: boolean;
     readonly readable?: readonly string[];
+    readonly hardLinks?: HardLinks;
   };
   readonly limits?: {
     readonly maxToolCallsPerBatch?: number;

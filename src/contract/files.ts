@@ -150,7 +150,7 @@ export interface HeldFile {
   /** Bytes. */
   readonly size: number;
   readonly modifiedMs: number;
-  /** A descriptor to read it from. The caller closes it. */
+  /** A descriptor to read it from. The caller closes it. Throws the system's error where it may not be read. */
   openForReading(): number;
 }
 
@@ -178,11 +178,11 @@ export interface Sandbox {
   /** The same walls for who names every file by its canonical path, whether or not that is accepted of others. */
   byCanonicalPath(): Sandbox;
   /**
-   * Removes what a dead process has left in a directory: its lock, and its temporary files unless only the lock shall
-   * go. Where there is no such directory, there is nothing to do.
-   * @param workerId as the process signed them.
+   * Removes what dead processes have left in a directory: locks and temporary files, and of the process `pid` also what
+   * it had put aside to put it back. What living ones have there stays. Where there is no such directory, there is
+   * nothing to do.
    */
-  sweep(directory: string, workerId: string, what?: 'all' | 'lock'): void;
+  sweep(directory: string, pid: number): void;
   /** Globs for what may not be read, the built-in ones included. */
   readonly deniedPatterns: readonly string[];
   /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */

@@ -59,6 +59,10 @@ export function directoryEntries(path: string): DirectoryEntry[] {
   }));
 }
 
+export function entryNames(path: string): string[] {
+  return readdirSync(path);
+}
+
 /** The real path of what exists; undefined where it, or a part of its path, does not. */
 export function realPath(path: string): string | undefined {
   try {
@@ -97,29 +101,35 @@ export function removeDirectory(path: string): void {
   rmdirSync(path);
 }
 
-/** Makes a file to stand for something; false where the name is taken. */
-export function createMarker(path: string, signature: string): boolean {
+/** Makes a small file to stand for something, with a line that says whose it is; false where the name is taken. */
+export function createMarker(path: string, line: string): boolean {
+  let descriptor: number;
   try {
-    const descriptor = openSync(path, 'wx', 0o600);
-    try {
-      writeSync(descriptor, signature);
-    } finally {
-      closeSync(descriptor);
-    }
-    return true;
+    // Others read whose it is, whoever they are.
+    descriptor = openSync(path, 'wx', 0o644);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
     throw error;
   }
+  try {
+    writeSync(descriptor, `${line}\n`);
+  } catch {
+    // On a full disk it stands for what it stands for all the same.
+  } finally {
+    closeSync(descriptor);
+  }
+  return true;
 }
 
-/** Who has signed a marker; undefined where there is none, or it is something else. */
-export function markerSignature(path: string): string | undefined {
+const MARKER_BYTES = 256;
+
+/** What a marker says; undefined where there is none, or something else in its place. */
+export function readMarker(path: string): string | undefined {
   try {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const descriptor = openSync(path, MARKER_FLAGS);
     try {
-      const start = Buffer.alloc(SIGNATURE_BYTES);
-      return start.toString('latin1', 0, readSync(descriptor, start, 0, SIGNATURE_BYTES, 0));
+      const bytes = Buffer.alloc(MARKER_BYTES);
+      return bytes.toString('latin1', 0, readSync(descriptor, bytes));
     } finally {
       closeSync(descriptor);
     }
@@ -128,7 +138,8 @@ export function markerSignature(path: string): string | undefined {
   }
 }
 
-const SIGNATURE_BYTES = 64;
+// Windows has neither of the two.
+const MARKER_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Gives an entry a second name; false where the file system or its rules have none. */
 export function linkEntry(from: string, to: string): boolean {

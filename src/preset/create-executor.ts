@@ -119,7 +119,7 @@ function settleSandbox({
   sandbox: given,
 }: ExecutorOptions): Pick<Opened, 'sandbox'> & Pick<Around, 'confinement'> {
   const { os, network, readable, ...options } = settleOptions('sandbox', given, SANDBOX_RULES);
-  const sandbox = createSandbox({ roots: typeof root === 'string' ? [root] : root, ...options });
+  const sandbox = createSandbox({ roots: [root].flat(), ...options });
   const { roots } = sandbox;
   const guarded = (): GuardedPaths => sandbox.guarded?.() ?? NOTHING_GUARDED;
   return {

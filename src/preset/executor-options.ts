@@ -19,6 +19,7 @@ import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import type { ResultCacheOptions } from '../engine/cache/create-result-cache.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
+import { type HardLinks, isHardLinks, type SandboxRoot } from '../sandbox/sandbox-options.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
 
 /** Limits on what is accepted (FR-LIM-01..05). */
@@ -64,6 +65,8 @@ export interface SandboxOptions {
   readonly network?: boolean;
   /** Directories outside the roots that commands inside the wall may read: toolchains, say. Default: none. */
   readonly readable?: readonly string[];
+  /** Regular files with several names, in roots that do not say: default `allow`. */
+  readonly hardLinks?: HardLinks;
 }
 
 /** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
@@ -85,8 +88,8 @@ export interface ExecutorOptions {
   readonly builtins?: BuiltinToolsOptions;
   /** What a model is shown in mode `parse_only`, instead of the tools (CFG-TOOLS-02). Default: the tools. */
   readonly definitions?: readonly ToolDefinition[];
-  /** The sandbox's allowed roots; the first is the working directory. Default `.`. */
-  readonly root?: string | readonly string[];
+  /** The sandbox's allowed roots, each perhaps with `hardLinks` of its own; the first is the working directory. Default `.`. */
+  readonly root?: string | SandboxRoot | readonly (string | SandboxRoot)[];
   /** Default `enabled`. */
   readonly mode?: ExecutorMode;
   /** Options for the policy, a policy of your own (also a function), or null for none (the sandbox stays). */
@@ -161,6 +164,7 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   ),
   network: option(false, isBoolean, 'true or false'),
   readable: option([], isTextList, 'a list of directories'),
+  hardLinks: option('allow', isHardLinks, 'one of allow, refuse'),
 };
 
 const isFunctionList = (value: unknown): boolean =>
@@ -189,7 +193,8 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   definitions: option(undefined, Array.isArray, 'a list of definitions'),
   root: option(
     undefined,
-    (value) => typeof value === 'string' || isTextList(value),
+    // What an object in it has to be like, the sandbox says.
+    (value) => [value].flat().every((root) => typeof root === 'string' || isObject(root)),
     'a path or a list of paths',
   ),
   mode: option(undefined, (value) => MODES.includes(value as string), `one of ${MODES.join(', ')}`),

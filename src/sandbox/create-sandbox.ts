@@ -1,15 +1,17 @@
 import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
-import { filePrint, realPath } from '../platform/fs-entry.js';
+import { entryStat, filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
 import { admit, createEnclosure, type Enclosure, withAbsolutePaths } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { guardedFinder } from './find-guarded.js';
 import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
+import { assertOneName } from './one-name.js';
+import type { PathRequest } from './parse-request.js';
 import { listContained, readContained, statContained } from './read-contained.js';
-import type { SandboxOptions } from './sandbox-options.js';
-import { sweepContained } from './sweep-contained.js';
+import { type HardLinks, isHardLinks, type SandboxOptions } from './sandbox-options.js';
+import { createSweeper, sweepDirectory } from './sweep-leftovers.js';
 import { walk } from './walk.js';
 import { whileBusy } from './while-busy.js';
 import { writeAllContained } from './write-all-contained.js';
@@ -28,7 +30,8 @@ const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns')
 
 /** What a root or a working directory is worth, the file system says. */
 const RULES: OptionRules<Required<Omit<SandboxOptions, 'cwd'>> & { cwd: string | undefined }> = {
-  roots: option<readonly string[]>([], Array.isArray, 'a list of directories'),
+  roots: option<SandboxOptions['roots']>([], Array.isArray, 'a list of directories'),
+  hardLinks: option<HardLinks>('allow', isHardLinks, 'one of allow, refuse'),
   cwd: option<string | undefined>(undefined, (value) => typeof value === 'string', 'a directory'),
   deniedPatterns: PATTERNS,
   deniedWritePatterns: PATTERNS,
@@ -46,7 +49,7 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     fingerprint: filePrint,
     files: containedFiles(enclosure),
     byCanonicalPath: () => (allowAbsolute ? sandboxOf(enclosure) : sandboxOf(withAbsolutePaths(enclosure))),
-    sweep: (directory, workerId, what = 'all') => sweepContained(enclosure, directory, workerId, what),
+    sweep: (directory, pid) => sweepDirectory(enclosure, directory, pid),
     deniedPatterns: enclosure.deniedPatterns,
     hold: (path) => holdContained(enclosure, path),
     guarded: guardedFinder(enclosure),
@@ -57,7 +60,13 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
 function resolveContained(enclosure: Enclosure, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(enclosure, asked, access);
-  if (realPath(request.path) === request.path) return request.path;
+  const path = realPath(request.path) === request.path ? request.path : walkTo(enclosure, request, purpose);
+  if (purpose !== 'delete') assertOneName(enclosure, request.asked, path, () => entryStat(path));
+  return path;
+}
+
+function walkTo(enclosure: Enclosure, request: PathRequest, purpose: Access | 'delete'): string {
+  const access = purpose === 'delete' ? 'write' : purpose;
   return withFailures('use', request.asked, () => {
     const followLast = purpose !== 'delete';
     const place = walk(enclosure, request, { access, followLast, createParents: false });
@@ -68,21 +77,26 @@ function resolveContained(enclosure: Enclosure, asked: string, purpose: Access |
 
 /** The system calls are synchronous: each takes microseconds, a way over the thread pool some eighty. */
 function containedFiles(enclosure: Enclosure): ContainedFiles {
+  const sweepBeside = createSweeper(enclosure);
   return {
     async read(path, options = {}) {
       return readContained(enclosure, path, options);
     },
     async write(path, bytes, options) {
-      return whileBusy((abandonedLock) =>
+      const outcome = await whileBusy((abandonedLock) =>
         writeContained(enclosure, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
       );
+      sweepBeside([outcome.path]);
+      return outcome;
     },
     async writeAll(changes, options) {
       const check = options?.check ?? ((): void => {});
-      return whileBusy(
+      const outcomes = await whileBusy(
         (abandoned) => writeAllContained(enclosure, changes, abandoned, { ...options, check }),
         check,
       );
+      sweepBeside(outcomes.map((outcome) => outcome.path));
+      return outcomes;
     },
     async list(path) {
       return listContained(enclosure, path);

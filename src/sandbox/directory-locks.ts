@@ -1,10 +1,11 @@
-import { hash } from 'node:crypto';
-import { createMarker, entryStat, moveEntry, moveToFreeName, removeEntry } from '../platform/fs-entry.js';
+import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
-import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
+import { fateOf, ownTag } from '../platform/process-tag.js';
 
 /** Named like every other temporary file, so that whoever skips those skips it too. */
 export const LOCK_NAME = '.toolexec-0000000000000000.tmp';
+/** Held by whoever takes a dead process's lock away. */
+const REMOVER_NAME = '.toolexec-0000000000000001.tmp';
 
 /** Somebody else is replacing files in a directory. Not an answer: the attempt is repeated. */
 export class DirectoryBusy extends Error {
@@ -16,13 +17,14 @@ export class DirectoryBusy extends Error {
 
 /**
  * Between comparing a file and replacing it, nobody else of us may replace it: a marker in its directory says so to
- * other processes. It is held for the few system calls of that moment, never while bytes are written.
+ * other processes, and who has put it there. It is held for the few system calls of that moment, never while bytes
+ * are written. That of a process which is gone is taken away at once; that of one which runs, never.
  */
 export class DirectoryLocks {
   readonly #held = new Map<string, string>();
   readonly #abandoned: string | undefined;
 
-  /** `abandoned`: a lock that has not changed for so long that its holder must be dead. */
+  /** `abandoned`: a lock that has not changed for so long that its holder, of whom nothing is known, must be dead. */
   constructor(abandoned: string | undefined) {
     this.#abandoned = abandoned;
   }
@@ -32,11 +34,10 @@ export class DirectoryLocks {
     const name = directory.name();
     if (this.#held.has(name)) return;
     const path = `${directory.at}/${LOCK_NAME}`;
-    const signature = signatureOf(workerOfThisProcess().id);
-    if (!createMarker(path, signature)) {
-      const holder = identityOf(path);
-      if (holder !== undefined && holder === this.#abandoned) removeAbandoned(directory, path, holder);
-      if (!createMarker(path, signature)) throw new DirectoryBusy(identityOf(path) ?? holder ?? '');
+    if (!createMarker(path, ownTag())) {
+      const lock = identityOf(path);
+      if (lock !== undefined && this.#isLeftBehind(path, lock)) removeLeftBehind(directory, path, lock);
+      if (!createMarker(path, ownTag())) throw new DirectoryBusy(identityOf(path) ?? lock ?? '');
     }
     this.#held.set(name, path);
   }
@@ -45,6 +46,11 @@ export class DirectoryLocks {
     for (const path of this.#held.values()) removeIfThere(path);
     this.#held.clear();
   }
+
+  #isLeftBehind(path: string, lock: string): boolean {
+    const fate = holderOf(path);
+    return fate === 'gone' || (fate === 'unknown' && lock === this.#abandoned);
+  }
 }
 
 function identityOf(path: string): string | undefined {
@@ -52,36 +58,23 @@ function identityOf(path: string): string | undefined {
   return entry === undefined ? undefined : `${entry.dev}:${entry.ino}:${entry.mtimeMs}`;
 }
 
-// Taken away under a name of our own first: of two that find it abandoned, one must not remove the other's new lock.
-function removeAbandoned(directory: Pin, path: string, holder: string): void {
-  const aside = `${directory.at}/${temporaryName()}`;
-  try {
-    moveEntry(path, aside);
-  } catch {
+function holderOf(path: string): ReturnType<typeof fateOf> {
+  return fateOf(readMarker(path)?.trim() ?? '');
+}
+
+// One at a time: of two that find a lock left behind, the slower must not remove the new one of the faster.
+function removeLeftBehind(directory: Pin, path: string, lock: string): void {
+  const remover = `${directory.at}/${REMOVER_NAME}`;
+  if (!createMarker(remover, ownTag())) {
+    // Killed between two system calls; the next attempt finds the way free.
+    if (holderOf(remover) === 'gone') removeIfThere(remover);
     return;
   }
-  if (identityOf(aside) !== holder) {
-    try {
-      moveToFreeName(aside, path);
-      return;
-    } catch {
-      // A third has the lock by now; the one that was taken away wrongly is told apart from it no more.
-    }
+  try {
+    if (identityOf(path) === lock) removeIfThere(path);
+  } finally {
+    removeIfThere(remover);
   }
-  removeIfThere(aside);
-}
-
-/** A name that no other file has. It says which process has made it, for whoever cleans up after that one. */
-export function temporaryName(): string {
-  made = (made + 1) % 2 ** 32;
-  return `.toolexec-${signatureOf(workerOfThisProcess().id)}${made.toString(16).padStart(8, '0')}.tmp`;
-}
-
-let made = 0;
-
-/** Eight hexadecimal digits that stand for a process. */
-export function signatureOf(workerId: string): string {
-  return hash('sha256', workerId).slice(0, 8);
 }
 
 export function removeIfThere(path: string): void {

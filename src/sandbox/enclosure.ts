@@ -3,6 +3,7 @@ import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './defaul
 import { type Access, createDenyRules, type DenyRules } from './deny-rules.js';
 import { createRequestParser, type PathRequest } from './parse-request.js';
 import type { SandboxOptions } from './sandbox-options.js';
+import { TEMPORARY_PATTERN } from './temporary-name.js';
 import { createTerritory, type Territory } from './territory.js';
 import { deniedByPattern, outsideRoots } from './violations.js';
 
@@ -21,6 +22,7 @@ export function createEnclosure(options: SandboxOptions, pinner: Pinner = openPi
   const withDefaults = options.includeDefaultDenies ?? true;
   const territory = createTerritory({ ...options, allowAbsolute: options.allowAbsolute ?? false });
   const deniedPatterns = [
+    TEMPORARY_PATTERN,
     ...(withDefaults ? DEFAULT_DENIED_PATTERNS : []),
     ...(options.deniedPatterns ?? []),
   ];

@@ -7,7 +7,7 @@ import type { Pin } from '../platform/fs-pin.js';
 import { covers } from './covers.js';
 import type { DenyRules } from './deny-rules.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { withFailures } from './file-failure.js';
+import { fileSystemError, withFailures } from './file-failure.js';
 import { holdTarget } from './hold.js';
 
 /** Holds a directory or a regular file for a program that cannot walk on pinned descriptors itself. */
@@ -66,7 +66,7 @@ function denialBelow(denies: DenyRules, base: string, directory: string): (name:
 
 /** What lies at `at` if that is a regular file, and the system's name for it says that no link was followed. */
 function lookAtFile<Value>(
-  { pinner }: Enclosure,
+  { pinner, territory }: Enclosure,
   at: string | Buffer,
   isNamedRight: (name: string) => boolean,
   look: (file: HeldFile) => Value,
@@ -75,11 +75,16 @@ function lookAtFile<Value>(
   if (pin === undefined) return undefined;
   try {
     const stat = pin.stat();
-    if (!stat.isFile() || !isNamedRight(pin.name())) return undefined;
+    const name = pin.name();
+    if (!stat.isFile() || !isNamedRight(name)) return undefined;
+    const isRefused = stat.nlink > 1 && territory.refusingHardLinks(name) !== undefined;
     return look({
       size: stat.size,
       modifiedMs: stat.mtimeMs,
-      openForReading: () => pin.openForReading(),
+      openForReading() {
+        if (isRefused) throw fileSystemError('EACCES');
+        return pin.openForReading();
+      },
     });
   } finally {
     pin.close();

@@ -3,6 +3,7 @@ import { type EntryStat, entryStat } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
 import { assertAllowed, assertHeldInside, type Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';
+import { assertOneName } from './one-name.js';
 import type { PathRequest } from './parse-request.js';
 import { type Place, type WalkOptions, walk } from './walk.js';
 
@@ -29,17 +30,39 @@ export function holdTarget(enclosure: Enclosure, request: PathRequest): HeldTarg
   const pin = holdByName(enclosure, request.path);
   if (pin !== undefined) {
     const held = examine(pin, () => request.path);
-    if (held !== undefined) return held;
+    if (held !== undefined) return withOneName(enclosure, request, held);
   }
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const held = holdByWalking(enclosure, request);
-    if (held !== undefined) return held;
+    if (held !== undefined) return withOneName(enclosure, request, held);
   }
   throw fileSystemError('EAGAIN');
 }
 
-/** Holds the directory that the path's last part is in. */
+function withOneName(enclosure: Enclosure, { asked }: PathRequest, held: HeldTarget): HeldTarget {
+  try {
+    assertOneName(enclosure, asked, held.path, () => held.stat);
+    return held;
+  } catch (error) {
+    held.pin.close();
+    throw error;
+  }
+}
+
+/** Holds the directory that the path's last part is in. A file whose content is to be replaced may have to be its only name. */
 export function holdPlace(enclosure: Enclosure, request: PathRequest, options: WalkOptions): HeldPlace {
+  const held = holdAnyPlace(enclosure, request, options);
+  if (options.access === 'read' || !options.followLast) return held;
+  try {
+    assertOneName(enclosure, request.asked, held.place.path, () => held.entry);
+    return held;
+  } catch (error) {
+    held.place.parent.close();
+    throw error;
+  }
+}
+
+function holdAnyPlace(enclosure: Enclosure, request: PathRequest, options: WalkOptions): HeldPlace {
   const parent =
     request.components.length === 0 ? undefined : holdDirectoryByName(enclosure, dirname(request.path));
   if (parent !== undefined) {

@@ -6,6 +6,7 @@ import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, type SeenChange, seeChange } from './intended-change.js';
+import { assertOneName } from './one-name.js';
 
 const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
 
@@ -54,6 +55,8 @@ export async function renameContained(
   const held = withFailures('rename', from, () => holdPlace(enclosure, source, ENTRY_ITSELF));
   try {
     withFailures('rename', from, () => assertIsNoDirectory(held));
+    // Under another root it might be read.
+    assertOneName(enclosure, from, held.place.path, () => held.entry);
     const destination = step(() => holdPlace(enclosure, target, ENTRY_ITSELF));
     try {
       step(() => assertIsPlaceForFile(to, destination));

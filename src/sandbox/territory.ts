@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { ToolError } from '../errors/tool-error.js';
 import { entryStat, realPath } from '../platform/fs-entry.js';
 import { covers } from './covers.js';
+import { type HardLinks, isHardLinks, type SandboxRoot } from './sandbox-options.js';
 
 /** Where the sandbox reaches: canonical roots, and how else they are written. */
 export interface Territory {
@@ -13,12 +14,15 @@ export interface Territory {
   readonly spellings: ReadonlyMap<string, string>;
   /** The outermost root that holds a canonical path. */
   rootOf(path: string): string | undefined;
+  /** The innermost root that holds a canonical path, where that one refuses files with several names. */
+  refusingHardLinks(path: string): string | undefined;
 }
 
 interface TerritoryOptions {
-  readonly roots: readonly string[];
+  readonly roots: readonly (string | SandboxRoot)[];
   readonly cwd?: string;
   readonly allowAbsolute: boolean;
+  readonly hardLinks?: HardLinks;
 }
 
 /** @throws ToolError `config_invalid` when a root or the working directory is no directory, or outside (FR-VAL-03). */
@@ -26,20 +30,49 @@ export function createTerritory(options: TerritoryOptions): Territory {
   if (!Array.isArray(options.roots) || options.roots.length === 0) {
     throw configInvalid('roots', options.roots, 'at least one root is needed', 'Name a directory');
   }
-  const canonical = options.roots.map((root) => canonicalDirectory('roots', root));
+  const given = options.roots.map((root) => settleRoot(root, options.hardLinks ?? 'allow'));
+  const canonical = given.map(({ path }) => canonicalDirectory('roots', path));
   const roots = [...new Set(canonical)];
   const outermost = roots.filter((root) => !roots.some((other) => other !== root && covers(other, root)));
   const rootOf = (path: string) => outermost.find((root) => covers(root, path));
   const spellings = new Map(outermost.map((root) => [root, root]));
-  options.roots.forEach((given, index) => {
+  given.forEach(({ path }, index) => {
     const root = canonical[index];
-    if (root !== undefined && outermost.includes(root)) spellings.set(resolve(given), root);
+    if (root !== undefined && outermost.includes(root)) spellings.set(resolve(path), root);
   });
   const cwd = options.cwd === undefined ? roots[0] : canonicalDirectory('cwd', options.cwd);
   if (cwd === undefined || rootOf(cwd) === undefined) {
     throw configInvalid('cwd', options.cwd, 'it lies in none of the roots', 'Use a directory inside a root');
   }
-  return { roots, cwd, allowAbsolute: options.allowAbsolute, spellings, rootOf };
+  const refusing = new Set(canonical.filter((_, index) => given[index]?.hardLinks === 'refuse'));
+  const innermostFirst = refusing.size === 0 ? [] : roots.toSorted((a, b) => b.length - a.length);
+  const refusingHardLinks = (path: string): string | undefined => {
+    const root = innermostFirst.find((one) => covers(one, path));
+    return root !== undefined && refusing.has(root) ? root : undefined;
+  };
+  return { roots, cwd, allowAbsolute: options.allowAbsolute, spellings, rootOf, refusingHardLinks };
+}
+
+function settleRoot(root: unknown, hardLinks: HardLinks): Required<SandboxRoot> {
+  const {
+    path,
+    hardLinks: own = hardLinks,
+    ...rest
+  }: Record<string, unknown> = typeof root === 'object' && root !== null ? { ...root } : { path: root };
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) {
+    throw configInvalid(
+      'roots',
+      root,
+      `it has no setting ${JSON.stringify(unknown)}`,
+      'Say path and hardLinks',
+    );
+  }
+  if (!isHardLinks(own)) {
+    throw configInvalid('roots', root, 'its hardLinks is neither "allow" nor "refuse"', 'Say one of them');
+  }
+  // Whether it is a path at all is looked at where it is made canonical.
+  return { path: path as string, hardLinks: own };
 }
 
 function canonicalDirectory(option: string, path: unknown): string {

@@ -25,6 +25,17 @@ export function deniedByPattern(asked: string, pattern: string, matched: string)
   );
 }
 
+/** A regular file with several names, in a root that refuses those. */
+export function severalNames(asked: string, path: string, names: number, root: string): ToolError {
+  const reason: ViolationReason = 'PathOutsideSandbox';
+  return new ToolError(
+    'sandbox_violation',
+    `Cannot use ${quote(asked)}: the file ${quote(path)} has ${names} names (hard links), some perhaps outside, and ` +
+      `the root ${quote(root)} refuses such files (hardLinks: "refuse"). Make a copy of it, and use that.`,
+    { details: { reason, attempted: asked, rule: 'hardLinks', matched: path, root } },
+  );
+}
+
 export function badPath(asked: unknown, why: string): ToolError {
   return new ToolError('bad_args', `Cannot use ${quote(asked)} as a path: ${why}.`, {
     details: { attempted: typeof asked === 'string' ? asked.slice(0, 300) : typeof asked },

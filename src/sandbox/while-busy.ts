@@ -3,7 +3,7 @@ import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
 import { DirectoryBusy } from './directory-locks.js';
 
-/** Locks are held for milliseconds: one that does not change for this long was left behind by a crash. */
+/** Locks are held for milliseconds: one that does not change for this long, and whose holder cannot be looked up, was left behind. */
 const ABANDONED_MS = 3_000;
 const GIVE_UP_MS = 15_000;
 

@@ -10,13 +10,14 @@ import {
   moveToFreeName,
   removeEntry,
 } from '../platform/fs-entry.js';
-import { type DirectoryLocks, removeIfThere, temporaryName } from './directory-locks.js';
+import { type DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
+import { type TemporaryKind, temporaryName } from './temporary-name.js';
 import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
 
 /** One try: it holds what it touches, and knows how to take everything back. */
@@ -142,7 +143,7 @@ export class WriteAttempt {
   }
 
   #backUp(item: Item): void {
-    const backup = beside(item.held);
+    const backup = beside(item.held, 'backup');
     if (!linkEntry(item.held.at, backup)) copyHeld(this.#enclosure, item.held.at, backup);
     item.backup = backup;
   }
@@ -181,8 +182,8 @@ export function assertMayChange(change: FileChange, held: HeldPlace): void {
   if (held.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
 }
 
-function beside({ place }: HeldPlace): string {
-  return `${place.parent.at}/${temporaryName()}`;
+function beside({ place }: HeldPlace, kind: TemporaryKind = 'content'): string {
+  return `${place.parent.at}/${temporaryName(kind)}`;
 }
 
 function assertUnchanged(

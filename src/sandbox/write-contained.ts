@@ -2,13 +2,14 @@ import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.j
 import { ToolError } from '../errors/tool-error.js';
 import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
 import { assertWritable, type EntryStat, moveEntry, moveToFreeName } from '../platform/fs-entry.js';
-import { DirectoryLocks, removeIfThere, temporaryName } from './directory-locks.js';
+import { DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
+import { temporaryName } from './temporary-name.js';
 
 /** Most file systems' limit for one name, in bytes. */
 const MAX_NAME_BYTES = 255;

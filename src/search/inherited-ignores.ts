@@ -48,13 +48,18 @@ function parseParts(parts: readonly string[]): readonly SegmentPattern[] | undef
 }
 
 function readText(held: HeldEntry, path: string): string {
-  const bytes = held.fileAt(path, (file) => {
-    const descriptor = file.openForReading();
-    try {
-      return readBytes(descriptor, { offset: 0, length: MAX_BYTES, size: file.size });
-    } finally {
-      closeDescriptor(descriptor);
-    }
-  });
-  return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
+  try {
+    const bytes = held.fileAt(path, (file) => {
+      const descriptor = file.openForReading();
+      try {
+        return readBytes(descriptor, { offset: 0, length: MAX_BYTES, size: file.size });
+      } finally {
+        closeDescriptor(descriptor);
+      }
+    });
+    return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
+  } catch {
+    // One that may not be read rules nothing; ripgrep takes those further down the same way.
+    return '';
+  }
 }

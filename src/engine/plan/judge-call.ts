@@ -140,7 +140,7 @@ function judgeChecked(
     ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
     args: call.args,
   });
-  const { code = 'policy_denied', reason, seen } = answer;
+  const { code = 'policy_denied', reason } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
     const { message, details } = violation;
@@ -167,6 +167,7 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
     return refuse(call, { code, message, details, effects }, settings);
   }
   const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
+  const { seen } = permitted.answer;
   const needsApproval = disposition === 'requires_confirmation';
   try {
     const risk = riskOf(tool, parsed, declared);

@@ -22,7 +22,7 @@ export async function settleCall(record: CallRecord, settings: EngineSettings): 
   // Notes name files by their canonical paths, whatever is accepted of callers.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const notes = (await journal?.notes(record.key)) ?? [];
-  const inspected = await inspectLastIntent({ ...record, worker: record.worker }, notes, inside);
+  const inspected = await inspectLastIntent(record, notes, inside);
   const ready = await reviveCall(record, notes, inside);
   const lastChange = inspected === undefined ? 'not_applied' : lastChangeOf(inspected.changes);
   const verdict = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
@@ -52,7 +52,7 @@ interface Inspected {
 
 /** Only the last change can have been under way: those before it were made, or given up. */
 async function inspectLastIntent(
-  { key, worker }: CallRecord & { readonly worker: Worker },
+  { key }: CallRecord,
   notes: readonly JournalNote[],
   { journal, sandbox }: EngineSettings,
 ): Promise<Inspected | undefined> {
@@ -65,8 +65,6 @@ async function inspectLastIntent(
   }
   // Another process may have settled it: then what the files are now is somebody else's doing.
   if ((await journal.call(key))?.state === 'done') return { changes, rolledBack: false };
-  // Whoever waits for the dead one's lock would wait for seconds.
-  for (const directory of directoriesOf(changes, undefined)) sandbox.sweep(directory, worker.id, 'lock');
   const rolledBack = await rollBack(changes, sandbox.files, journal);
   return { changes: await inspectIntent(last, sandbox.files), rolledBack };
 }
@@ -86,8 +84,8 @@ function directoriesOf(
   return new Set([...declared, ...inspected.map(({ change }) => change.path)].map((path) => dirname(path)));
 }
 
-function sweep({ id }: Worker, directories: ReadonlySet<string>, { sandbox }: EngineSettings): void {
-  for (const directory of directories) sandbox.sweep(directory, id, 'all');
+function sweep({ pid }: Worker, directories: ReadonlySet<string>, { sandbox }: EngineSettings): void {
+  for (const directory of directories) sandbox.sweep(directory, pid);
 }
 
 function evidenceOf(

@@ -1,0 +1,134 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toolexec, toolexecLp1 } from './built.js';
+import type { Scale } from './contents.js';
+import { type Contender, interleave } from './measure.js';
+import { type Row, toMs, toRow } from './row.js';
+import { withDirectory } from './with-directory.js';
+
+const FILES = { full: 1000, quick: 20 };
+const ENTRIES = { full: 10_000, quick: 50 };
+const LINES = { full: 25_000, quick: 500 };
+const OPERATIONS = 200;
+const FULL_LISTING_BYTES = 16 * 1024 * 1024;
+
+/** File tools through the whole executor, beside the bare calls of Node that do the same by hand. */
+export function measureFiles(scale: Scale): Promise<readonly Row[]> {
+  return withDirectory(async (directory) => {
+    const reading = compareReading(join(directory, 'small'), FILES[scale]);
+    const listing = compareListing(join(directory, 'many'), ENTRIES[scale]);
+    const patching = comparePatching(LINES[scale]);
+    const timing = await interleave(
+      { ...reading.contenders, ...listing.contenders, ...patching },
+      { rounds: scale === 'quick' ? 3 : 20, warmUps: scale === 'quick' ? 1 : 5 },
+    );
+    await reading.close();
+    await listing.close();
+    const more = { computing: true, unit: 'ms' } as const;
+    return [
+      toRow(
+        'read_file, 1,000 files of 1 KB in one batch',
+        toMs(timing.read),
+        ['readFileSync', toMs(timing.readBare)],
+        more,
+      ),
+      toRow(
+        'list_directory, 10,000 entries',
+        toMs(timing.list),
+        ['readdirSync, lstatSync', toMs(timing.listBare)],
+        more,
+      ),
+      toRow(
+        'LP1, 200 operations on 1 MB',
+        toMs(timing.patch),
+        ['indexOf, slice', toMs(timing.patchBare)],
+        more,
+      ),
+    ];
+  });
+}
+
+interface Comparison<K extends string> {
+  readonly contenders: Readonly<Record<K, Contender>>;
+  close(): Promise<void>;
+}
+
+function compareReading(directory: string, count: number): Comparison<'read' | 'readBare'> {
+  mkdirSync(directory);
+  const names = Array.from({ length: count }, (_, index) => `file-${index}.txt`);
+  for (const name of names) writeFileSync(join(directory, name), `${'x'.repeat(63)}\n`.repeat(16));
+  const executor = toolexec.createExecutor({
+    root: directory,
+    limits: { maxToolCallsPerBatch: count },
+    // What is read a second time would not be read.
+    cache: false,
+  });
+  const calls = names.map((path, index) => ({ id: `c${index}`, name: 'read_file', args: { path } }));
+  return {
+    contenders: {
+      read: once(async () => {
+        const results = await executor.run(calls);
+        if (!results.every(({ success }) => success)) throw new Error('a file was not read');
+      }),
+      readBare: once(() => names.map((name) => readFileSync(join(directory, name), 'utf8'))),
+    },
+    close: () => executor.close(),
+  };
+}
+
+function compareListing(directory: string, count: number): Comparison<'list' | 'listBare'> {
+  mkdirSync(directory);
+  for (let index = 0; index < count; index++) writeFileSync(join(directory, `entry-${index}.txt`), '');
+  const executor = toolexec.createExecutor({
+    root: directory,
+    builtins: { listDirectory: { maxEntries: count } },
+    output: { maxBytes: FULL_LISTING_BYTES },
+  });
+  return {
+    contenders: {
+      list: once(async () => {
+        const { output } = await executor.execute('list_directory', { path: '.' });
+        if (!output.includes(`"returned":${count},`)) throw new Error('not all was listed');
+      }),
+      listBare: once(() => {
+        const names = readdirSync(directory).sort();
+        return JSON.stringify(
+          names.map((name) => {
+            const { size, mtimeMs } = lstatSync(join(directory, name));
+            return { name, path: name, depth: 1, type: 'file', size_bytes: size, modified_epoch_ms: mtimeMs };
+          }),
+        );
+      }),
+    },
+    close: () => executor.close(),
+  };
+}
+
+/** Both replace 200 lines, far apart, each of them there once. */
+function comparePatching(count: number): Record<'patch' | 'patchBare', Contender> {
+  const lines = Array.from({ length: count }, (_, index) => `line ${index} of a file that is to be changed`);
+  const text = `${lines.join('\n')}\n`;
+  const bytes = Buffer.from(text);
+  const found = Array.from(
+    { length: OPERATIONS },
+    (_, index) => lines[Math.floor((index * count) / OPERATIONS)] ?? '',
+  );
+  const patch = `LP1\nF file\n${found.map((line) => `R\n${line}\n.\nchanged ${line}\n.\n`).join('')}END\n`;
+  return {
+    patch: once(() => toolexecLp1.applyPatch(toolexecLp1.parsePatch(patch), () => bytes)),
+    patchBare: once(() => {
+      let changed = bytes.toString('utf8');
+      for (const line of found) {
+        const at = changed.indexOf(`${line}\n`);
+        // That it is there only once has to be looked for as well.
+        if (changed.includes(`\n${line}\n`, at + 1)) throw new Error('there are two');
+        changed = `${changed.slice(0, at)}changed ${changed.slice(at)}`;
+      }
+      return Buffer.from(changed);
+    }),
+  };
+}
+
+function once(run: () => unknown): Contender {
+  return { units: 1, run };
+}

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openPinner } from '../platform/fs-pin.js';
+import { createSandbox } from './create-sandbox.js';
+import { DirectoryLocks, LOCK_NAME } from './directory-locks.js';
+import { errorOf } from './fixtures/error-of.js';
+import { temporaryTree } from './fixtures/temporary-tree.js';
+import { temporaryName } from './temporary-name.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const hash = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb';
+
+async function leaveBehind(directory: string): Promise<void> {
+  const file = join(import.meta.dirname, 'fixtures', 'leave-behind.mjs');
+  const child = spawn(process.execPath, ['--import', 'tsx', file, directory], { stdio: 'inherit' });
+  const [, signal] = await once(child, 'exit');
+  expect(signal).toBe('SIGKILL');
+  expect(readdirSync(directory)).toContain(LOCK_NAME);
+}
+
+const ours = (directory: string) => readdirSync(directory).filter((name) => name.startsWith('.toolexec-'));
+
+describe('what a process leaves behind that is killed in the middle of a write', () => {
+  it('blocks nobody: its lock is taken over at once, and its new content goes', async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    await leaveBehind(root);
+    const started = performance.now();
+    await createSandbox({ roots: [root] }).files.writeAll([
+      { path: 'a', bytes: bytes('A'), expectedSha256: hash },
+    ]);
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('A');
+    // The backup is all there is of what was replaced, and stays for a while.
+    const [backup = '', ...more] = ours(root);
+    expect(more).toEqual([]);
+    expect(readFileSync(join(root, backup), 'utf8')).toBe('old content');
+  });
+
+  it('goes with a mere creation too', async () => {
+    const { root } = temporaryTree({ 'd/': '' });
+    await leaveBehind(join(root, 'd'));
+    await createSandbox({ roots: [root] }).files.write('d/new', bytes(''), { mode: 'create' });
+    expect(ours(join(root, 'd'))).toHaveLength(1);
+  });
+
+  it('is neither listed nor read nor written', async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    await leaveBehind(root);
+    const { files, resolve } = createSandbox({ roots: [root], includeDefaultDenies: false });
+    expect(await files.list('.')).toEqual([{ name: 'a', type: 'file' }]);
+    for (const name of ours(root)) {
+      expect(await errorOf(() => files.read(name))).toMatchObject({ code: 'sandbox_violation' });
+      expect(await errorOf(() => files.write(name, bytes(''), { mode: 'overwrite' }))).toMatchObject({
+        code: 'sandbox_violation',
+      });
+      expect(await errorOf(() => resolve(name))).toMatchObject({ code: 'sandbox_violation' });
+    }
+  });
+});
+
+describe('what a process that runs has put beside a file', () => {
+  it('stays, whoever writes there', async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    const names = [temporaryName(), temporaryName('backup'), '.toolexec-notes.tmp', '.toolexec-a0.tmp'];
+    for (const name of names) writeFileSync(join(root, name), 'x');
+    await createSandbox({ roots: [root] }).files.write('b', bytes(''), { mode: 'create' });
+    expect(ours(root)).toEqual(names.sort());
+  });
+
+  it('is a lock that is waited for, however long it holds it', { timeout: 20_000 }, async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    const pin = openPinner().pinDirectory(root);
+    if (typeof pin !== 'object') throw new Error('no directory');
+    const locks = new DirectoryLocks(undefined);
+    locks.take(pin);
+    const held = performance.now();
+    setTimeout(() => locks.release(), 4000);
+    await createSandbox({ roots: [root] }).files.write('a', bytes('A'), { mode: 'overwrite' });
+    expect(performance.now() - held).toBeGreaterThan(3900);
+    pin.close();
+    expect(existsSync(join(root, LOCK_NAME))).toBe(false);
+  });
+
+  it('says nothing to those who cannot look its process up: after a time a lock of theirs is taken', async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    writeFileSync(join(root, LOCK_NAME), `${'f'.repeat(24)}\n`);
+    const started = performance.now();
+    await createSandbox({ roots: [root] }).files.write('a', bytes('A'), { mode: 'overwrite' });
+    expect(performance.now() - started).toBeGreaterThan(2900);
+    expect(readdirSync(root)).toEqual(['a']);
+  });
+});

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { fateOf, ownTag, pidOf, TAG_DIGITS } from '../platform/process-tag.js';
+
+/**
+ * What we put beside a file for a moment: its new content; or the old one, while several files are replaced. Neither
+ * is shown, searched or given to tools.
+ */
+export type TemporaryKind = 'content' | 'backup';
+
+/** Hides them, and the locks, which are named alike. */
+export const TEMPORARY_PATTERN = '**/.toolexec-*.tmp';
+
+/** A name that no other file has, and that says who made it. */
+export function temporaryName(kind: TemporaryKind = 'content'): string {
+  return `.toolexec-${MARKS[kind]}${ownTag()}${randomBytes(6).toString('hex')}.tmp`;
+}
+
+const MARKS = { content: 'a', backup: 'b' } as const satisfies Record<TemporaryKind, string>;
+
+export interface TemporaryFile {
+  readonly kind: TemporaryKind;
+  readonly maker: ReturnType<typeof fateOf>;
+  readonly pid: number;
+}
+
+/** What a name says, and what has become of the process that made it; undefined where it is not one of ours. */
+export function readTemporaryName(name: string): TemporaryFile | undefined {
+  const [, mark, tag] = NAME.exec(name) ?? [];
+  if (tag === undefined) return undefined;
+  return { kind: mark === MARKS.backup ? 'backup' : 'content', maker: fateOf(tag), pid: pidOf(tag) };
+}
+
+const NAME = new RegExp(`^\\.toolexec-([ab])([0-9a-f]{${TAG_DIGITS}})[0-9a-f]{12}\\.tmp$`);

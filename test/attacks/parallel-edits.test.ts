@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+
+const EDITS = 150;
+const NAMES = ['one', 'two'];
+
+it('two processes that edit one file lose nothing of each other’s', { timeout: 120_000 }, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'toolexec-edits-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  writeFileSync(join(root, 'log'), 'count: 0\n');
+  const said = await Promise.all(NAMES.map((name) => edit(root, name)));
+  const [count, ...lines] = readFileSync(join(root, 'log'), 'utf8').trimEnd().split('\n');
+  expect(count).toBe(`count: ${EDITS * NAMES.length}`);
+  const expected = NAMES.flatMap((name) => Array.from({ length: EDITS }, (_, index) => `${name} ${index}`));
+  expect(lines.sort()).toEqual(expected.sort());
+  expect(readdirSync(root)).toEqual(['log']);
+  // Else they never met.
+  expect(said.reduce((sum, { stale }) => sum + stale, 0)).toBeGreaterThan(0);
+});
+
+async function edit(root: string, name: string): Promise<{ stale: number }> {
+  const file = join(import.meta.dirname, 'edit-in-parallel.mjs');
+  const child = spawn(process.execPath, ['--import', 'tsx', file, root, name, String(EDITS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(await text(child.stdout));
+}
