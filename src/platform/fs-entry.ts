@@ -14,6 +14,7 @@ import {
   renameSync,
   rmdirSync,
   type Stats,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -25,6 +26,15 @@ export type EntryStat = Stats;
 /** What lies at `path`, a link itself where it is one; undefined where nothing does. */
 export function entryStat(path: string | Buffer): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** What a path leads to, all links followed; undefined where that is nothing. Says what it is, and opens nothing. */
+export function targetOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tells one state of a regular file from the next, without reading it; undefined for everything else. */

@@ -67,6 +67,24 @@ it('a search that takes too long is answered with what it found, and leaves no p
   expect(processesIn(root)).toEqual([]);
 });
 
+it.each(['glob', 'grep'])(
+  '%s names an ignore file that cannot be read to its end, and goes on without',
+  async (name) => {
+    const { executor, root } = searchedTree({ 'a.txt': 'x\n', 'd/.gitignore': { link: '/dev/zero' } });
+    for (const file of ['d/.gitignore', 'zzz/.gitignore']) {
+      const startedAt = performance.now();
+      const { error } = await executor.execute(name, { pattern: 'a*' });
+      expect(error?.message).toContain(`Cannot search: the ignore file "${file}" is no list of rules`);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      expect(processesIn(root)).toEqual([]);
+      rmSync(join(root, 'd/.gitignore'), { force: true });
+      if (file.startsWith('d')) addEndlessWait(root);
+    }
+    const all = await executor.execute(name, { pattern: 'a*', include_ignored: true });
+    expect(all.output).toBe('a.txt');
+  },
+);
+
 it('nothing is searched once the call is cancelled', async () => {
   const { executor } = searchedTree({ 'a.txt': 'x\n' });
   const signal = AbortSignal.abort();

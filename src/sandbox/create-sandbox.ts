@@ -67,7 +67,7 @@ function resolveContained(enclosure: Enclosure, asked: string, purpose: Access |
 
 function walkTo(enclosure: Enclosure, request: PathRequest, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
-  return withFailures('use', request.asked, () => {
+  return withFailures(access === 'write' ? 'write' : 'use', request.asked, () => {
     const followLast = purpose !== 'delete';
     const place = walk(enclosure, request, { access, followLast, createParents: false });
     place.parent.close();

@@ -59,8 +59,9 @@ export function assertAllowed(enclosure: Enclosure, asked: string, path: string,
 /** Judges what is held by the name that the system itself has for it, and gives that name. */
 export function assertHeldInside(enclosure: Enclosure, asked: string, pin: Pin, access: Access): string {
   const name = nameWhereItWas(pin);
-  if (enclosure.territory.rootOf(name) === undefined)
-    throw outsideRoots(asked, 'it was moved out of the roots');
+  if (enclosure.territory.rootOf(name) === undefined) {
+    throw outsideRoots(asked, 'it was moved out of the roots', enclosure.territory);
+  }
   assertAllowed(enclosure, asked, name, access);
   return name;
 }

@@ -42,12 +42,12 @@ export function createRequestParser(territory: Territory): (asked: unknown) => P
 function parseRequest(territory: Territory, asked: string): PathRequest {
   assertIsPath(asked);
   const components = componentsOf(asked);
-  if (components.includes('..')) throw outsideRoots(asked, 'a ".." component is never followed');
+  if (components.includes('..')) throw outsideRoots(asked, 'a ".." component is never followed', territory);
   if (!isAbsolute(asked)) {
-    if (sep === '\\') assertPlainOnWindows(asked, components);
+    if (sep === '\\') assertPlainOnWindows(territory, asked, components);
     return requestFor(territory, asked, join(territory.cwd, ...components));
   }
-  if (!territory.allowAbsolute) throw outsideRoots(asked, 'absolute paths are not allowed here');
+  if (!territory.allowAbsolute) throw outsideRoots(asked, 'absolute paths are not allowed here', territory);
   return requestFor(territory, asked, locateAbsolute(territory, asked));
 }
 
@@ -69,16 +69,18 @@ function assertIsPath(asked: string): void {
   }
 }
 
-function assertPlainOnWindows(asked: string, components: readonly string[]): void {
+function assertPlainOnWindows(territory: Territory, asked: string, components: readonly string[]): void {
   for (const component of components) {
     const flaw = windowsFlawOf(component);
-    if (flaw !== undefined) throw outsideRoots(asked, flaw);
+    if (flaw !== undefined) throw outsideRoots(asked, flaw, territory);
   }
 }
 
 function requestFor(territory: Territory, asked: string, path: string): PathRequest {
   const root = territory.rootOf(path);
-  if (root === undefined) throw outsideRoots(asked, 'it lies outside the roots', path);
+  if (root === undefined) {
+    throw outsideRoots(asked, 'it lies outside the roots', { roots: territory.roots, resolved: path });
+  }
   return { asked, path, root, components: componentsOf(path.slice(root.length)) };
 }
 

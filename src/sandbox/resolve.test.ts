@@ -130,6 +130,23 @@ describe('resolve (D046, D047)', () => {
     }
   });
 
+  it('says which link leads out, and of which roots', async () => {
+    const { root, base } = temporaryTree({ 'd/up': { link: '../../outside' }, hop: { link: 'd/up' } });
+    const one = createSandbox({ roots: [root], allowAbsolute: true });
+    expect((await errorOf(() => one.resolve('hop/x'))).message).toBe(
+      `Cannot use "hop/x": the link "${root}/d/up" on its way leads outside the roots. Use a path inside the root "${root}".`,
+    );
+    const two = createSandbox({ roots: [root, join(root, 'd')], allowAbsolute: true });
+    expect((await errorOf(() => two.resolve(base))).message).toBe(
+      `Cannot use "${base}": it lies outside the roots. Use a path inside one of the roots "${root}", "${root}/d".`,
+    );
+    for (const path of ['../x', 'd/../x']) {
+      expect((await errorOf(() => one.resolve(path))).message).toBe(
+        `Cannot use "${path}": a ".." component is never followed. Use a path inside the root "${root}".`,
+      );
+    }
+  });
+
   it('follows at most forty links', async () => {
     const { root, add } = temporaryTree({ l0: 'end' });
     for (let index = 1; index <= 41; index++) add({ [`l${index}`]: { link: `l${index - 1}` } });

@@ -4,15 +4,25 @@ import { ToolError } from '../errors/tool-error.js';
 type ViolationReason = 'PathOutsideSandbox' | 'DeniedPatternMatched';
 
 /** The path leaves the roots, or is written in a way that could. */
-export function outsideRoots(asked: string, why: string, resolved?: string): ToolError {
+export function outsideRoots(
+  asked: string,
+  why: string,
+  { roots, resolved }: { readonly roots: readonly string[]; readonly resolved?: string },
+): ToolError {
   const reason: ViolationReason = 'PathOutsideSandbox';
   return new ToolError(
     'sandbox_violation',
-    `Cannot use ${quote(asked)}: ${why}. Use a path inside the root.`,
-    {
-      details: { reason, attempted: asked, ...(resolved === undefined ? {} : { resolved }) },
-    },
+    `Cannot use ${quote(asked)}: ${why}. Use a path inside ${nameRoots(roots)}.`,
+    { details: { reason, attempted: asked, ...(resolved === undefined ? {} : { resolved }) } },
   );
+}
+
+const NAMED_ROOTS = 5;
+
+function nameRoots(roots: readonly string[]): string {
+  const named = roots.slice(0, NAMED_ROOTS).map(quote).join(', ');
+  const more = roots.length > NAMED_ROOTS ? `, or ${roots.length - NAMED_ROOTS} more` : '';
+  return roots.length === 1 ? `the root ${named}` : `one of the roots ${named}${more}`;
 }
 
 /** A deny pattern matches the path, a link on its way, or where it leads (A010: the message names the pattern). */
@@ -43,7 +53,7 @@ export function badPath(asked: unknown, why: string): ToolError {
 }
 
 // Escaped and bounded: the path is the model's, and the message goes to a terminal.
-function quote(value: unknown): string {
+export function quote(value: unknown): string {
   const text = (JSON.stringify(value) ?? String(value)).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,

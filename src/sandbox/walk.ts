@@ -1,11 +1,12 @@
 import { dirname, join, parse } from 'node:path';
+import type { ToolError } from '../errors/tool-error.js';
 import { entryStat, linkText, makeDirectory } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
 import type { Access } from './deny-rules.js';
 import { assertAllowed, type Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';
 import { componentsOf, type PathRequest } from './parse-request.js';
-import { outsideRoots } from './violations.js';
+import { outsideRoots, quote } from './violations.js';
 
 /** Linux's own limit. */
 const MAX_LINKS = 40;
@@ -58,6 +59,8 @@ class Walker {
   /** How much at the end of the queue is the request's own; what comes before is a link's text. */
   private own: number;
   private links = 0;
+  /** The last link whose text was taken. */
+  private followed = '';
 
   constructor(
     private readonly enclosure: Enclosure,
@@ -136,6 +139,7 @@ class Walker {
       return;
     }
     this.countLink();
+    this.followed = join(this.path(), name);
     this.queue = [...componentsOf(text), ...this.queue];
     const { root: top } = parse(text);
     if (top === '') this.assertSpellingAllowed();
@@ -151,7 +155,7 @@ class Walker {
   /** A circle of links, or somebody who changes the path faster than it can be walked. */
   private countLink(): void {
     if (++this.links > MAX_LINKS) {
-      throw outsideRoots(this.request.asked, `its links do not end after ${MAX_LINKS} steps`);
+      throw this.outside(`its links do not end after ${MAX_LINKS} steps`);
     }
   }
 
@@ -186,7 +190,7 @@ class Walker {
       }
       reached = join(reached, this.queue[index] ?? '.');
     }
-    throw outsideRoots(this.request.asked, 'a link on its way leads outside the roots');
+    throw this.outside(`the link ${quote(this.followed)} on its way leads outside the roots`);
   }
 
   private pinRoot(root: string): Pin {
@@ -195,7 +199,11 @@ class Walker {
       if (pin.name() === root) return pin;
       pin.close();
     }
-    throw outsideRoots(this.request.asked, `the root ${JSON.stringify(root)} is gone or was replaced`);
+    throw this.outside(`the root ${quote(root)} is gone or was replaced`);
+  }
+
+  private outside(why: string): ToolError {
+    return outsideRoots(this.request.asked, why, this.enclosure.territory);
   }
 
   private arriveAtDirectory(): Place {

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { HeldEntry } from '../contract/files.js';
 import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
+import { IGNORE_FILES } from './ignore-files.js';
 import { endsBelow } from './path-matcher.js';
 import { parseSegment, type SegmentPattern } from './segment-pattern.js';
 
-/** A later one beats an earlier one. */
-const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 const MAX_BYTES = 1024 * 1024;
 
 /**

@@ -1,6 +1,7 @@
 import type { SearchScope } from '../contract/search.js';
 import { openScratchFile, type ScratchFile } from '../platform/scratch-file.js';
 import { createPathSplitter, detach, type TakePath, toText } from './byte-path.js';
+import { watchIgnores } from './endless-ignore.js';
 import { excludeGlobs } from './exclude-globs.js';
 import type { FileFilter } from './file-filter.js';
 import { inheritedIgnores } from './inherited-ignores.js';
@@ -37,19 +38,23 @@ export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
   const split = createPathSplitter(judgeEach(walk));
   const ignores = walk.scope.includeIgnored ? '' : inheritedIgnores(place.held, place.components);
   const scratch = ignores === '' ? undefined : openScratchFile(ignores);
+  const watch = walk.scope.includeIgnored ? undefined : watchIgnores(place.held, walk.signal);
   try {
-    return await runRipgrep({
+    const end = await runRipgrep({
       args: [...walk.task, ...scopeArguments(walk, scratch), '--', HERE],
       cwd: place.held.at,
       roots: place.roots,
       inherit: scratch?.descriptor === undefined ? [] : [scratch.descriptor],
-      signal: walk.signal,
+      signal: watch?.signal ?? walk.signal,
       onOutput(chunk) {
         split(chunk);
         return undefined;
       },
     });
+    watch?.check();
+    return end;
   } finally {
+    watch?.end();
     scratch?.close();
   }
 }

@@ -7,16 +7,48 @@ export interface SearchScopeArgs {
   readonly include_ignored?: boolean;
 }
 
-export const SEARCH_SCOPE_PROPERTIES = {
-  include_hidden: {
-    type: 'boolean',
-    description: 'Also search names that begin with a dot (.git stays out). Default: false.',
-  },
-  include_ignored: {
-    type: 'boolean',
-    description: 'Also search what .gitignore files leave out. Default: false.',
-  },
-} as const;
+const DEFAULT_RESULTS = 1000;
+const MAX_RESULTS = 50_000;
+
+/** The schema of a search: what it takes alone, after the pattern, and before what all searches take. */
+export function searchInput<Own extends Readonly<Record<string, object>>>(input: {
+  readonly pattern: object;
+  readonly path: string;
+  readonly own: Own;
+}) {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pattern'],
+    properties: {
+      pattern: { type: 'string', minLength: 1, ...input.pattern },
+      path: { type: ['string', 'null'], description: `${input.path} Default: the working directory.` },
+      ...input.own,
+      include_hidden: {
+        type: 'boolean',
+        description: 'Also search names that begin with a dot (.git stays out). Default: false.',
+      },
+      include_ignored: {
+        type: 'boolean',
+        description: 'Also search what .gitignore files leave out. Default: false.',
+      },
+    },
+  } as const;
+}
+
+/** How many results are wanted. */
+export function resultLimit(results: string) {
+  return {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RESULTS,
+    description: `How many ${results} to give at most. Default: ${DEFAULT_RESULTS}.`,
+  } as const;
+}
+
+export function resultsWanted(limit: number | undefined): number {
+  return limit ?? DEFAULT_RESULTS;
+}
 
 /** Where is searched, as it was asked for. */
 export function searchedPath({ path }: SearchScopeArgs): string {
@@ -40,8 +72,18 @@ export function requireNoNul(name: string, value: string | undefined): void {
   );
 }
 
+interface SearchEnd {
+  readonly unreadable: boolean;
+  readonly stopped: boolean;
+}
+
+/** For the metadata of results that are not all there is. */
+export function incompleteMark({ stopped, unreadable }: SearchEnd): { readonly incomplete?: true } {
+  return stopped || unreadable ? { incomplete: true } : {};
+}
+
 /** What is said below results that are not all there is. */
-export function incompleteness(found: { readonly unreadable: boolean; readonly stopped: boolean }): string[] {
+export function incompleteness(found: SearchEnd): string[] {
   return [
     ...(found.stopped ? ['[stopped before the end: there may be more]'] : []),
     ...(found.unreadable ? ['[some files or directories could not be read]'] : []),

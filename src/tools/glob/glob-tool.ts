@@ -2,10 +2,14 @@ import type { ToolContext } from '../../contract/context.js';
 import type { FilesFound } from '../../contract/search.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { fitLines } from '../fit-lines.js';
+import { outputLimit } from '../output-limit.js';
 import {
+  incompleteMark,
   incompleteness,
-  SEARCH_SCOPE_PROPERTIES,
+  resultLimit,
+  resultsWanted,
   type SearchScopeArgs,
+  searchInput,
   searchScope,
 } from '../search-scope.js';
 import { showPath } from '../show-path.js';
@@ -17,9 +21,6 @@ export interface GlobArgs extends SearchScopeArgs {
   readonly newest_first?: boolean;
   readonly limit?: number;
 }
-
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 50_000;
 
 /** `glob` (C030): the files whose path a pattern matches, sorted by path (decision 16). */
 export function globTool(): ToolSpec<GlobArgs> {
@@ -44,33 +45,17 @@ export function globTool(): ToolSpec<GlobArgs> {
   };
 }
 
-const INPUT = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['pattern'],
-  properties: {
-    pattern: {
-      type: 'string',
-      minLength: 1,
-      description: 'For example "**/*.ts", "src/*.{js,jsx}", "test/**/fixture-?.json".',
-    },
-    path: {
-      type: ['string', 'null'],
-      description: 'The directory that the pattern starts from. Default: the working directory.',
-    },
+const INPUT = searchInput({
+  pattern: { description: 'For example "**/*.ts", "src/*.{js,jsx}", "test/**/fixture-?.json".' },
+  path: 'The directory that the pattern starts from.',
+  own: {
     newest_first: {
       type: 'boolean',
       description: 'Sort by the time of the last change, newest first. Default: false.',
     },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_LIMIT,
-      description: `How many paths to give at most. Default: ${DEFAULT_LIMIT}.`,
-    },
-    ...SEARCH_SCOPE_PROPERTIES,
+    limit: resultLimit('paths'),
   },
-} as const;
+});
 
 async function findByPattern(args: GlobArgs, ctx: ToolContext): Promise<ToolOutput> {
   const request = parseGlobRequest(args);
@@ -78,9 +63,9 @@ async function findByPattern(args: GlobArgs, ctx: ToolContext): Promise<ToolOutp
     ...searchScope(args),
     ...request,
     order: args.newest_first === true ? 'newest' : 'path',
-    maxResults: args.limit ?? DEFAULT_LIMIT,
+    maxResults: resultsWanted(args.limit),
   });
-  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const maxBytes = outputLimit(ctx);
   const { text, shown } = fitLines(found.paths.map(showPath), maxBytes, (count) => notice(found, count));
   return {
     text,
@@ -90,7 +75,7 @@ async function findByPattern(args: GlobArgs, ctx: ToolContext): Promise<ToolOutp
       count: shown,
       total: found.total,
       truncated: shown < found.total,
-      ...(found.stopped || found.unreadable ? { incomplete: true } : {}),
+      ...incompleteMark(found),
     },
   };
 }

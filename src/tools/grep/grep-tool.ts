@@ -2,12 +2,16 @@ import type { ToolContext } from '../../contract/context.js';
 import type { TextFound, TextSearch } from '../../contract/search.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { fitLines } from '../fit-lines.js';
+import { outputLimit } from '../output-limit.js';
 import {
+  incompleteMark,
   incompleteness,
   requireNoNul,
-  SEARCH_SCOPE_PROPERTIES,
+  resultLimit,
+  resultsWanted,
   type SearchScopeArgs,
   searchedPath,
+  searchInput,
   searchScope,
 } from '../search-scope.js';
 import { TOOL_NAMES } from '../tool-names.js';
@@ -35,8 +39,6 @@ const WANTED_BY = {
   count: 'counts',
 } as const satisfies Record<OutputMode, TextSearch['want']>;
 
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 50_000;
 const MAX_CONTEXT = 500;
 
 /** `grep` (C031): what a regular expression matches in files, as ripgrep finds it, by path. */
@@ -66,21 +68,13 @@ function lines(meaning: string) {
   return { type: 'integer', minimum: 0, maximum: MAX_CONTEXT, description: meaning } as const;
 }
 
-const INPUT = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['pattern'],
-  properties: {
-    pattern: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 16_384,
-      description: 'The regular expression, for example "function\\s+\\w+" or "log.*Error".',
-    },
-    path: {
-      type: ['string', 'null'],
-      description: 'The directory or the file to search. Default: the working directory.',
-    },
+const INPUT = searchInput({
+  pattern: {
+    maxLength: 16_384,
+    description: 'The regular expression, for example "function\\s+\\w+" or "log.*Error".',
+  },
+  path: 'The directory or the file to search.',
+  own: {
     glob: {
       type: 'string',
       minLength: 1,
@@ -108,18 +102,12 @@ const INPUT = {
       type: 'boolean',
       description: 'Let a match span lines, and let . match a line break. Default: false.',
     },
-    head_limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_LIMIT,
-      description: `How many lines (or files, where these are asked for) to give at most. Default: ${DEFAULT_LIMIT}.`,
-    },
-    ...SEARCH_SCOPE_PROPERTIES,
+    head_limit: resultLimit('lines (or files, where these are asked for)'),
   },
-} as const;
+});
 
 async function searchText(args: GrepArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const maxBytes = outputLimit(ctx);
   const mode = args.output_mode ?? 'files_with_matches';
   const before = args['-B'] ?? args['-C'] ?? 0;
   const after = args['-A'] ?? args['-C'] ?? 0;
@@ -133,7 +121,7 @@ async function searchText(args: GrepArgs, ctx: ToolContext): Promise<ToolOutput>
     want: WANTED_BY[mode],
     before,
     after,
-    maxResults: args.head_limit ?? DEFAULT_LIMIT,
+    maxResults: resultsWanted(args.head_limit),
     maxBytes: Math.max(1, maxBytes),
   });
   const shape = {
@@ -166,7 +154,7 @@ function writeOutput(found: TextFound, shape: MatchesShape, maxBytes: number, ar
       ...(shape.want === 'counts' ? { matches: sum(found.files.map(({ count }) => count)) } : {}),
       ...(shape.want === 'lines' ? { lines: shown } : {}),
       truncated,
-      ...(found.stopped || found.unreadable ? { incomplete: true } : {}),
+      ...incompleteMark(found),
     },
   };
 }

@@ -2,6 +2,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { canonicalPath } from '../files-read.js';
+import { outputLimit } from '../output-limit.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import {
   type ListDirectoryOptions,
@@ -96,7 +97,7 @@ async function listDirectory(
 ): Promise<ToolOutput> {
   const request = parseListRequest(args, settings);
   const walk = await walkDirectory(request, ctx);
-  const maxBytes = Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
+  const maxBytes = outputLimit(ctx);
   const listing = writeListing(request, walk, maxBytes);
   if (listing === undefined) {
     throw new ToolError(

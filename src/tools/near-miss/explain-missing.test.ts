@@ -80,6 +80,12 @@ describe('explainMissing()', () => {
   });
 });
 
+test('bytes that are no text are not taken for the mark that stands for them', () => {
+  expect(explainMissing('a\nb\ufffdc\n', 'b\ufffdc')).toBe(
+    'What is shown as \ufffd at line 2 are bytes that are no UTF-8: leave them out of what is sought.',
+  );
+});
+
 describe('diffLines()', () => {
   test('leaves out what is equal and far from every difference, and cuts what is long', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `l${index}`);

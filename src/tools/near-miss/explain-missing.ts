@@ -5,6 +5,8 @@ import { nearestLines } from './nearest-lines.js';
 
 /** Characters of a file that are searched for what is like the sought text. */
 const MAX_TEXT = 16 * 1024 * 1024;
+/** Stands for bytes that are no text. */
+const UNDECODED = '\ufffd';
 /** Longer texts are compared by their beginnings. */
 const MAX_COMPARED = 64 * 1024;
 
@@ -15,6 +17,10 @@ const MAX_COMPARED = 64 * 1024;
  */
 export function explainMissing(text: string, sought: string, { wholeLines = false } = {}): string {
   if (text.length > MAX_TEXT) return 'The file is too large to look for what is nearest to it.';
+  const undecoded = sought.includes(UNDECODED) ? text.indexOf(sought) : -1;
+  if (undecoded !== -1) {
+    return `What is shown as ${UNDECODED} at line ${countLines(text, undecoded) + 1} are bytes that are no UTF-8: leave them out of what is sought.`;
+  }
   return (
     explainFolded(text, sought, wholeLines) ?? explainEscaped(text, sought) ?? explainNearest(text, sought)
   );

@@ -1,13 +1,7 @@
-import type { ToolContext } from '../../contract/context.js';
 import type { ReadOutcome } from './read-file-tool.js';
 
 const HEADER = '[binary:base64]\n';
 const TRUNCATED_HEADER = '[binary:base64][truncated]\n';
-
-/** Bytes that a binary answer may take, header and base64 together. */
-export function outputLimit(ctx: ToolContext): number {
-  return Math.min(ctx.limits.maxOutputBytes, ctx.limits.availableCapacityBytes);
-}
 
 /**
  * Bytes as base64 under a header, within the output limit: the engine must not cut it (FR-TOOL-READ-01b).

@@ -1,6 +1,7 @@
 import type { ToolContext } from '../../contract/context.js';
+import { outputLimit } from '../output-limit.js';
 import { isContinuation } from '../utf8-boundary.js';
-import { encodeBinary, outputLimit } from './encode-binary.js';
+import { encodeBinary } from './encode-binary.js';
 import type { ReadOutcome } from './read-file-tool.js';
 import { readLimit, tooLarge } from './read-limit.js';
 import type { ReadRange } from './read-range.js';

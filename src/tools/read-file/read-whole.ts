@@ -1,5 +1,6 @@
 import type { ToolContext } from '../../contract/context.js';
-import { encodeBinary, outputLimit } from './encode-binary.js';
+import { outputLimit } from '../output-limit.js';
+import { encodeBinary } from './encode-binary.js';
 import type { ReadOutcome } from './read-file-tool.js';
 import { readLimit, tooLarge } from './read-limit.js';
 import type { SequentialReader } from './sequential-reader.js';
