@@ -79,12 +79,16 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
     configuration: withTiers(
       toConfiguration(
         named
-          .filter(({ key }) => key !== RULES_KEY)
-          .map(({ key, value, setting }) => ({ key, value, directory: setting?.directory ?? cwd })),
+          .filter(({ resolved: { key } }) => key !== RULES_KEY)
+          .map(({ resolved: { key, value }, setting }) => ({
+            key,
+            value,
+            directory: setting?.directory ?? cwd,
+          })),
       ),
       tiersOf(layers, middle.project?.trusted === true),
     ),
-    settings: settings.map(({ setting: _, ...resolved }) => resolved),
+    settings: settings.map(({ resolved }) => resolved),
     ...(middle.project === undefined ? {} : { project: middle.project }),
     ...(user.file === undefined ? {} : { userFile: user.file }),
     ...(administrator.file === undefined ? {} : { administratorFile: administrator.file }),

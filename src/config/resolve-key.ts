@@ -11,7 +11,8 @@ export interface ResolvedSetting {
   readonly itemOrigins?: readonly ConfigOrigin[];
 }
 
-export interface ResolvedKey extends ResolvedSetting {
+export interface ResolvedKey {
+  readonly resolved: ResolvedSetting;
   /** The strongest one that names the key. */
   readonly setting: LayerSetting | undefined;
 }
@@ -21,14 +22,15 @@ export function resolveKey(key: string, known: ConfigKey, layers: readonly Confi
   const naming = layers.flatMap((layer) => layer.get(key) ?? []);
   const [setting] = naming;
   if (setting === undefined) {
-    return { key, value: known.fallback, origins: [{ kind: 'default' }], setting };
+    return { resolved: { key, value: known.fallback, origins: [{ kind: 'default' }] }, setting };
   }
   if (known.isAdditive !== true) {
-    return { key, value: setting.value, origins: setting.origins, ...tablesOf([setting]), setting };
+    const { value, origins } = setting;
+    return { resolved: { key, value, origins, ...tablesOf([setting]) }, setting };
   }
   const value = [...new Set(naming.flatMap((one) => listOf(one.value)))];
   const origins: readonly ConfigOrigin[] = naming.flatMap((one) => one.origins);
-  return { key, value, origins, ...tablesOf(naming), setting };
+  return { resolved: { key, value, origins, ...tablesOf(naming) }, setting };
 }
 
 /** Tables stand on lines of their own, each of which a person may want to find. */

@@ -7,6 +7,7 @@ import { createPolicy } from '../policy/create-policy.js';
 import { simpleAnalysis } from '../policy/fixtures/simple-analysis.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
 import type { PolicyRule } from '../policy/rules/policy-rule.js';
+import { createExecutor } from './create-executor.js';
 import { executorOf, folder } from './fixtures/plan-fixture.js';
 import { pause, probeTool } from './fixtures/probe-tool.js';
 
@@ -25,6 +26,39 @@ async function dispositionOf(
   const [call] = calls;
   return { disposition: call?.disposition, reason: call?.reason, code: call?.result?.error?.code };
 }
+
+describe('commands that a person agrees to', () => {
+  const run = async (command: string) => {
+    const executor = createExecutor({
+      root: folder(),
+      journal: false,
+      approver: () => ({ kind: 'approve_all' }),
+    });
+    const result = await executor.execute('bash', { command });
+    await executor.close();
+    return result;
+  };
+
+  it.each(['rm -rf /', 'rm -rf /*', ':(){ :|:& };:', 'mkfs.ext4 /dev/sda1', 'dd if=/dev/zero of=/dev/sda'])(
+    'are blocked all the same where they destroy the machine: %s (B012–B015)',
+    async (command) => {
+      const { success, error } = await run(command);
+      expect(success).toBe(false);
+      expect(error?.code).toBe('security_violation');
+      expect(error?.message).toMatch(/blocked.*dangerous/i);
+    },
+  );
+
+  it('run where they only look like it (B016–B018)', async () => {
+    expect(await run('mkdir x && touch x/y && rm -rf ./x && ls')).toMatchObject({
+      success: true,
+      output: '',
+    });
+    expect((await run('echo "rm -rf /"')).output).toBe('rm -rf /\n');
+    expect((await run('git --version')).output).toMatch(/^git version/);
+    expect((await run('npm --version')).output).toMatch(/^\d+\./m);
+  });
+});
 
 describe('rules in an executor', () => {
   it('lift the approval that a tool requires only when they match the arguments of every part', async () => {

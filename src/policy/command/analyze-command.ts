@@ -27,7 +27,8 @@ export interface CommandAnalysis {
  */
 export function analyzeCommand(text: string, shell?: Dialect): CommandAnalysis {
   const findings = new Findings();
-  const { mayReadOtherwise } = walk(text, findings, 'bash');
+  // What is too much for one look is asked about, and not looked at once more.
+  const { mayReadOtherwise } = walk(text, findings, 'bash') ?? { mayReadOtherwise: false };
   const isReadByBash = shell === 'bash' && !/(?:^|[^\w.])(?:da|a)?sh(?![\w.])/.test(text);
   if (!mayReadOtherwise || isReadByBash) return findings.conclude();
   const other = shell === 'sh' ? findings : new Findings();
@@ -36,17 +37,18 @@ export function analyzeCommand(text: string, shell?: Dialect): CommandAnalysis {
   return findings.conclude();
 }
 
-function walk(text: string, findings: Findings, dialect: Dialect): Interpreter {
+function walk(text: string, findings: Findings, dialect: Dialect): Interpreter | undefined {
   const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
   const interpreter = new Interpreter(findings, limits, MAX_STEPS, dialect);
   try {
     interpreter.runText(text, new Scope(), INHERITED);
+    return interpreter;
   } catch (error) {
     if (!(error instanceof TooMuchWork) && !(error instanceof RangeError)) {
       findings.ask('Cannot tell what would run: the analysis failed.');
     } else findings.ask('Cannot tell what would run: there is too much of it.');
+    return undefined;
   }
-  return interpreter;
 }
 
 const MAX_NODES = 20_000;

@@ -6,7 +6,7 @@ export function mayReadOtherwise(text: string): boolean {
 }
 
 const OTHERWISE =
-  /\[\[|\(\(|\$\[|\$'(?:[^'\\]|\\[^'])*\\'|<<-?[ \t]*\$'|\$"|\{[^\s{}]*(?:,|\.\.)|\{\w+\}[<>]|\+=|\b(?:declare|typeset|let|source|pushd|popd|mapfile|readarray|shopt|time|function|select|coproc|enable|complete)\b|\bprintf\s+["']?-v/;
+  /\[\[|\(\(|\$\[|\$["']|\{[^\s{}]*(?:,|\.\.)|\{\w+\}[<>]|\+=|\b(?:declare|typeset|let|source|pushd|popd|mapfile|readarray|shopt|time|function|select|coproc|enable|complete)\b|\bprintf\s+["']?-v/;
 
 /**
  * The text, written so that bash reads it as a POSIX shell (dash) would: `[[` and `select` are names of programs there,
@@ -50,7 +50,7 @@ function editOf(node: SyntaxNode): Edit | undefined {
     case 'ArithmeticExpansion':
       return node.text.startsWith('$[') ? { at, from: '$[', to: '\\$[' } : undefined;
     case 'AnsiCQuoted':
-      return node.text.includes("\\'") ? { at, from: "$'", to: "\\$'" } : undefined;
+      return { at, from: "$'", to: "\\$'" };
     case 'HereDocDelimiter':
       return /^\$["']/.test(node.text) ? { at, from: '$', to: '\\$' } : undefined;
     case 'LocaleString':

@@ -119,9 +119,10 @@ function byBlock(judgement: Judgement): PolicyAnswer | undefined {
   };
 }
 
-function byRule({ basis, parts }: Judgement, decision: RuleDecision): PolicyAnswer | undefined {
-  if (!basis.hasRules) return undefined;
-  const found = parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
+function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | undefined {
+  // The parts are found out when somebody asks for them: without rules nobody has to.
+  if (!judgement.basis.hasRules) return undefined;
+  const found = judgement.parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
   if (found?.ruling === undefined) return undefined;
   const { rule, argument } = found.ruling;
   const matched = argument?.pattern.source ?? matchedText(found);
@@ -183,9 +184,10 @@ function bySeen(judgement: Judgement): PolicyAnswer | undefined {
 }
 
 function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
-  const { basis, question, parts } = judgement;
+  const { basis, question } = judgement;
   if (!question.requiresApproval) return undefined;
   if (basis.hasRules) {
+    const { parts } = judgement;
     const open = parts.find((judged) => judgement.allowOf(judged)?.argument === undefined);
     if (open === undefined) return undefined;
     const nearly = judgement.allowOf(open);

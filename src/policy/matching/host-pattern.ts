@@ -63,13 +63,20 @@ export function parseHostPattern(source: string, tightens: boolean): HostPattern
 /** Reads a URL as what fetches it does, so that neither user names nor spellings mislead. */
 export function readHost(text: string): HostSubject {
   const url = parseUrl(text);
-  const host = url === undefined ? undefined : canonicalHost(url.hostname);
+  const host = url === undefined ? undefined : hostOf(url);
   if (url === undefined || host === undefined) {
     return { shown: text, scheme: undefined, host: '', port: '', hasUser: false };
   }
   const scheme = url.protocol.slice(0, -1);
   const hasUser = url.username !== '' || url.password !== '';
   return { shown: text, scheme, host, port: url.port || (PORTS[scheme] ?? ''), hasUser };
+}
+
+/** Of the schemes with a port of their own the parser has written the host in its one spelling already. */
+function hostOf({ protocol, hostname }: URL): string | undefined {
+  if (!Object.hasOwn(PORTS, protocol.slice(0, -1))) return canonicalHost(hostname);
+  const bare = hostname.replace(/\.+$/, '');
+  return bare === '' ? undefined : (mappedAddress(bare) ?? bare);
 }
 
 /** Lower case, ASCII, no dot at the end, addresses in their one spelling. Undefined: it is no host. */
@@ -83,6 +90,7 @@ function canonicalHost(name: string): string | undefined {
 
 /** `::ffff:127.0.0.1` is 127.0.0.1 to whoever connects. */
 function mappedAddress(host: string): string | undefined {
+  if (!host.startsWith('[')) return undefined;
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
   if (high === undefined || low === undefined) return undefined;
   const bytes = [high, low].flatMap((part) => [

@@ -35,7 +35,9 @@ export class PathSubject {
     const key = tightens ? `${kind}!` : kind;
     const known = this.#forms.get(key);
     if (known !== undefined) return known;
-    const forms = distinct(this.#names(tightens).flatMap((name) => this.#formsOf(name, kind, tightens)));
+    const paths: string[] = [];
+    for (const name of this.#names(tightens)) this.#addPaths(name, kind, paths);
+    const forms = distinct(paths.flatMap((path) => spellings(path, tightens)));
     this.#forms.set(key, forms);
     return forms;
   }
@@ -46,21 +48,35 @@ export class PathSubject {
       if (canonical !== undefined) return [toSlashes(canonical)];
       return outside || !isCertain(written) ? [] : [posix.normalize(toSlashes(written))];
     }
-    const names = [toSlashes(written), posix.normalize(toSlashes(written))];
-    if (canonical !== undefined) names.unshift(toSlashes(canonical));
-    return [...new Set(names)];
+    const own = toSlashes(written);
+    const names = canonical === undefined ? [own] : [toSlashes(canonical), own];
+    if (HAS_DOTS.test(own)) names.push(posix.normalize(own));
+    return names;
   }
 
-  #formsOf(name: string, kind: Kind, tightens: boolean): readonly Form[] {
+  /** The name, or what is left of it below each root; each path once, as most names come to the same. */
+  #addPaths(name: string, kind: Kind, paths: string[]): void {
+    const add = (path: string): void => {
+      if (!paths.includes(path)) paths.push(path);
+    };
     const isAbsolute = posix.isAbsolute(name) || /^[A-Za-z]:\//.test(name);
-    const relatives = isAbsolute
-      ? this.#facts.roots.map((root) => below(toSlashes(root), name)).filter((path) => path !== undefined)
-      : [name];
-    const chosen =
-      kind === 'absolute' || (kind === 'anywhere' && relatives.length === 0) ? [name] : relatives;
-    return chosen.flatMap((path) => spellings(path, tightens));
+    if (kind === 'absolute' || !isAbsolute) {
+      add(name);
+      return;
+    }
+    let isInside = false;
+    for (const root of this.#facts.roots) {
+      const path = below(toSlashes(root), name);
+      if (path === undefined) continue;
+      isInside = true;
+      add(path);
+    }
+    if (!isInside && kind === 'anywhere') add(name);
   }
 }
+
+/** It has empty parts, `.` or `..`. */
+const HAS_DOTS = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
 function distinct(forms: readonly Form[]): readonly Form[] {
   if (forms.length < 2) return forms;
@@ -83,11 +99,15 @@ export function foldName(name: string): string {
 export const ROOT = '/';
 
 function spellings(path: string, tightens: boolean): readonly Form[] {
-  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  const isPlain = !/[^\0-\x7f]/.test(path);
+  // What is ASCII folds as a whole.
+  const parts = (isPlain && tightens ? path.toLowerCase() : path)
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
   if (path.startsWith('/')) parts.unshift(ROOT);
+  if (isPlain) return [parts];
   if (!tightens) return [parts.map((part) => part.normalize('NFC'))];
   const folded = parts.map((part) => (part === ROOT ? part : foldName(part)));
-  if (!/[^\0-\x7f]/.test(path)) return [folded];
   return [folded, parts.map((part) => part.normalize('NFC').toLowerCase())];
 }
 
