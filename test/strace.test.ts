@@ -177,7 +177,7 @@ describe.skipIf(reason !== undefined)(
       async (name, args, warmUp) => {
         const { root, result, effects, planned, all } = await trace(name, args, warmUp);
         expect(result.output).toBe('dir a.txt\n');
-        expect(effects).toMatchObject([{ kind: 'run' }]);
+        expect(effects).toMatchObject([{ kind: 'run' }, { kind: 'read' }]);
         expect(planned.filter(({ how, call }) => how !== 'look' || call === 'execve')).toEqual([]);
         const inside = all.filter(({ path }) => path === root || path.startsWith(`${root}/`));
         const expected = [dirname(root), root, join(root, 'dir'), join(root, 'dir', 'a.txt')];
