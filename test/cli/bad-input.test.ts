@@ -85,7 +85,10 @@ describe('toolexec run, given what is no response', () => {
 
 describe('toolexec, used wrongly', () => {
   it.each([
-    [[], 'Name a command: run, plan, call, tools, config, policy, doctor or completions.'],
+    [
+      [],
+      'Name a command: run, plan, call, tools, config, policy, repair, journal, approve, doctor or completions.',
+    ],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],
@@ -94,7 +97,7 @@ describe('toolexec, used wrongly', () => {
     [['run', '--yes', '--deny'], "'--yes' cannot be used with option '--deny'"],
     [['run', '--approve', 'x', '--yes'], 'cannot be used with'],
     [['run', '--deny', '--approve', 'x'], 'cannot be used with'],
-    [['run', '--defer'], "Unknown option '--defer'."],
+    [['run', '--defer', '--yes'], "'--defer' cannot be used with option '--yes'"],
     [['call'], "Missing required argument 'tool'."],
   ])('%j: one line', async (args, told) => {
     expectRefused(await toolexec.run(args, { stdin: '[]' }), told);

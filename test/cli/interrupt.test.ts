@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { living, sleepToken } from '../../src/process/fixtures/nasty-trees.js';
 import { builtCommand } from './built-command.js';
 import { ended, message, Toolexec } from './toolexec.js';
 
@@ -12,27 +13,20 @@ beforeEach(() => {
 });
 afterEach(() => toolexec.remove());
 
-const STUBBORN =
-  "trap '' TERM INT HUP; echo $$ > pid; (setsid sleep 300 & echo $! > child); sleep 300 & wait; sleep 300";
+/** The processes that it starts are known by how long they sleep: their ids are those of a namespace. */
+const stubborn = (token: string): string =>
+  `trap '' TERM INT HUP; (setsid sleep ${token} & echo $! > child); sleep ${token} & wait; sleep ${token}`;
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-function isAlive(file: string): boolean {
-  try {
-    process.kill(Number(readFileSync(join(toolexec.root, file), 'utf8')), 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe('toolexec run, interrupted', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'ends the command and all it started on %s, answers every call, exits 130',
     async (signal) => {
-      const calls = message(['bash', { command: STUBBORN }], ['bash', { command: 'touch never' }]);
+      const token = sleepToken();
+      const calls = message(['bash', { command: stubborn(token) }], ['bash', { command: 'touch never' }]);
       const child = toolexec.start(['run', toolexec.json('r.json', calls), '--yes', '--format', 'native']);
       const ran = ended(child);
       await until(() => existsSync(join(toolexec.root, 'child')));
@@ -45,15 +39,16 @@ describe('toolexec run, interrupted', () => {
         ['toolu_2', 'cancelled'],
       ]);
       expect(stderr).toContain('cancelling');
-      await until(() => !isAlive('pid') && !isAlive('child'));
+      await until(() => living(token).length === 0);
       expect(existsSync(join(toolexec.root, 'never'))).toBe(false);
     },
   );
 
   it('exits at once on the second Ctrl-C, and leaves nothing behind', async () => {
+    const token = sleepToken();
     const child = toolexec.start([
       'run',
-      toolexec.json('r.json', message(['bash', { command: STUBBORN }])),
+      toolexec.json('r.json', message(['bash', { command: stubborn(token) }])),
       '--yes',
     ]);
     const ran = ended(child);
@@ -63,7 +58,7 @@ describe('toolexec run, interrupted', () => {
     child.kill('SIGINT');
     expect((await ran).code).toBe(130);
     expect(performance.now() - since).toBeLessThan(5000);
-    await until(() => !isAlive('pid') && !isAlive('child'));
+    await until(() => living(token).length === 0);
   });
 
   it('says nothing when the reader of its results goes away', async () => {
