@@ -3,6 +3,7 @@ import { CONFIG_KEYS } from '../config/config-keys.js';
 import { parseConfig } from '../config/parse-config.js';
 import { settlePolicyOptions } from '../policy/policy-options.js';
 import {
+  COMMAND_LIMIT_RULES,
   checkExecutorOptions,
   LIMIT_RULES,
   OUTPUT_RULES,
@@ -15,6 +16,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback
   timeouts: TIMEOUT_RULES,
   output: OUTPUT_RULES,
   sandbox: SANDBOX_RULES,
+  commandLimits: COMMAND_LIMIT_RULES,
 };
 
 describe('the configuration and the executor', () => {
@@ -40,6 +42,7 @@ describe('the configuration and the executor', () => {
     expect(run).toEqual({ parallel: false });
     expect(Object.keys(executor).sort()).toEqual([
       'builtins',
+      'commandLimits',
       'definitions',
       'environment',
       'limits',

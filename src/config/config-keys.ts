@@ -125,6 +125,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Keep the built-in denied patterns: keys, `.ssh`, `.gnupg`.',
     tighten: only(true),
   },
+  'tools.sandbox.hard_links': {
+    kind: choice('allow', 'refuse'),
+    fallback: 'allow',
+    option: 'executor.sandbox.hardLinks',
+    meaning:
+      'Regular files with several names, some of which may lie outside: `refuse` neither reads nor changes them.',
+    tighten: stricter('refuse', 'allow'),
+  },
   'tools.run_command.sandbox': {
     kind: choice('off', 'preferred', 'required'),
     fallback: 'preferred',
@@ -175,14 +183,6 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.commandLimits.fileSizeMb',
     meaning: 'Size of each file that a command writes.',
     tighten: smallerOrAny,
-  },
-  'tools.sandbox.hard_links': {
-    kind: choice('allow', 'refuse'),
-    fallback: 'allow',
-    option: 'executor.sandbox.hardLinks',
-    meaning:
-      'Regular files with several names, some of which may lie outside: `refuse` neither reads nor changes them.',
-    tighten: stricter('refuse', 'allow'),
   },
   'tools.timeouts.default_seconds': {
     kind: SECONDS,
