@@ -42,8 +42,8 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
   }
 }
 
-function toSettled({ waitsFor: _, ...batch }: RecoveredBatch): RecoveredBatch {
-  return { ...batch, waits: false };
+function toSettled({ batchId, conversation, calls }: RecoveredBatch): RecoveredBatch {
+  return { batchId, conversation, waits: false, calls };
 }
 
 /** By the batch's id, or by a conversation in which just one waits. */
