@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolResult } from '../contract/result.js';
+import { discarded } from '../engine/record/attach.js';
 import { findConversations } from '../journal/find-conversations.js';
 import { openJournal } from '../journal/open-journal.js';
 
@@ -22,7 +23,8 @@ export function findRecorded(path: string, conversation: string | undefined): Re
       for (const name of names) {
         const record = await journal.find(name, callId);
         if (record?.result === undefined || record.toolName !== toolName) continue;
-        if (isDeepStrictEqual(record.args, args)) found.push(record.result);
+        if (!isDeepStrictEqual(record.args, args)) continue;
+        found.push(record.decision === 'discard' ? discarded(record.result) : record.result);
       }
       const [first, ...rest] = found;
       // An id that comes back with another answer names no call in particular.

@@ -21,12 +21,13 @@ export async function settleLeft(
     if (!batch.waits || batch.conversation !== conversation) continue;
     if (batch.waitsFor === 'approval') {
       waits = true;
+      display.note(`batch ${batch.batchId} waits for you: "toolexec approve ${batch.batchId}"`);
       continue;
     }
     display.note(`batch ${batch.batchId} was left half done by a process that died: ${describeLeft(batch)}`);
     const decision = await askDecision(batch, stdio, env);
     if (decision !== undefined) {
-      await executor.decide(batch.batchId, decision);
+      await decideUnlessDecided(executor, batch.batchId, decision);
       continue;
     }
     waits = true;
@@ -36,6 +37,19 @@ export async function settleLeft(
     );
   }
   return waits;
+}
+
+/** Somebody may have been faster in another terminal. */
+async function decideUnlessDecided(
+  executor: Executor,
+  batchId: string,
+  decision: 'resume' | 'discard',
+): Promise<void> {
+  try {
+    await executor.decide(batchId, decision);
+  } catch (error) {
+    if (!isToolError(error, 'bad_args')) throw error;
+  }
 }
 
 /** A journal that cannot be used is told by what is run next. */

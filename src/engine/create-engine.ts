@@ -9,13 +9,13 @@ import type {
   UndoOptions,
   UndoReport,
 } from '../contract/executor.js';
-import type { CallRecord, DecisionKind } from '../contract/journal.js';
+import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
-import { findDeferred, waitsFor } from './approve/find-deferred.js';
+import { type DeferredBatch, findDeferred, waitsFor } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -84,7 +84,7 @@ class Engine implements Executor {
     return this.#watched(calls, options);
   }
 
-  #watched(calls: readonly ToolCall[], options: RunOptions, deferred?: readonly CallRecord[]): BatchRun {
+  #watched(calls: readonly ToolCall[], options: RunOptions, deferred?: DeferredBatch): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
     const { id, batch, results } = this.#begin(calls, options, observer, deferred);
@@ -113,10 +113,14 @@ class Engine implements Executor {
   async approve(batchId: string, options: RunOptions = NO_OPTIONS): Promise<BatchRun> {
     checkRunOptions(options);
     this.#requireOpen('approve a batch');
-    const deferred = await findDeferred(this.#settings.journal, batchId);
-    const calls = deferred.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
-    const { conversation = this.#ownConversation } = deferred[0] ?? {};
-    return this.#watched(calls, { ...options, conversation, dryRun: false }, deferred);
+    const { journal, mode } = this.#settings;
+    if (mode !== 'enabled') {
+      const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
+      throw new ToolError('tools_disabled', message);
+    }
+    const deferred = await findDeferred(journal, batchId);
+    const calls = deferred.calls.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
+    return this.#watched(calls, { ...options, conversation: deferred.conversation, dryRun: false }, deferred);
   }
 
   async recover(): Promise<readonly RecoveredBatch[]> {
@@ -190,7 +194,7 @@ class Engine implements Executor {
     calls: readonly ToolCall[],
     options: RunOptions,
     observer: Observer | undefined,
-    deferred?: readonly CallRecord[],
+    deferred?: DeferredBatch,
   ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
@@ -198,7 +202,7 @@ class Engine implements Executor {
     watchStrayErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
-      id: deferred?.[0]?.batchId ?? this.#settings.createId(),
+      id: deferred?.id ?? this.#settings.createId(),
       settings: this.#settingsFor(options),
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
@@ -206,7 +210,7 @@ class Engine implements Executor {
       message: options.message,
       origin: options.origin,
       recovery: this.#recovery,
-      deferred,
+      deferred: deferred?.calls,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

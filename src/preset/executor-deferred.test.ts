@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApprovalRequest } from '../contract/approval.js';
+import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js';
 import type { RunOptions } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import { defineTool } from '../engine/declare/define-tool.js';
@@ -201,5 +201,71 @@ describe('executor.approve()', () => {
     }
     expect(recovered).toEqual([]);
     expect((await run.results).map(({ success }) => success)).toEqual([true, true, false, true]);
+  });
+
+  it('answers a call that was delivered before from that delivery, and runs the rest', async () => {
+    await using first = executor({ approver: approveAll });
+    const b = { id: 'b', name: 'pay', args: { to: 'bob' } };
+    await first.run(CALLS.slice(0, 1), { conversation: 'c1' });
+    const run = first.start([...CALLS.slice(0, 1), b], DEFER);
+    const [, pending] = await run.results;
+    expect(pending).toMatchObject({ metadata: { pending: true } });
+    const results = await (await first.approve(run.id)).results;
+    expect(results.map(({ output, metadata }) => [output, metadata.replayed])).toEqual([
+      ['paid ada', true],
+      ['paid bob', undefined],
+    ]);
+    expect(paid()).toEqual(['a ada', 'b bob']);
+    expect(await first.recover()).toEqual([]);
+  });
+
+  it('tells whoever comes second that it does not know, also if that one denied', async () => {
+    const id = await deferred();
+    await using one = executor();
+    await using other = executor();
+    let decideLate: (decision: ApprovalDecision) => void = () => {};
+    const late = await other.approve(id, {
+      approver: () =>
+        new Promise<ApprovalDecision>((resolve) => {
+          decideLate = resolve;
+        }),
+    });
+    await (await one.approve(id, { approver: approveAll })).results;
+    decideLate({ kind: 'deny_all' });
+    const answers = await late.results;
+    expect(answers.map(({ error }) => error?.code)).toEqual([
+      'outcome_unknown',
+      'outcome_unknown',
+      'unknown_tool',
+      'outcome_unknown',
+    ]);
+    // What is recorded is what the first has done.
+    expect((await journal.batch(id)).map(({ result }) => result?.success)).toEqual([true, true, false, true]);
+  });
+
+  it('records nothing where it cannot be told who has taken it over', async () => {
+    const id = await deferred();
+    let broken = true;
+    const failing: Journal = new Proxy(journal, {
+      get(target, name) {
+        if (name === 'decide' && broken) return () => Promise.reject(new Error('busy'));
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await using later = executor({ journal: failing });
+    const [first] = await (await later.approve(id, { approver: approveAll })).results;
+    expect(first).toMatchObject({ error: { code: 'approval_unavailable' }, metadata: { pending: true } });
+    broken = false;
+    expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
+  });
+
+  it('runs nothing in a mode in which nothing runs, and leaves it waiting', async () => {
+    const id = await deferred();
+    await using later = executor({ mode: 'parse_only' });
+    await expect(later.approve(id, { approver: approveAll })).rejects.toMatchObject({
+      code: 'tools_disabled',
+    });
+    expect(await later.recover()).toMatchObject([{ batchId: id, waitsFor: 'approval' }]);
   });
 });

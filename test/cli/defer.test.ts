@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Toolexec } from './toolexec.js';
 
@@ -115,5 +115,27 @@ describe('toolexec approve', () => {
     expect(stdout).toContain('its batch waits for approval');
     expect((await command.run(['approve', id, '--yes'])).code).toBe(1);
     expect(there('one.txt')).toBe(true);
+  });
+
+  it('works where the batch was to work, and nowhere else', async () => {
+    const id = await putOff();
+    const journal = join(command.state, 'toolexec');
+    const [hash = ''] = readdirSync(journal);
+    const elsewhere = dirname(command.write('elsewhere/x', ''));
+    const args = ['--journal', join(journal, hash, 'journal.db'), '--root', elsewhere, '--yes'];
+    const { code, stderr } = await command.run(['approve', id, ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`--root "${command.root}"`)]);
+    expect(existsSync(join(elsewhere, 'one.txt'))).toBe(false);
+  });
+
+  it('holds its conversation also against --again', async () => {
+    await putOff();
+    const other = command.json('other.json', {
+      id: 'x',
+      name: 'write_file',
+      args: { path: 'other.txt', content: '' },
+    });
+    const { code } = await command.run(['run', other, '--conversation', 'thread-7', '--again', '--yes']);
+    expect([code, there('other.txt')]).toEqual([4, false]);
   });
 });

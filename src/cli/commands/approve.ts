@@ -4,7 +4,7 @@ import { openJournal } from '../../journal/open-journal.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
-import { type BatchOrigin, readOrigin } from '../batch-origin.js';
+import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';
 import type { ApproveOptions } from '../define/define-approve.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
 import { watchBatch } from '../run-batch.js';
@@ -28,6 +28,7 @@ export async function approveBatch(
   try {
     const { id, origin } = await findDeferred(named, journal);
     await requireCalls(options.approve, id, journal);
+    requireRoots(origin.roots, absolute(settled.executor.root));
     const approver = chooseApprover(options, stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
     for (const note of settled.notes) display.note(note);
@@ -45,7 +46,11 @@ export async function approveBatch(
     noteResults(results, display);
     return exitCodeOf(results, interrupted, results.some(isPutOff));
   } catch (error) {
-    if (isToolError(error, 'journal_unavailable') || isToolError(error, 'bad_args'))
+    if (
+      isToolError(error, 'journal_unavailable') ||
+      isToolError(error, 'bad_args') ||
+      isToolError(error, 'tools_disabled')
+    )
       throw new UsageError(error.message, { cause: error });
     throw error;
   } finally {
@@ -65,6 +70,13 @@ async function findDeferred(
   const ids = waiting.map(({ id }) => id).join(', ') || 'none';
   const why = batch === undefined ? 'nothing of that name waits' : 'several batches of it wait';
   throw new UsageError(`Cannot approve "${named}": ${why}. What waits: ${ids}.`);
+}
+
+/** Elsewhere the same calls would touch other files. */
+function requireRoots(planned: readonly string[], here: readonly string[]): void {
+  if (planned.length === 0 || planned.join('\0') === here.join('\0')) return;
+  const roots = planned.map((root) => JSON.stringify(root)).join(' ');
+  throw new UsageError(`The batch was put off for other directories: approve it with --root ${roots}.`);
 }
 
 /** An id that no call has would approve nothing, in silence. */

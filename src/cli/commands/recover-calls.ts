@@ -18,7 +18,7 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
   const named = options.resume ?? options.discard;
   if (named !== undefined) {
     const { batchId } = findWaiting(named, batches);
-    await executor.decide(batchId, decision);
+    await decide(executor, batchId, decision);
     batches = batches.map((batch) => (batch.batchId === batchId ? toSettled(batch) : batch));
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
@@ -27,6 +27,15 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
     stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
   }
   return 0;
+}
+
+async function decide(executor: Executor, batchId: string, kind: 'resume' | 'discard'): Promise<void> {
+  try {
+    await executor.decide(batchId, kind);
+  } catch (error) {
+    if (isToolError(error)) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 const RESUMED = 'resumed: what is known of the calls is what they are answered with';

@@ -36,9 +36,15 @@ export async function runResponse(
     ...settled.executor,
     ...(approver === undefined ? {} : { approver }),
   });
-  const runOptions = toRunOptions(options, settled, response);
+  const conversation = conversationOf(options, response);
   const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
-  const waits = isReal && (await settleLeft(executor, runOptions.conversation, display, surroundings));
+  const waits = isReal && (await settleLeft(executor, conversation, display, surroundings));
+  // What waits holds its conversation also against running anew.
+  const again = options.again === true && !waits;
+  const runOptions = {
+    ...toRunOptions(options, settled, response),
+    ...(again ? {} : { conversation }),
+  };
   if (settled.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
   const { results, interrupted } = await runBatch({
@@ -70,21 +76,22 @@ export function isPutOff({ metadata }: ToolResult): boolean {
   return metadata.waits_for !== undefined;
 }
 
+/** Outside of any conversation every delivery is a call of its own: that is `--again`. */
+function conversationOf({ conversation }: ResponseOptions, { text }: ModelResponse): string {
+  return conversation ?? `response:${createHash('sha256').update(text).digest('hex')}`;
+}
+
 function toRunOptions(
   options: ResponseOptions,
-  { parallel }: SettledRun,
+  { parallel, executor }: SettledRun,
   response: ModelResponse,
 ): RunOptions {
-  const conversation =
-    options.conversation ?? `response:${createHash('sha256').update(response.text).digest('hex')}`;
   return {
     parallel,
     dryRun: options.dryRun === true,
     failFast: options.failFast === true,
     defer: options.defer === true,
-    origin: toOrigin(response),
+    origin: toOrigin(response, executor.root),
     ...withMessage(response),
-    // Outside of any conversation every delivery is a call of its own.
-    ...(options.again === true ? {} : { conversation }),
   };
 }

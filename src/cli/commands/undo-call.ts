@@ -28,7 +28,7 @@ export async function undoCall(
     else stdio.stdout.write(describe(report, dryRun));
     return report.skipped.length === 0 ? 0 : 1;
   } catch (error) {
-    if (!isToolError(error, 'bad_args') && !isToolError(error, 'journal_unavailable')) throw error;
+    if (!isToolError(error)) throw error;
     throw new UsageError(error.message, { cause: error });
   }
 }

@@ -1,33 +1,21 @@
 import type { CallRecord } from '../../contract/journal.js';
-import type { JudgedCall, ReadyCall, ResolvedCall } from '../plan/judged-call.js';
-import { failure, notRun } from '../record/results.js';
+import type { JudgedCall } from '../plan/judged-call.js';
+import { attachToRecord } from '../record/attach.js';
+import { failure } from '../record/results.js';
+import { pending } from './pending-call.js';
 
 /** How the calls of a batch are answered that waits for approval: not run yet, and that is not their last word. */
 export function putOff(judged: readonly JudgedCall[], batchId: string): JudgedCall[] {
   return judged.map((call) => (call.kind === 'ready' ? pending(call, batchId) : call));
 }
 
-export function pending({ call, effects }: ReadyCall | ResolvedCall, batchId: string): ResolvedCall {
-  const message = `Not run yet: its batch waits for approval. Decide with "toolexec approve ${batchId}", in a program with executor.approve().`;
-  const result = {
-    ...notRun(call, 'approval_unavailable', message),
-    metadata: { pending: true, waits_for: batchId },
-  };
-  return { kind: 'resolved', call, result, reason: message, effects, recorded: true };
-}
-
-/** What has its answer keeps it. */
-export function answeredEarlier(call: JudgedCall, record: CallRecord | undefined): JudgedCall {
-  if (record?.result === undefined) return call;
-  const { effects } = call;
-  return {
-    kind: 'resolved',
-    call: call.call,
-    result: record.result,
-    reason: record.reason,
-    effects,
-    recorded: true,
-  };
+/** What has its answer keeps it; what was delivered before, and is another batch's, gets that one's. */
+export function asRecorded(call: JudgedCall, record: CallRecord | undefined, batchId: string): JudgedCall {
+  if (record === undefined) return call;
+  if (record.batchId !== batchId) return attachToRecord(call, { kind: 'known', key: record.key, record });
+  if (record.result === undefined) return call;
+  const { result, reason } = record;
+  return { kind: 'resolved', call: call.call, result, reason, effects: call.effects, recorded: true };
 }
 
 /** Of several that approve at once, one does. */

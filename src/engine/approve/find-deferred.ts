@@ -1,13 +1,23 @@
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 
+export interface DeferredBatch {
+  readonly id: string;
+  readonly conversation: string;
+  /** In order; one that was delivered before is another batch's. */
+  readonly calls: readonly CallRecord[];
+}
+
 /**
- * The calls of a batch that waits for approval, in order.
+ * A batch that waits for approval.
  * @throws ToolError `bad_args` when it does not wait for that (any more), `journal_unavailable`.
  */
-export async function findDeferred(journal: Journal | null, batchId: string): Promise<readonly CallRecord[]> {
+export async function findDeferred(journal: Journal | null, batchId: string): Promise<DeferredBatch> {
   const calls = journal === null ? [] : await journal.batch(batchId);
-  if (journal !== null && calls.length > 0 && (await waitsFor(journal, batchId)) === 'approval') return calls;
+  // What waits has calls of its own.
+  const own = calls.find((call) => call.batchId === batchId);
+  if (journal !== null && own !== undefined && (await waitsFor(journal, batchId)) === 'approval')
+    return { id: batchId, conversation: own.conversation, calls };
   throw new ToolError('bad_args', `Cannot approve batch "${batchId}": it does not wait for approval.`);
 }
 

@@ -1,6 +1,6 @@
 import type { Acceptance } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
-import { pending } from '../approve/deferred-calls.js';
+import { pending } from '../approve/pending-call.js';
 import type { JudgedCall, ResolvedCall } from '../plan/judged-call.js';
 import { refuseReady } from './refuse-ready.js';
 import { failure } from './results.js';
@@ -31,7 +31,7 @@ export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefi
 }
 
 /** How a result is delivered whose batch the person has discarded: what happened stays true, but counts for nothing. */
-function discarded(result: ToolResult): ToolResult {
+export function discarded(result: ToolResult): ToolResult {
   const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
   const message = `Discarded by the user after an interruption. ${TOLD[String(executed)] ?? TOLD.maybe}`;
   const { output: _, structured: __, error: ___, outputRef: ____, ...rest } = result;

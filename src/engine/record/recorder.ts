@@ -50,8 +50,7 @@ export class Recorder {
 
   /** Ends the wait: true for one of all who try. From now on the batch lives and dies with this process. */
   async takeOver(): Promise<boolean> {
-    const { id, pid, startedAt } = this.#settings.worker;
-    const data = { why: 'approval', worker: { id, pid, startedAt } };
+    const data = { why: 'approval', worker: { ...this.#settings.worker } };
     return this.#journal.decide(this.#batchId, { kind: 'resume', at: this.#settings.clock.now(), data });
   }
 

@@ -128,9 +128,15 @@ export class Recovery {
 /** The process that has taken a batch over, as it has written itself down. */
 function toWorker(value: JsonValue | undefined): Worker | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { id, pid, startedAt } = value as Readonly<Record<string, JsonValue>>;
+  const { id, pid, startedAt, startTicks, system } = value as Readonly<Record<string, JsonValue>>;
   if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return undefined;
-  return { id, pid, startedAt };
+  return {
+    id,
+    pid,
+    startedAt,
+    ...(typeof startTicks === 'number' ? { startTicks } : {}),
+    ...(typeof system === 'string' ? { system } : {}),
+  };
 }
 
 /** It was done, at least in part: by itself, or so the probe says. */

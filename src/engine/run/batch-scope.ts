@@ -17,7 +17,10 @@ export interface BatchScope {
   readonly origin: JsonObject | undefined;
   /** What earlier processes have left is settled before anything of this batch is recorded. */
   readonly recovery: Pick<Recovery, 'ensure'>;
-  /** Its calls as they were recorded, where it was put off and is gone on with. */
+  /**
+   * Its calls as they were recorded, where it was put off and is gone on with. One that was delivered before it is
+   * another batch's.
+   */
   readonly deferred: readonly CallRecord[] | undefined;
   /** Undefined: nobody can watch this batch. */
   readonly observer: Observer | undefined;

@@ -5,7 +5,7 @@ import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { approverOf, BatchApproval } from '../approve/batch-approval.js';
-import { answeredEarlier, isUnanswered, putOff, takenByAnother } from '../approve/deferred-calls.js';
+import { asRecorded, isUnanswered, putOff, takenByAnother } from '../approve/deferred-calls.js';
 import { review } from '../approve/review.js';
 import { conflicts } from '../effects/conflicts.js';
 import { judgeBatch, replanner } from '../plan/judge-batch.js';
@@ -150,14 +150,25 @@ export class Batch {
   /** A batch that was put off. What has its answer keeps it. */
   async #goOn(recorder: Recorder, deferred: readonly CallRecord[]): Promise<void> {
     recorder.adopt(deferred);
-    this.#judged = this.#judged.map((call, index) => answeredEarlier(call, deferred[index]));
+    const { id } = this.#scope;
+    this.#judged = this.#judged.map((call, index) => asRecorded(call, deferred[index], id));
     const before = this.#judged;
     await this.#ask();
     // Who has left the question open has not decided.
     const isOpen = this.#approval?.isPutOff === true || this.#stop !== undefined;
-    if (isOpen || this.#judged.some(isUnanswered)) this.#judged = putOff(before, this.#scope.id);
-    else if (await recorder.takeOver()) this.#approval?.note();
-    else this.#judged = this.#judged.map(takenByAnother);
+    if (isOpen || this.#judged.some(isUnanswered)) this.#judged = putOff(before, id);
+    else await this.#takeOver(recorder, before);
+  }
+
+  async #takeOver(recorder: Recorder, before: readonly JudgedCall[]): Promise<void> {
+    try {
+      if (await recorder.takeOver()) this.#approval?.note();
+      else this.#judged = before.map(takenByAnother);
+    } catch (error) {
+      // Whether it was taken over is not known, and nothing may be recorded for it: whoever has it will.
+      this.#log(error);
+      this.#judged = putOff(before, this.#scope.id);
+    }
   }
 
   #ask(): Promise<void> | undefined {
@@ -297,7 +308,9 @@ export class Batch {
     const result = takeCapacity(refused ? cleanRefusal(answer, settings) : answer, this.#scope);
     this.#results[index] = result;
     const call = judged?.call ?? { id: result.callId, name: result.toolName };
-    if (!recorded && judged !== undefined) this.#recorder?.finish(index, call, result);
+    // What another process has taken is that one's to answer.
+    const ours = !recorded && !this.#starter.isTaken(index);
+    if (ours && judged !== undefined) this.#recorder?.finish(index, call, result);
     this.#scope.observer?.completed(call, result);
     if (this.#options.failFast === true && !result.success) this.stop({ cause: 'fail_fast' });
   }

@@ -22,6 +22,7 @@ export class CallStarter implements CallOwner {
   #running: Stoppable[] = [];
   #approved: Map<number, string> | undefined;
   #stop: Stop | undefined;
+  #taken: Set<number> | undefined;
 
   constructor(scope: BatchScope, recorder: Recorder | undefined, conversation: string | undefined) {
     this.#scope = scope;
@@ -62,12 +63,19 @@ export class CallStarter implements CallOwner {
 
   #runClaimed(index: number, ready: ReadyCall, mine: boolean): ToolResult | Promise<ToolResult> {
     if (!mine) {
+      this.#taken ??= new Set();
+      this.#taken.add(index);
       const message =
         'Another process has taken this call. What came of it is in the journal, or not known yet.';
       return failure(ready.call, 'outcome_unknown', message, 'maybe');
     }
     // The claim may have taken a while; what was cancelled meanwhile has not started.
     return this.#stop === undefined ? this.#run(index, ready) : stoppedBefore(ready.call, this.#stop);
+  }
+
+  /** Whether another process has it: then its answer is not ours to record. */
+  isTaken(index: number): boolean {
+    return this.#taken?.has(index) === true;
   }
 
   ended(run: Stoppable): void {

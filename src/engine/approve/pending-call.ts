@@ -1,0 +1,12 @@
+import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
+import { notRun } from '../record/results.js';
+
+/** How a call is answered that waits for approval: not run yet, and that is not its last word. */
+export function pending({ call, effects }: ReadyCall | ResolvedCall, batchId: string): ResolvedCall {
+  const message = `Not run yet: its batch waits for approval. Decide with "toolexec approve ${batchId}", in a program with executor.approve().`;
+  const result = {
+    ...notRun(call, 'approval_unavailable', message),
+    metadata: { pending: true, waits_for: batchId },
+  };
+  return { kind: 'resolved', call, result, reason: message, effects, recorded: true };
+}
