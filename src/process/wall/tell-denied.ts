@@ -9,11 +9,15 @@ export function tellDenied({ roots, network }: Confinement, said: string): reado
   const denied: Denial[] = [];
   if (READ_ONLY.test(said)) denied.push('write');
   if (!network && NO_NETWORK.test(said)) denied.push('network');
-  if (namesHidden(said, roots)) denied.push('outside');
+  if (namesHidden(said, roots) || NO_HOME.test(said)) denied.push('outside');
   return denied;
 }
 
-const READ_ONLY = /read-only file ?system|EROFS/i;
+/** The second is what replacing or removing a path says that something is mounted on; the third is git about one. */
+const READ_ONLY = /read-only file ?system|EROFS|device or resource busy|EBUSY|can only add regular files/i;
+
+/** Git, which has looked for its settings at home. */
+const NO_HOME = /please tell me who you are/i;
 
 const NO_NETWORK =
   /network is unreachable|could not resolve host|temporary failure in name resolution|name or service not known|ENETUNREACH|EAI_AGAIN|getaddrinfo ENOTFOUND|no route to host/i;

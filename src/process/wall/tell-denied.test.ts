@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { tellDenied } from './tell-denied.js';
+
+const CONFINEMENT = {
+  os: 'preferred',
+  roots: ['/work'],
+  readable: [],
+  network: false,
+  guarded: () => ({ hidden: [], readOnly: [], missing: [], incomplete: false }),
+} as const;
+
+describe('what the wall has denied, by the last words of a command', () => {
+  it.each([
+    ["touch: cannot touch '/usr/x': Read-only file system", ['write']],
+    ['error: could not lock config file .git/config: Device or resource busy', ['write']],
+    ["rm: cannot remove 'p/k.pem': Device or resource busy", ['write']],
+    ['error: .npmrc: can only add regular files, symbolic links or git-directories', ['write']],
+    ['curl: (6) Could not resolve host: example.com', ['network']],
+    ['cat: /home/ada/notes: No such file or directory', ['outside']],
+    ['Author identity unknown\n\n*** Please tell me who you are.\n', ['outside']],
+    ['cat: /work/missing: No such file or directory', []],
+    ['1 test failed', []],
+  ])('%j: %j', (said, denied) => {
+    expect(tellDenied(CONFINEMENT, said)).toEqual(denied);
+  });
+});
