@@ -29,6 +29,7 @@ export function makeScratchDirectory(prefix: string): ScratchDirectory {
         throw error;
       }
     },
-    remove: () => rmSync(path, { recursive: true, force: true }),
+    // What a killed process had started may still be writing its last.
+    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
