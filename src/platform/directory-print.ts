@@ -21,7 +21,7 @@ export interface NamedEntry {
 }
 
 /** Files and directories in it; neither links nor sockets, pipes and devices. Empty where it cannot be read. */
-export function entryNames(path: string): readonly NamedEntry[] {
+export function plainEntries(path: string): readonly NamedEntry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry): NamedEntry[] => {
       if (entry.isDirectory()) return [{ name: entry.name, type: 'dir' }];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readProcess } from './proc-table.js';
 import { sendSignal } from './send-signal.js';
+import { workerOfThisProcess } from './worker-of-this-process.js';
 
 /** Hex digits of a tag: where process ids mean the same, which one, and when it was started. */
 export const TAG_DIGITS = 24;
@@ -12,7 +12,8 @@ export const TAG_DIGITS = 24;
  * a part of it; and another container or machine has ids of its own, so the place where they hold is one too.
  */
 export function ownTag(): string {
-  own ??= place() + hex(process.pid) + hex(readProcess(process.pid)?.startTicks ?? 0);
+  const { pid, startTicks = 0 } = workerOfThisProcess();
+  own ??= place() + hex(pid) + hex(startTicks);
   return own;
 }
 
@@ -38,19 +39,10 @@ const TAG = new RegExp(`^[0-9a-f]{${TAG_DIGITS}}$`);
 /** Where process ids hold: this start of the machine, and this container. */
 function place(): string {
   ownPlace ??= createHash('sha256')
-    .update(`${attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), hostname())}\0`)
-    .update(attempt(() => readlinkSync('/proc/self/ns/pid'), ''))
+    .update(workerOfThisProcess().system ?? hostname())
     .digest('hex')
     .slice(0, 8);
   return ownPlace;
-}
-
-function attempt(look: () => string, otherwise: string): string {
-  try {
-    return look();
-  } catch {
-    return otherwise;
-  }
 }
 
 function hex(value: number): string {

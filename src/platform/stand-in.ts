@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { errnoOf } from './fs-errno.js';
-import { ownProcessId, readProcess } from './proc-table.js';
+import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /**
  * Makes a directory where there is none, for as long as anybody needs it: then something can be mounted on it. Who
@@ -68,18 +68,18 @@ function leave(path: string): void {
 
 function takeAway(path: string): void {
   attempt(() => unlinkSync(`${path}/${ownMark()}`));
-  for (const mark of marksIn(path)) if (!isAlive(mark)) attempt(() => unlinkSync(`${path}/${mark}`));
+  for (const mark of marksIn(path)) if (isGone(mark)) attempt(() => unlinkSync(`${path}/${mark}`));
   // Fails while another process has its file in it.
   attempt(() => rmdirSync(path));
 }
 
-const MARK = /^toolexec-stand-in-(\d+)-(\d+)-[0-9a-f]{8}$/;
+const MARK = new RegExp(`^toolexec-stand-in-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{8}$`);
 
 /** Each thread has its own. */
 const OWN = randomBytes(4).toString('hex');
 
 function ownMark(): string {
-  return `toolexec-stand-in-${ownProcessId}-${readProcess(ownProcessId)?.startTicks ?? 0}-${OWN}`;
+  return `toolexec-stand-in-${ownTag()}-${OWN}`;
 }
 
 /** Empty, too, when anything else is in it: then it is somebody's. */
@@ -92,9 +92,9 @@ function marksIn(path: string): readonly string[] {
   }
 }
 
-function isAlive(mark: string): boolean {
-  const [, pid, startTicks] = MARK.exec(mark) ?? [];
-  return readProcess(Number(pid))?.startTicks === Number(startTicks);
+/** Of one that cannot be seen from here, nobody knows that it is gone. */
+function isGone(mark: string): boolean {
+  return fateOf(MARK.exec(mark)?.[1] ?? '') === 'gone';
 }
 
 function attempt(step: () => void): void {

@@ -1,6 +1,6 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
-import { isRecord } from './is-record.js';
+import { isRecord, toRecords } from './is-record.js';
 import type { WireFormat } from './wire-format.js';
 
 /** What an assistant's message holds beside its calls. */
@@ -41,7 +41,7 @@ const READERS: Readonly<Record<WireFormat, (value: unknown) => string>> = {
   anthropic: (value) => textsOf(isRecord(value) ? value.content : value, 'text'),
   openai: (value) => contentOf(isRecord(value) ? (messageOf(value.choices) ?? value) : value),
   'openai-responses': (value) =>
-    listOf(isRecord(value) ? value.output : value)
+    toRecords(isRecord(value) ? value.output : value)
       .filter((item) => item.type === 'message')
       .map(({ content }) => textsOf(content, 'output_text'))
       .join('\n'),
@@ -60,12 +60,12 @@ function toValue(input: unknown): unknown {
 
 function textsOf(content: unknown, type: string): string {
   if (typeof content === 'string') return content;
-  const blocks = listOf(content).filter((block) => block.type === type);
+  const blocks = toRecords(content).filter((block) => block.type === type);
   return blocks.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');
 }
 
 function messageOf(choices: unknown): unknown {
-  return listOf(choices)[0]?.message;
+  return toRecords(choices)[0]?.message;
 }
 
 function contentOf(message: unknown): string {
@@ -73,18 +73,14 @@ function contentOf(message: unknown): string {
 }
 
 function contentOfCandidate(candidates: unknown): unknown {
-  return listOf(candidates)[0]?.content;
+  return toRecords(candidates)[0]?.content;
 }
 
 /** Thoughts are no part of what was said. */
 function partsOf(content: unknown): string {
-  const parts = isRecord(content) ? listOf(content.parts) : [];
+  const parts = isRecord(content) ? toRecords(content.parts) : [];
   return parts
     .filter(({ thought }) => thought !== true)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join('');
-}
-
-function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

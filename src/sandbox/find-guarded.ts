@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../contract/processes.js';
-import { directoryPrint, entryNames } from '../platform/directory-print.js';
+import { directoryPrint, plainEntries } from '../platform/directory-print.js';
 import { entryStat } from '../platform/fs-entry.js';
 import type { Enclosure } from './enclosure.js';
 
@@ -63,7 +63,7 @@ function judgeEntries({ denies }: Enclosure, directory: string): Omit<KnownDirec
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
-  for (const { name, type } of entryNames(directory)) {
+  for (const { name, type } of plainEntries(directory)) {
     const path = join(directory, name);
     const entry: GuardedPath = { path, type };
     if (denies.deniedBy(path, 'read') !== undefined) hidden.push(entry);

@@ -64,7 +64,7 @@ describe('toolexec tools crash', () => {
 
   it.each([
     [['./no-such.mjs'], /^toolexec: Cannot import the tools' module .*no-such\.mjs/],
-    [['tool.mjs', 'note', '{"a":'], /^toolexec: The arguments are no JSON/],
+    [['tool.mjs', 'note', '{"a":'], /^toolexec: Cannot read the arguments: /],
     [['tool.mjs', 'other'], /^toolexec: The batch fails even when nobody kills it: .*other/],
     [['tool.mjs', '--kills', 'many'], /must be a whole number/],
   ])('says what is wrong with %j', async (args, message) => {

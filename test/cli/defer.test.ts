@@ -96,7 +96,7 @@ describe('toolexec approve', () => {
   it('takes some calls by their ids, by the name of the conversation', async () => {
     await putOff();
     const wrong = await command.run(['approve', 'thread-7', '--approve', 'three']);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('names no call of this batch')]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('the batch has no such call')]);
     const { code } = await command.run(['approve', 'thread-7', '--approve', 'two', '--format', 'native']);
     expect([code, there('one.txt'), there('two.txt')]).toEqual([1, false, true]);
   });

@@ -7,6 +7,7 @@ import { chooseApprover } from '../approve/choose-approver.js';
 import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';
 import type { ApproveOptions } from '../define/define-approve.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { requireKnownIds } from '../require-known-ids.js';
 import { watchBatch } from '../run-batch.js';
 import { settleRun } from '../settle-run.js';
 import { createDisplay } from '../show/create-display.js';
@@ -27,7 +28,12 @@ export async function approveBatch(
   const journal = openJournal(settled.executor.journal);
   try {
     const { id, origin } = await findDeferred(named, journal);
-    await requireCalls(options.approve, id, journal);
+    const calls = await journal.batch(id);
+    requireKnownIds(
+      options.approve,
+      calls.map(({ callId }) => ({ id: callId })),
+      'batch',
+    );
     requireRoots(origin.roots, absolute(settled.executor.root));
     const approver = chooseApprover(options, stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
@@ -77,17 +83,4 @@ function requireRoots(planned: readonly string[], here: readonly string[]): void
   if (planned.length === 0 || planned.join('\0') === here.join('\0')) return;
   const roots = planned.map((root) => JSON.stringify(root)).join(' ');
   throw new UsageError(`The batch was put off for other directories: approve it with --root ${roots}.`);
-}
-
-/** An id that no call has would approve nothing, in silence. */
-async function requireCalls(
-  ids: readonly string[] | undefined,
-  batchId: string,
-  journal: Journal,
-): Promise<void> {
-  if (ids === undefined) return;
-  const known = (await journal.batch(batchId)).map(({ callId }) => callId);
-  const wrong = ids.find((id) => !known.includes(id));
-  if (wrong !== undefined)
-    throw new UsageError(`--approve ${wrong} names no call of this batch. Its calls: ${known.join(', ')}.`);
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { JsonTextError } from '../../base/json-text-error.js';
-import { parseJson } from '../../base/parse-json.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import type { TextOutput } from '../../platform/stdio.js';
@@ -9,6 +7,7 @@ import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
 import type { BatchOptions } from '../define/batch-options.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { parseArguments } from '../input/parse-arguments.js';
 import { readSource } from '../input/read-source.js';
 import { runBatch } from '../run-batch.js';
 import { settleRun } from '../settle-run.js';
@@ -16,7 +15,6 @@ import { createDisplay } from '../show/create-display.js';
 import { noteResults } from '../show/note-results.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
-import { UsageError } from '../usage-error.js';
 
 /** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
 export async function callTool(
@@ -58,25 +56,7 @@ async function readArguments(
   const text = fromStdin ? (await readSource('-', stdio)).text : (json ?? '');
   // Many tools can do without arguments.
   if (text.trim() === '' && json !== '') return {};
-  const value = parseArguments(text);
-  if (isObject(value)) return value;
-  throw new UsageError(
-    `Cannot read the arguments: a JSON object was expected, such as {"path":"README.md"}.`,
-  );
-}
-
-function parseArguments(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    throw new UsageError(`Cannot read the arguments: ${error.detail} Send a JSON object.`, { cause: error });
-  }
-}
-
-// Parsed from JSON just before, so an object holds nothing but JSON.
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return parseArguments(text);
 }
 
 /** As it is, so that a file can be copied this way; a terminal gets its line end. */

@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
-import { JsonTextError } from '../../base/json-text-error.js';
-import { parseJson } from '../../base/parse-json.js';
-import type { JsonObject, JsonValue } from '../../contract/json.js';
+import type { JsonValue } from '../../contract/json.js';
 import type { CrashTrial, CrashVerdict } from '../../crash-kit/crash-trial.js';
 import type { CrashOptions } from '../define/define-crash.js';
 import type { ExitCode } from '../exit-code.js';
+import { parseArguments } from '../input/parse-arguments.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
-import { UsageError } from '../usage-error.js';
 import { watchInterrupts } from '../watch-interrupts.js';
 
 /** Not bundled: it starts programs that lie beside it. */
@@ -53,21 +51,11 @@ export async function crashTools(
 function toTrial({ module, name, json }: CrashRequest, options: CrashOptions): CrashTrial {
   return {
     tools: module.startsWith('file:') ? module : resolve(module),
-    ...(name === undefined ? {} : { calls: [{ name, args: toArguments(json) }] }),
+    ...(name === undefined
+      ? {}
+      : { calls: [{ name, args: json === undefined ? {} : parseArguments(json) }] }),
     ...(options.kills === undefined ? {} : { randomKills: options.kills }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     parallel: options.parallel === true,
   };
-}
-
-function toArguments(json: string | undefined): JsonObject {
-  if (json === undefined) return {};
-  try {
-    const value = parseJson(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    throw new UsageError(`The arguments are no JSON: ${error.message}`);
-  }
-  throw new UsageError(`The arguments must be a JSON object, such as '{"path":"a.txt"}'.`);
 }

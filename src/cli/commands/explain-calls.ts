@@ -8,8 +8,7 @@ import { readCalls } from '../../protocols/read-calls.js';
 import type { PolicyOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { readSource } from '../input/read-source.js';
-import { configNotes, settleConfig } from '../settle-config.js';
-import { createDisplay } from '../show/create-display.js';
+import { settlePlanning } from '../settle-planning.js';
 import { describeExplanation } from '../show/describe-explanation.js';
 import { createPalette } from '../show/palette.js';
 import { writeJson } from '../show/write-json.js';
@@ -29,10 +28,7 @@ export async function explainCalls(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdio, env } = surroundings;
-  const resolved = settleConfig(options, surroundings);
-  const { executor: settings } = resolved.configuration;
-  const display = createDisplay(stdio.stderr, options.json === true, env);
-  for (const note of configNotes(resolved)) display.note(note);
+  const { executor: settings } = settlePlanning(options, surroundings);
   const text = source === '-' ? (await readSource('-', stdio)).text : source;
   const { calls, errors } = readCalls(text);
   const [problem] = errors;
@@ -46,9 +42,7 @@ export async function explainCalls(
     let asked: ObservedQuestion | undefined;
     await using executor = createExecutor({
       ...settings,
-      sandbox: { allowAbsolute: true, ...settings.sandbox },
       policy,
-      journal: false,
       onDecision: (question) => {
         asked = question;
       },

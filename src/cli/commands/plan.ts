@@ -24,7 +24,7 @@ export async function planResponse(
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of notes) display.note(note);
   const response = await readResponse(source, stdio);
-  requireKnownIds(options.approve, response);
+  requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   await using executor = createExecutor({ ...settings, journal: false });
   const plan = withReadErrors(await executor.plan(response.calls), response);
   if (options.json === true) writeJson(stdio.stdout, plan);

@@ -5,8 +5,7 @@ import { createExecutor } from '../../preset/create-executor.js';
 import type { PolicyOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { type RecordedCall, readRecordedCalls } from '../input/read-recorded-calls.js';
-import { configNotes, settleConfig } from '../settle-config.js';
-import { createDisplay } from '../show/create-display.js';
+import { settlePlanning } from '../settle-planning.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
 
@@ -29,14 +28,10 @@ export async function replayCalls(
   options: PolicyOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const { stdio, env } = surroundings;
-  const resolved = settleConfig(options, surroundings);
-  const { executor: settings } = resolved.configuration;
-  const display = createDisplay(stdio.stderr, options.json === true, env);
-  for (const note of configNotes(resolved)) display.note(note);
+  const { stdio } = surroundings;
+  const { executor: settings } = settlePlanning(options, surroundings);
   const recorded = await readRecordedCalls(source, stdio);
-  const sandbox = { allowAbsolute: true, ...settings.sandbox };
-  await using executor = createExecutor({ ...settings, sandbox, journal: false });
+  await using executor = createExecutor(settings);
   const replayed: Replayed[] = [];
   // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
   for (const one of recorded) {

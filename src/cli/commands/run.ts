@@ -28,7 +28,7 @@ export async function runResponse(
   const { stdio, env, exitNow } = surroundings;
   const settled = settleRun(options, surroundings);
   const response = await readResponse(source, stdio);
-  requireKnownIds(options.approve, response);
+  requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   const approver = chooseApprover(options, stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of settled.notes) display.note(note);

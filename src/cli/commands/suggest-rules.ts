@@ -3,8 +3,7 @@ import { createExecutor } from '../../preset/create-executor.js';
 import type { PolicyOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { readRecordedCalls } from '../input/read-recorded-calls.js';
-import { configNotes, settleConfig } from '../settle-config.js';
-import { createDisplay } from '../show/create-display.js';
+import { settlePlanning } from '../settle-planning.js';
 import { writeJson } from '../show/write-json.js';
 import { type ApprovedCall, proposeRules, type Suggestion } from '../suggest/propose-rules.js';
 import type { Surroundings } from '../surroundings.js';
@@ -19,14 +18,10 @@ export async function suggestRules(
   options: PolicyOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const { stdio, env } = surroundings;
-  const resolved = settleConfig(options, surroundings);
-  const { executor: settings } = resolved.configuration;
-  const display = createDisplay(stdio.stderr, options.json === true, env);
-  for (const note of configNotes(resolved)) display.note(note);
+  const { stdio } = surroundings;
+  const { executor: settings, display } = settlePlanning(options, surroundings);
   const recorded = (await readRecordedCalls(source, stdio)).filter(({ succeeded }) => succeeded);
-  const sandbox = { allowAbsolute: true, ...settings.sandbox };
-  await using executor = createExecutor({ ...settings, sandbox, journal: false });
+  await using executor = createExecutor(settings);
   const approved: ApprovedCall[] = [];
   for (const { call } of recorded) {
     const [planned] = (await executor.plan([call])).calls;
