@@ -1,12 +1,4 @@
-import {
-  exactText,
-  type Field,
-  isAssumed,
-  knownText,
-  type Piece,
-  textPiece,
-  UNKNOWN_TEXT,
-} from '../field.js';
+import { type Field, type Piece, textPiece, UNKNOWN_TEXT } from '../field.js';
 import {
   type ArithmeticExpression,
   forEachChild,
@@ -18,12 +10,14 @@ import {
 } from '../parse-shell.js';
 import { HOME, type Scope, UNKNOWN_NUMBER, UNKNOWN_VALUE, type Value } from '../scope.js';
 import type { Shell } from '../shell.js';
-import { INHERITED, type Stream, UNKNOWN } from '../stream.js';
+import { INHERITED, UNKNOWN } from '../stream.js';
 import { braceAlternatives } from './brace-alternatives.js';
 import { evaluateArithmetic } from './evaluate-arithmetic.js';
 import { expandParameter, readParameter, toValue } from './expand-parameter.js';
-import { toGlobPieces } from './glob-match.js';
 import { isSafeValue } from './is-safe-arithmetic.js';
+import { Splitter } from './splitter.js';
+import { toField } from './to-field.js';
+import { fromStream, toPieces } from './value-pieces.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
 export class Expander {
@@ -228,109 +222,4 @@ function tilde(value: string, scope: Scope): Piece[] {
 
 function simpleName(text: string): string {
   return text.slice(1).replaceAll('\\\n', '');
-}
-
-/** What a substitution gives: the output without the line ends behind it. */
-export function fromStream(output: Stream): Value {
-  if (output.kind === 'text') return { kind: 'text', text: output.text.replace(/\n+$/, ''), assumed: false };
-  return { kind: 'unknown', numeric: output.kind === 'unknown' && output.numeric, from: output };
-}
-
-function from({ from: source }: { readonly from?: Stream }): { readonly from?: Stream } {
-  return source === undefined ? {} : { from: source };
-}
-
-/** Of a list each item is a word; joined by spaces it splits into the same ones, or is split further. */
-function toPieces(value: Value, isQuoted: boolean): Piece[] {
-  if (value.kind === 'unknown')
-    return [{ kind: 'unknown', numeric: value.numeric, splits: !isQuoted, ...from(value) }];
-  if (value.kind === 'text') {
-    return value.pattern === true ? toGlobPieces(value.text, true) : [textPiece(value.text, value.assumed)];
-  }
-  return value.items.flatMap((item, index) => [...(index === 0 ? [] : [LIST_BREAK]), textPiece(item)]);
-}
-
-/** Between the items of `$@`: a word ends here, in quotes too. */
-const LIST_BREAK: Piece = { kind: 'text', text: ' ', assumed: false };
-
-function toField(pieces: readonly Piece[], word: Word): Field {
-  const field = { pieces, shown: word.value, literal: isWrittenOut(word) };
-  const exact = exactText(field);
-  return exact === undefined || isAssumed(field) ? field : { ...field, shown: exact };
-}
-
-function isWrittenOut(word: Word): boolean {
-  if (word.parts === undefined) return !word.text.startsWith('~');
-  return word.parts.every((part) => isPlainPart(part)) && !word.text.startsWith('~');
-}
-
-function isPlainPart(part: WordPart): boolean {
-  if (part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted') return true;
-  return part.type === 'DoubleQuoted' && part.parts.every((child) => child.type === 'Literal');
-}
-
-/** Splits what came of unquoted expansions at the separators, and makes the fields. */
-class Splitter {
-  readonly #separators: string;
-  readonly #word: Word;
-  readonly #fields: Piece[][] = [];
-  #current: Piece[] | undefined;
-
-  constructor(scope: Scope, word: Word) {
-    const separators = scope.variables.get('IFS');
-    this.#separators = separators?.kind === 'text' ? separators.text : ' \t\n';
-    this.#word = word;
-  }
-
-  split(groups: readonly Piece[][]): Field[] {
-    const { parts } = this.#word;
-    groups.forEach((pieces, index) => {
-      const part = parts?.[index];
-      for (const piece of pieces) {
-        if (piece === LIST_BREAK) this.#end();
-        else if (piece.kind === 'text' && part !== undefined && isUnquotedExpansion(part))
-          this.#add(piece.text, piece.assumed);
-        else this.#push(piece);
-      }
-      if (pieces.length === 0 && part !== undefined && !isUnquotedExpansion(part) && !isList(part))
-        this.#push(textPiece(''));
-    });
-    this.#end();
-    return this.#fields.map((pieces) => {
-      const field = toField(pieces, this.#word);
-      const isSure = this.#fields.length > 1 && !isAssumed(field);
-      return isSure ? { ...field, shown: knownText(field) || field.shown } : field;
-    });
-  }
-
-  #add(text: string, assumed: boolean): void {
-    if (text === '' && assumed) this.#push(textPiece('', true));
-    let start = 0;
-    for (let at = 0; at <= text.length; at++) {
-      const isEnd = at === text.length;
-      if (!isEnd && !this.#separators.includes(text.charAt(at))) continue;
-      for (const piece of toGlobPieces(text.slice(start, at), assumed)) this.#push(piece);
-      start = at + 1;
-      if (!isEnd) this.#end();
-    }
-  }
-
-  #push(piece: Piece): void {
-    if (this.#current === undefined) this.#current = [piece];
-    else this.#current.push(piece);
-  }
-
-  #end(): void {
-    if (this.#current !== undefined) this.#fields.push(this.#current);
-    this.#current = undefined;
-  }
-}
-
-function isUnquotedExpansion({ type }: WordPart): boolean {
-  return type === 'SimpleExpansion' || type === 'ParameterExpansion' || type === 'CommandExpansion';
-}
-
-/** `"$@"` without items is no word at all. */
-function isList(part: WordPart): boolean {
-  return part.type === 'DoubleQuoted' && part.parts.length > 0;
 }
