@@ -112,6 +112,12 @@ export interface ContainedFiles {
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Of the entry itself where the last part of the path is a link. */
   stat(path: string): Promise<FileStat>;
+  /**
+   * What `stat` says of several entries of a directory, in one go. Undefined where nothing can be said: `stat` says
+   * why. Left out, or an answer that is shorter: the others are looked at one by one.
+   * @param names single names, as `list` gives them.
+   */
+  statEntries?(directory: string, names: readonly string[]): Promise<readonly (FileStat | undefined)[]>;
   /** A file or a link, never what a link points to, never a directory. */
   remove(path: string, options?: ChangeOptions): Promise<void>;
   rename(from: string, to: string, options?: ChangeOptions): Promise<void>;

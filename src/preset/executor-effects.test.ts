@@ -51,6 +51,7 @@ describe('what a tool did not declare', () => {
     ['list', (ctx) => ctx.files.list('dir')],
     ['list the root', (ctx) => ctx.files.list('.')],
     ['stat', (ctx) => ctx.files.stat('dir/in.txt')],
+    ['stat several', (ctx) => ctx.files.statEntries?.('dir', ['in.txt'])],
     ['resolve', (ctx) => ctx.files.resolve?.('dir/in.txt')],
     ['remove', (ctx) => ctx.files.remove('dir/in.txt')],
     ['rename', (ctx) => ctx.files.rename('dir/in.txt', 'dir/moved.txt')],
@@ -83,6 +84,19 @@ describe('what a tool did not declare', () => {
   const kinds: readonly (readonly [string, Effect, Doing, boolean])[] = [
     ['read lets read', { kind: 'read', path: 'dir' }, (ctx) => ctx.files.read('dir/in.txt'), true],
     ['read lets stat', { kind: 'read', path: 'dir/in.txt' }, (ctx) => ctx.files.stat('dir/in.txt'), true],
+    [
+      'read lets stat several entries',
+      { kind: 'read', path: 'dir' },
+      (ctx) => ctx.files.statEntries?.('dir', ['in.txt']),
+      true,
+    ],
+    [
+      'read lets stat a link, wherever it leads',
+      { kind: 'read', path: 'dir' },
+      (ctx) => ctx.files.stat('dir/link'),
+      true,
+    ],
+    ['read lets not follow it', { kind: 'read', path: 'dir' }, (ctx) => ctx.files.read('dir/link'), false],
     ['read lets list', { kind: 'read', path: 'dir' }, (ctx) => ctx.files.list('dir/sub'), true],
     [
       'read lets not write',

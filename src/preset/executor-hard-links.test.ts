@@ -1,4 +1,4 @@
-import { linkSync, writeFileSync } from 'node:fs';
+import { linkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtinTools } from './builtin-tools.js';
@@ -45,6 +45,25 @@ describe('a root that refuses files with several names', () => {
     expect((await executor.execute('glob', { pattern: '**/hard' })).output).toBe('hard\nsub/hard');
     expect((await executor.execute('list_directory', { path: '.' })).output).toContain('"name":"hard"');
   });
+});
+
+it('links are listed as links, wherever they lead', async () => {
+  const root = folder();
+  for (const [name, target] of [
+    ['in', 'file'],
+    ['out', '/etc'],
+    ['nowhere', 'none'],
+  ] as const)
+    symlinkSync(target, join(root, name));
+  const executor = executorOf(builtinTools(), { root });
+  const { entries } = JSON.parse((await executor.execute('list_directory', { path: '.' })).output) as {
+    entries: readonly { readonly name: string; readonly type: string; readonly error: unknown }[];
+  };
+  expect(entries.map(({ name, type, error }) => [name, type, error])).toEqual([
+    ['in', 'symlink', null],
+    ['nowhere', 'symlink', null],
+    ['out', 'symlink', null],
+  ]);
 });
 
 it('what a write leaves behind that was killed is neither listed nor found', async () => {

@@ -9,7 +9,7 @@ import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
 import { assertOneName } from './one-name.js';
 import type { PathRequest } from './parse-request.js';
-import { listContained, readContained, statContained } from './read-contained.js';
+import { listContained, readContained, statContained, statEntriesContained } from './read-contained.js';
 import { type HardLinks, isHardLinks, type SandboxOptions } from './sandbox-options.js';
 import { createSweeper, sweepDirectory } from './sweep-leftovers.js';
 import { walk } from './walk.js';
@@ -103,6 +103,9 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
     },
     async stat(path) {
       return statContained(enclosure, path);
+    },
+    async statEntries(directory, names) {
+      return statEntriesContained(enclosure, directory, names);
     },
     async remove(path, options = {}) {
       await whileBusy((abandoned) => removeContained(enclosure, path, options, abandoned));

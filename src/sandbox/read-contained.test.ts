@@ -170,5 +170,30 @@ describe.each([
       expect(await errorOf(() => files.stat('out/x'))).toMatchObject(OUTSIDE);
       expect(await errorOf(() => files.stat('.env'))).toMatchObject(DENIED);
     });
+
+    it('speaks of several entries as of each, and of none that it would refuse', async () => {
+      const { root } = temporaryTree({
+        'd/a': '12345',
+        'd/.env': 'secret',
+        'd/l': { link: 'a' },
+        'd/out': { link: '<outside>/x' },
+        'd/sub/deep': '',
+        alias: { link: 'd' },
+        away: { link: '<outside>' },
+      });
+      const files = filesOf(root);
+      for (const path of ['d', 'alias']) {
+        const told = await files.statEntries?.(path, ['a', 'l', 'out', 'sub']);
+        expect(told).toEqual(
+          await Promise.all(['a', 'l', 'out', 'sub'].map((name) => files.stat(`d/${name}`))),
+        );
+        const nothing = ['.env', 'none', '', '.', '..', '../d', 'sub/deep', 'a\0', 'x'.repeat(300)];
+        expect(await files.statEntries?.(path, nothing)).toEqual(nothing.map(() => undefined));
+      }
+      expect(await errorOf(async () => files.statEntries?.('away', []))).toMatchObject(OUTSIDE);
+      expect((await errorOf(async () => files.statEntries?.('d/a', []))).message).toContain(
+        'not a directory',
+      );
+    });
   });
 });

@@ -1,10 +1,11 @@
 import type { DirectoryEntry, FileStat, ReadOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
-import { directoryEntries, entryType } from '../platform/fs-entry.js';
+import { directoryEntries, type EntryStat, entryStat, entryType } from '../platform/fs-entry.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { type HeldTarget, holdPlace, holdTarget } from './hold.js';
+import type { PathRequest } from './parse-request.js';
 
 /** A regular file's bytes. */
 export function readContained(enclosure: Enclosure, asked: string, options: ReadOptions): Uint8Array {
@@ -31,18 +32,61 @@ export function readContained(enclosure: Enclosure, asked: string, options: Read
 export function listContained(enclosure: Enclosure, asked: string): readonly DirectoryEntry[] {
   const request = admit(enclosure, asked, 'read');
   return withFailures('list', asked, () => {
-    const held = holdTarget(enclosure, request);
+    const held = holdDirectory(enclosure, request);
     try {
-      if (!held.stat.isDirectory()) throw fileSystemError('ENOTDIR');
-      const isDeniedThere = enclosure.denies.deniedEntries(held.path);
-      const isDeniedAsAsked = enclosure.denies.deniedEntries(request.path);
-      const isDenied = (name: string) =>
-        isDeniedThere(name) || (held.path !== request.path && isDeniedAsAsked(name));
+      const isDenied = deniedIn(enclosure, request, held);
       return directoryEntries(held.pin.at).filter(({ name }) => !isDenied(name));
     } finally {
       held.pin.close();
     }
   });
+}
+
+/** Each entry itself, one after the other in the same held directory; undefined for what cannot be told of. */
+export function statEntriesContained(
+  enclosure: Enclosure,
+  asked: string,
+  names: readonly string[],
+): readonly (FileStat | undefined)[] {
+  const request = admit(enclosure, asked, 'read');
+  return withFailures('list', asked, () => {
+    const held = holdDirectory(enclosure, request);
+    try {
+      const isDenied = deniedIn(enclosure, request, held);
+      return names.map((name) =>
+        isSingleName(name) && !isDenied(name) ? statIn(held.pin.at, name) : undefined,
+      );
+    } finally {
+      held.pin.close();
+    }
+  });
+}
+
+function holdDirectory(enclosure: Enclosure, request: PathRequest): HeldTarget {
+  const held = holdTarget(enclosure, request);
+  if (held.stat.isDirectory()) return held;
+  held.pin.close();
+  throw fileSystemError('ENOTDIR');
+}
+
+function deniedIn({ denies }: Enclosure, { path }: PathRequest, held: HeldTarget): (name: string) => boolean {
+  const isDeniedThere = denies.deniedEntries(held.path);
+  if (held.path === path) return isDeniedThere;
+  const isDeniedAsAsked = denies.deniedEntries(path);
+  return (name) => isDeniedThere(name) || isDeniedAsAsked(name);
+}
+
+function isSingleName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
+}
+
+function statIn(directory: string, name: string): FileStat | undefined {
+  try {
+    const entry = entryStat(`${directory}/${name}`);
+    return entry === undefined ? undefined : toFileStat(entry);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The entry itself: a link where the last part is one. */
@@ -56,8 +100,12 @@ export function statContained(enclosure: Enclosure, asked: string): FileStat {
     });
     place.parent.close();
     if (entry === undefined) throw fileSystemError('ENOENT');
-    return { type: entryType(entry), size: entry.size, modifiedMs: entry.mtimeMs };
+    return toFileStat(entry);
   });
+}
+
+function toFileStat(entry: EntryStat): FileStat {
+  return { type: entryType(entry), size: entry.size, modifiedMs: entry.mtimeMs };
 }
 
 function assertIsFile(asked: string, held: HeldTarget): void {

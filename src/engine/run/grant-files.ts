@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import type { Effect } from '../../contract/effect.js';
 import type { ChangeOptions, ContainedFiles } from '../../contract/files.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -46,12 +47,24 @@ export function grantFiles(
   }
 
   function allow(access: Access, path: string, asked: string): void {
-    if (everything || isDeclaredByName(access, asked)) return;
+    if (!isGranted(access, asked)) throw undeclared(access, path);
+  }
+
+  function isGranted(access: Access, asked: string): boolean {
+    if (everything || isDeclaredByName(access, asked)) return true;
     const permits = PERMITTED_BY[access];
-    const granted = ready.effects.some(
+    return ready.effects.some(
       ({ effect, at }) => at !== undefined && permits.includes(effect.kind) && covers(at, asked),
     );
-    if (!granted) throw undeclared(access, path);
+  }
+
+  /** What an entry is may be told of a link too that leads elsewhere: it is not followed. */
+  function requireLook(path: string): void {
+    const name = basename(path);
+    const isEntry = name !== '' && name !== '.' && name !== '..';
+    const entry = isEntry ? join(sandbox.resolve(dirname(path), 'read'), name) : undefined;
+    if (entry !== undefined && isGranted('read', entry)) lease.require(`read "${path}"`);
+    else require('read', path);
   }
 
   /** A kept output, where `path` is the name of one: only to be read, and only as declared. */
@@ -120,8 +133,12 @@ export function grantFiles(
     },
     async stat(path) {
       if (requireOutput(path)) return outputs.stat(path);
-      require('read', path);
+      requireLook(path);
       return files.stat(path);
+    },
+    async statEntries(directory, names) {
+      require('read', directory);
+      return (await files.statEntries?.(directory, names)) ?? [];
     },
     async remove(path) {
       require('delete', path);

@@ -4,18 +4,25 @@ import { errnoOf } from '../errno-of.js';
 import { throwIfAborted } from '../yield-to-loop.js';
 import type { EntryErrorCode, ListEntry } from './list-entry.js';
 
+interface Found {
+  readonly child: DirectoryEntry;
+  /** What is known of it already. */
+  readonly stat: FileStat | undefined;
+  readonly path: string;
+  readonly depth: number;
+  /** Where it can be looked at. */
+  readonly location: string;
+}
+
 /** An entry with its size and time; of type `unknown` with the reason where the file system does not tell. */
 export async function examineEntry(
-  child: DirectoryEntry,
-  path: string,
-  depth: number,
-  location: string,
+  { child, stat: known, path, depth, location }: Found,
   ctx: ToolContext,
 ): Promise<ListEntry> {
   const base = { name: child.name, path, depth };
   const isHidden = child.name.startsWith('.');
   try {
-    const stat = await ctx.files.stat(location);
+    const stat = known ?? (await ctx.files.stat(location));
     return {
       ...base,
       type: stat.type,

@@ -1,5 +1,5 @@
 import type { ToolContext } from '../../contract/context.js';
-import type { DirectoryEntry } from '../../contract/files.js';
+import type { DirectoryEntry, FileStat } from '../../contract/files.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from '../errno-of.js';
 import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
@@ -54,7 +54,8 @@ async function isNoDirectory(path: string, ctx: ToolContext): Promise<boolean> {
   }
 }
 
-const YIELD_EVERY_ENTRIES = 64;
+/** Between them timers and cancellation have their turn. */
+const ENTRIES_AT_A_TIME = 64;
 
 class Walker {
   readonly entries: ListEntry[] = [];
@@ -69,20 +70,59 @@ class Walker {
 
   /** False when the walk stopped because there is no room for a further entry. */
   async enter(children: readonly DirectoryEntry[], parent: string, depth: number): Promise<boolean> {
-    const visible = children.filter(({ name }) => this.#request.hidden || !name.startsWith('.'));
-    for (const child of visible.sort((a, b) => compareCodePoints(a.name, b.name))) {
-      if (++this.#seen % YIELD_EVERY_ENTRIES === 0) await yieldToLoop(this.#ctx);
-      if (!(await this.#visit(child, parent, depth))) return false;
+    const wanted = children.filter((child) => this.#isWanted(child, depth));
+    wanted.sort((a, b) => compareCodePoints(a.name, b.name));
+    for (let at = 0; at < wanted.length; at += ENTRIES_AT_A_TIME) {
+      const some = wanted.slice(at, at + ENTRIES_AT_A_TIME);
+      const stats = await this.#statAll(some, parent);
+      for (const [index, child] of some.entries())
+        if (!(await this.#visit(child, stats[index], parent, depth))) return false;
+      await this.#rest(some.length);
     }
     return true;
   }
 
-  async #visit(child: DirectoryEntry, parent: string, depth: number): Promise<boolean> {
-    const descends = child.type === 'dir' && depth < this.#request.maxDepth;
-    // What is neither shown nor entered is not worth a look at the disk.
-    if (child.type !== 'unknown' && !descends && !this.#request.types[child.type]) return true;
+  async #rest(seen: number): Promise<void> {
+    this.#seen += seen;
+    if (this.#seen < ENTRIES_AT_A_TIME) return;
+    this.#seen = 0;
+    await yieldToLoop(this.#ctx);
+  }
+
+  /** What is neither shown nor entered is not worth a look at the disk. */
+  #isWanted({ name, type }: DirectoryEntry, depth: number): boolean {
+    if (name.startsWith('.') && !this.#request.hidden) return false;
+    return (
+      type === 'unknown' || this.#request.types[type] || (type === 'dir' && depth < this.#request.maxDepth)
+    );
+  }
+
+  async #statAll(
+    children: readonly DirectoryEntry[],
+    parent: string,
+  ): Promise<readonly (FileStat | undefined)[]> {
+    const names = children.map(({ name }) => name);
+    const directory = parent === '' ? this.#request.path : join(this.#request.path, parent.slice(0, -1));
+    try {
+      return (await this.#ctx.files.statEntries?.(directory, names)) ?? [];
+    } catch {
+      throwIfAborted(this.#ctx);
+      // Whatever is wrong, each entry then says it for itself.
+      return [];
+    }
+  }
+
+  async #visit(
+    child: DirectoryEntry,
+    stat: FileStat | undefined,
+    parent: string,
+    depth: number,
+  ): Promise<boolean> {
     const path = parent + child.name;
-    const entry = await examineEntry(child, path, depth, join(this.#request.path, path), this.#ctx);
+    const entry = await examineEntry(
+      { child, stat, path, depth, location: join(this.#request.path, path) },
+      this.#ctx,
+    );
     const shown = entry.type === 'unknown' || this.#request.types[entry.type];
     if (shown && !this.#add(entry)) return false;
     if (entry.type !== 'dir' || depth >= this.#request.maxDepth) return true;
