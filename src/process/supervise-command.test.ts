@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { living, sleepToken, TREES } from './fixtures/nasty-trees.js';
+import { findProgram } from '../platform/find-program.js';
+import { findShell } from '../platform/find-shell.js';
+import { readProcess } from '../platform/proc-table.js';
+import { BREED, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
+import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -106,6 +110,36 @@ describe('when the program that runs them is killed with SIGKILL', () => {
       .toHaveLength(1);
     await killAndWait(host, 'SIGKILL');
     expect(await leftOf(token)).toEqual([]);
+  });
+});
+
+describe('the supervisor', () => {
+  const shells = [findShell('sh'), findShell('bash')].filter((file) => file !== undefined);
+
+  // Nothing but `sleep`: whoever must be looked for takes long to be found, or is not found at all.
+  it.each(shells)('ends those that fork all the time without a look: %s', async (shell) => {
+    const token = sleepToken();
+    const path = mkdtempSync(join(cwd, 'path-'));
+    symlinkSync(findProgram('sleep')[0] ?? '', join(path, 'sleep'));
+    const breeder = spawn(shell, ['-c', `trap '' TERM; ${BREED.replaceAll('TOKEN', token)}`], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    await expect.poll(() => living(token).length).toBeGreaterThan(3);
+    const start = readProcess(breeder.pid ?? 0)?.startTicks ?? 0;
+    const supervisor = spawn(shell, ['-c', SUPERVISOR_PROGRAM, 'toolexec-supervisor'], {
+      argv0: 'sh',
+      env: { PATH: path },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    let complaints = '';
+    supervisor.stderr.on('data', (chunk) => {
+      complaints += String(chunk);
+    });
+    supervisor.stdin.end(`${breeder.pid}:${start}:no-such-mark:\n`);
+    await once(supervisor, 'close');
+    expect(await leftOf(token)).toEqual([]);
+    expect(complaints).toBe('');
   });
 });
 

@@ -36,62 +36,99 @@ for entry in $last; do
   leaders="$leaders$pid "
 done
 
+tell() {
+  for group in $groups; do kill -s "$1" -- "-$group"; done 2>/dev/null
+}
+
+# A line a process, with its number in front. One with a line end in its name has two, of which the last is true.
+list_all() {
+  set +f
+  table=$(grep -aH ')' /proc/[0-9]*/stat 2>/dev/null)
+  all=$(echo /proc/[0-9]*)
+  set -f
+  [ -z "$table" ] || return 0
+  for dir in $all; do
+    fields_of "\${dir#/proc/}" && table="$table$dir/stat:) $fields$newline"
+  done
+}
+
+list_marked() {
+  marked=' '
+  set +f
+  places=$(grep -laF $patterns /proc/[0-9]*/environ 2>/dev/null)
+  dirs=$(echo /proc/[0-9]*/fd)
+  set -f
+  [ -n "$files" ] && places="$places $(find $dirs -false $files 2>/dev/null)"
+  for place in $places; do
+    pid=\${place#/proc/}; marked="$marked\${pid%%/*} "
+  done
+}
+
+newline='
+'
+blanks="$IFS"
+look() {
+  list_marked
+  list_all
+  found=' '
+  groups=' '
+  alive=
+  IFS=$newline
+  # Twice: a child may have a smaller number than its parent.
+  for turn in 1 2; do
+    for line in $table; do
+      pid=\${line#/proc/}; pid=\${pid%%/*}
+      case $found in *" $pid "*) continue ;; esac
+      IFS=$blanks
+      set -- \${line##*\) }
+      IFS=$newline
+      [ -n "$4" ] || continue
+      case $leaders in *" $4 "*) ours=session ;; *) ours= ;; esac
+      if [ -z "$ours" ]; then
+        case $marked in *" $pid "*) ours=mark ;; esac
+        case $found in *" $2 "*) ours=parent ;; esac
+        [ -n "$ours" ] || continue
+        [ "$4" = "$pid" ] && leaders="$leaders$pid " && ours=session
+      fi
+      if [ $ours = session ]; then
+        case $groups in *" $3 "*) ;; *) groups="$groups$3 " ;; esac
+      fi
+      found="$found$pid "
+      [ "$pid" = $$ ] && continue
+      case $1 in Z*|X*) ;; *) alive="$alive $pid" ;; esac
+    done
+  done
+  IFS=$blanks
+}
+
+groups=$leaders
 if [ ! -r /proc/self/stat ]; then
-  for pid in $leaders; do kill -TERM -- "-$pid"; done 2>/dev/null
+  tell TERM
   sleep 0.3 2>/dev/null || sleep 1
-  for pid in $leaders; do kill -KILL -- "-$pid"; done 2>/dev/null
+  tell KILL
   exit 0
 fi
 
-look() {
-  found=' '
-  set +f
-  for place in $(grep -laF $patterns /proc/[0-9]*/environ 2>/dev/null); do
-    pid=\${place#/proc/}; found="$found\${pid%%/*} "
-  done
-  if [ -n "$files" ]; then
-    dirs=$(echo /proc/[0-9]*/fd)
-    set -f
-    for place in $(find $dirs -false $files 2>/dev/null); do
-      pid=\${place#/proc/}; found="$found\${pid%%/*} "
-    done
-  fi
-  set +f
-  all=$(echo /proc/[0-9]*)
-  set -f
-  # Twice: a child may have a smaller number than its parent.
-  for turn in 1 2; do
-    for dir in $all; do
-      pid=\${dir#/proc/}
-      case $found in *" $pid "*) continue ;; esac
-      fields_of "$pid" || continue
-      set -- $fields
-      case $leaders in *" $4 "*) found="$found$pid "; continue ;; esac
-      case $found in *" $2 "*) found="$found$pid " ;; esac
-    done
-  done
-  alive=
-  for pid in $found; do
-    [ "$pid" = $$ ] && continue
-    fields_of "$pid" || continue
-    case $fields in Z*|X*) ;; *) alive="$alive $pid" ;; esac
-  done
-}
+# One that forks all the time is always a step ahead of who is told one by one, and on a machine full of its children a
+# look takes long: groups go as a whole, and those that are known whatever comes of the look.
+{ sleep 1; tell KILL; } &
+look
+# One by one: who tidies up is not helped by children that die first, and that it would complain about to nobody.
+kill -TERM $alive 2>/dev/null
+kill -CONT $alive 2>/dev/null
+sleep 0.3 2>/dev/null || sleep 1
 
 round=0
 quiet=0
 while [ $round -lt 80 ] && [ $quiet -lt 2 ]; do
+  tell KILL
   look
   if [ -z "$alive" ]; then
     quiet=$((quiet + 1))
   else
     quiet=0
-    if [ $round -eq 0 ]; then
-      kill -TERM $alive 2>/dev/null
-      kill -CONT $alive 2>/dev/null
-    elif [ $round -ge 3 ]; then
-      kill -KILL $alive 2>/dev/null
-    fi
+    tell KILL
+    kill -KILL $alive 2>/dev/null
   fi
   round=$((round + 1))
   sleep 0.1 2>/dev/null || sleep 1
