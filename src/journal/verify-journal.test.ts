@@ -101,9 +101,25 @@ describe('verifyJournal()', () => {
   it.each([
     ["INSERT INTO claims VALUES (2 + 3, 'w', 1, 1, 1)", 'rows'],
     ["UPDATE blobs SET content = x'00'", 'blob'],
+    ['UPDATE blobs SET size = 1', 'blob'],
+    ['DELETE FROM blobs', 'is gone'],
+    ['DELETE FROM unfinished', 'unfinished'],
+    ['INSERT INTO unfinished VALUES (2)', 'unfinished'],
+    ["INSERT INTO decided VALUES (1, 'wait')", 'decided'],
   ])('finds what the chain does not cover: %s', (tampering, reason) => {
     tamper(tampering);
     expect(verifyJournal(path)).toMatchObject({ intact: false, reason: expect.stringContaining(reason) });
+  });
+
+  it('finds that the old content of a file is gone, which an undo would need', async () => {
+    const journal = openJournal(path);
+    const preimage = await journal.keep(new Uint8Array(3));
+    const changes = [{ path: '/f', before: preimage, after: null, preimage }];
+    await journal.note('b1/1', { kind: 'intent', data: { op: 'write', changes }, at: 1 });
+    await journal.close();
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+    tamper('DELETE FROM blobs WHERE size = 3');
+    expect(verifyJournal(path)).toMatchObject({ intact: false, reason: expect.stringContaining('is gone') });
   });
 
   it('refuses what is no journal', () => {

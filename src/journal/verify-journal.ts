@@ -1,6 +1,7 @@
 import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
 import { type JournalDatabase, rowContent } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
+import { JournalRow } from './journal-row.js';
 import { linkHash, sha256 } from './link-hash.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
@@ -66,6 +67,10 @@ function verifyChain(database: JournalDatabase): Verification {
   if (rows !== covered) return { intact: false, reason: `${rows} rows, but the chain covers ${covered}` };
   const blob = findBadBlob(database);
   if (blob !== undefined) return { intact: false, reason: `blob ${blob} is not what its name says` };
+  const lost = findLostBlob(database);
+  if (lost !== undefined) return { intact: false, reason: `blob ${lost} is gone` };
+  const derived = findWrongIndex(database);
+  if (derived !== undefined) return { intact: false, reason: derived };
   const prunes = Number(database.prepared('SELECT count(*) AS prunes FROM prunes').get()?.prunes);
   return { intact: true, commits, head, prunes };
 }
@@ -84,8 +89,61 @@ function countRows(database: JournalDatabase): number {
 
 function findBadBlob(database: JournalDatabase): string | undefined {
   for (const { hash } of database.prepared('SELECT hash FROM blobs').all()) {
-    const content = database.prepared('SELECT content FROM blobs WHERE hash = ?').get(String(hash))?.content;
+    const blob = database.prepared('SELECT size, content FROM blobs WHERE hash = ?').get(String(hash));
+    const content = blob?.content;
     if (!(content instanceof Uint8Array) || sha256(content) !== hash) return String(hash);
+    if (blob?.size !== content.length) return String(hash);
   }
   return undefined;
 }
+
+/** A content that a row refers to, or that an undo would need, and that is not there. */
+function findLostBlob(database: JournalDatabase): string | undefined {
+  const lost = database.prepared(LOST_BLOB).get()?.blob;
+  if (lost !== undefined) return String(lost);
+  const isKept = database.prepared('SELECT 1 FROM blobs WHERE hash = ?');
+  for (let last = 0; ; ) {
+    const page = database
+      .prepared(INTENTS)
+      .all(last)
+      .map((values) => new JournalRow(values));
+    for (const row of page) {
+      last = row.number('number');
+      for (const [, hash = ''] of row.longText('data').matchAll(PREIMAGE)) {
+        if (isKept.get(hash) === undefined) return hash;
+      }
+    }
+    if (page.length === 0) return undefined;
+  }
+}
+
+const LOST_BLOB = ['results', 'notes', 'batch_notes', 'messages']
+  .map((table) => `SELECT blob FROM ${table} WHERE blob IS NOT NULL AND blob NOT IN (SELECT hash FROM blobs)`)
+  .join(' UNION ALL ');
+const INTENTS = `
+  SELECT n.number, n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
+  WHERE n.number > ? AND n.kind = 'intent' ORDER BY n.number LIMIT 1000`;
+const PREIMAGE = /"preimage":"([0-9a-f]{64})"/g;
+
+/** Two tables repeat what the chain covers, so that it is found fast: they decide what waits and what is settled. */
+function findWrongIndex(database: JournalDatabase): string | undefined {
+  for (const [table, [told, covered]] of Object.entries(INDEXES)) {
+    const differs = `SELECT 1 FROM (${told} EXCEPT ${covered}) UNION ALL SELECT 1 FROM (${covered} EXCEPT ${told})`;
+    if (database.prepared(`${differs} LIMIT 1`).get() !== undefined) {
+      return `the table ${table} does not say what the records say`;
+    }
+  }
+  return undefined;
+}
+
+const INDEXES: Readonly<Record<string, readonly [told: string, covered: string]>> = {
+  unfinished: [
+    'SELECT call FROM unfinished',
+    'SELECT number FROM calls WHERE number NOT IN (SELECT call FROM results)',
+  ],
+  decided: [
+    'SELECT batch, kind FROM decided',
+    `SELECT batch, kind FROM batch_notes WHERE number IN (
+      SELECT max(number) FROM batch_notes WHERE kind IN ('wait', 'resume', 'discard') GROUP BY batch)`,
+  ],
+};
