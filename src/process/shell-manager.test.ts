@@ -114,6 +114,14 @@ describe('a shell', () => {
     expect(other.status).toBe('running');
   });
 
+  it('may run for ever, and not for no time', async () => {
+    const shell = await start('sleep 0.3', { timeoutMs: Number.POSITIVE_INFINITY });
+    expect(await shell.wait()).toBe('completed');
+    for (const timeoutMs of [0, -1, Number.NaN]) {
+      await expect(start('true', { timeoutMs })).rejects.toMatchObject({ code: 'config_invalid' });
+    }
+  });
+
   it('gives what is new, and remembers how far it was read (B041, B042)', async () => {
     const shell = await start("printf 'line1\\n'; read -t 0.5 < <(sleep 9); printf 'line2\\nline3\\n'");
     while (shell.stdoutBuffer === '') await new Promise((resolve) => setTimeout(resolve, 5));

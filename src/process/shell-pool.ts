@@ -33,9 +33,13 @@ export class ShellPool {
 
   /**
    * Resolves when it runs.
-   * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already.
+   * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already; `config_invalid` for a wrong `timeoutMs`.
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
+    if (options.timeoutMs !== undefined && !(options.timeoutMs > 0)) {
+      const given = String(options.timeoutMs);
+      throw new ToolError('config_invalid', `timeoutMs must be more than 0 milliseconds, not ${given}.`);
+    }
     this.#makeRoom();
     const {
       shell = 'bash',

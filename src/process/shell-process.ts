@@ -61,7 +61,9 @@ export class ShellProcess {
       return command;
     });
     const forget =
-      timeoutMs === undefined ? undefined : idleClock.after(timeoutMs, () => this.#stop('timeout'));
+      timeoutMs === undefined
+        ? undefined
+        : idleClock.after(Math.min(timeoutMs, LONGEST_TIMER), () => this.#stop('timeout'));
     this.#ended = launched
       .then(({ ended }) => ended)
       .then(
