@@ -193,6 +193,11 @@ export interface ToolProcesses {
     readonly cwd?: string;
     /** Bytes of each stream that are kept; default 1 MiB. */
     readonly keepBytes?: number;
+    /**
+     * For whoever shows a part of it: both ends come neutralised and redacted, as results are, so that a cut leaves no
+     * half of a secret. Default false: as it was printed.
+     */
+    readonly clean?: boolean;
   }): Promise<CommandOutcome>;
   /** The same in the background: it outlives the call, and ends at the latest with the executor. */
   startShell(request: {
@@ -202,7 +207,8 @@ export interface ToolProcesses {
     readonly timeoutMs?: number;
   }): Promise<ShellSnapshot>;
   /**
-   * What is new, of the lines that `filter` (a regular expression, matched in linear time) matches, if it is given.
+   * What is new, of the lines that `filter` (a regular expression, matched in linear time) matches, if it is given;
+   * neutralised and cleared of known secrets, also where they are cut between two readings.
    * Whoever knows the id may read. Undefined: there is no such shell.
    * @throws ToolError `bad_args` for a filter that is none; then nothing counts as read.
    */

@@ -9,7 +9,8 @@ export interface Redactor {
 
 /**
  * Hides exact values in a stream, also where a value is cut between chunks (decision 24: a stream knows exact values
- * only). Values that overlap are hidden together. Holds back at most the length of the longest value less one.
+ * only). Values that overlap are hidden together. Holds back only what may be the beginning of a value: who watches a
+ * command sees its last line while it waits.
  * Values shorter than 6 characters, and words such as "password", are not hidden.
  */
 export function createRedactor(values: readonly string[]): Redactor {
@@ -23,7 +24,7 @@ export function createRedactor(values: readonly string[]): Redactor {
     push(text) {
       const all = held + text;
       // A value that begins before this place is whole by now.
-      const certain = Math.max(0, all.length - exact.longest + 1);
+      const certain = exact.findUnfinished(all);
       const { out, coveredTo } = hideValues(exact, all, covered, certain);
       held = all.slice(certain);
       covered = Math.max(0, coveredTo - certain);

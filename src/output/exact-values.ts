@@ -18,6 +18,8 @@ export interface ExactValues {
   readonly longest: number;
   /** The first place, from `from` on, where a value begins, and the end of the longest value that begins there. */
   find(text: string, from: number): { start: number; end: number } | undefined;
+  /** The first place from which on a text may be the beginning of a value that has not come whole; its length if none. */
+  findUnfinished(text: string): number;
 }
 
 /**
@@ -31,8 +33,18 @@ export function createExactValues(values: readonly string[]): ExactValues {
     .sort((a, b) => b.length - a.length);
   const window = sought.at(-1)?.length ?? 0;
   const skips = skipTable(sought, window);
+  const longest = sought[0]?.length ?? 0;
+  const firsts = new Set(sought.map((value) => value.charCodeAt(0)));
   return {
-    longest: sought[0]?.length ?? 0,
+    longest,
+    findUnfinished(text) {
+      for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
+        if (!firsts.has(text.charCodeAt(at))) continue;
+        const rest = text.slice(at);
+        if (sought.some((value) => value.length > rest.length && value.startsWith(rest))) return at;
+      }
+      return text.length;
+    },
     find(text, from) {
       if (window === 0) return undefined;
       for (let last = from + window - 1; last < text.length; ) {

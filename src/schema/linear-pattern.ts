@@ -37,7 +37,10 @@ const ONE_CLASS = /^\\[dDsSwW]$/;
  *
  * @throws Error when it is no ECMA-262 pattern, or needs look-around or back references, which take more than that.
  */
-export function compileLinearPattern(pattern: string): LinearPattern {
+export function compileLinearPattern(
+  pattern: string,
+  options: { readonly ignoreCase?: boolean } = {},
+): LinearPattern {
   const flags = findSyntaxFault(pattern, 'u') === undefined ? 'u' : '';
   const fault = findSyntaxFault(pattern, flags);
   if (fault !== undefined)
@@ -51,7 +54,9 @@ export function compileLinearPattern(pattern: string): LinearPattern {
   engine ??= (require('re2js') as { RE2JS: typeof RE2JS }).RE2JS;
   let compiled: RE2JS;
   try {
-    compiled = engine.compile(toRe2Syntax(pattern, flags));
+    const syntax = toRe2Syntax(pattern, flags);
+    compiled =
+      options.ignoreCase === true ? engine.compile(syntax, engine.CASE_INSENSITIVE) : engine.compile(syntax);
   } catch (cause) {
     throw new Error(`the pattern ${showValue(pattern)} cannot be matched in linear time. ${REMEDY}`, {
       cause,

@@ -6,9 +6,11 @@ import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pa
 import type { ReadyCall } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings } from '../settings.js';
+import { cleanOutcome } from './clean-outcome.js';
 import { filterLines } from './filter-lines.js';
 import type { Lease } from './lease.js';
 import type { LiveOutput } from './live-output.js';
+import { ShellOutput } from './shell-output.js';
 
 const KEPT_BYTES = 1024 * 1024;
 
@@ -34,7 +36,7 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
   }
 
   return {
-    async run({ shell, command, cwd, keepBytes }) {
+    async run({ shell, command, cwd, keepBytes, clean }) {
       lease.require('run a command');
       let begun: StartedCommand | undefined;
       const running = settings.runCommand({
@@ -54,7 +56,7 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       const outcome = await lease.holdProcess(running);
       const { exitCode, signal: endedBy } = outcome;
       if (begun !== undefined) note({ pid: begun.pid, exitCode, signal: endedBy });
-      return outcome;
+      return clean === true ? cleanOutcome(outcome, settings.secretValues) : outcome;
     },
     async startShell({ shell, command, cwd, timeoutMs }) {
       lease.require('start a background shell');
@@ -74,7 +76,9 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
     async readShell(id, options = {}) {
       lease.require('read a background shell');
       const pattern = options.filter === undefined ? undefined : compileFilter(options.filter);
-      const reading = shells.read(id, { wholeLines: pattern !== undefined });
+      const wholeLines = pattern !== undefined;
+      const raw = shells.read(id, { wholeLines });
+      const reading = raw === undefined ? undefined : shellOutputOf(settings).clean(raw, { wholeLines });
       if (reading === undefined || pattern === undefined) return reading;
       const filter = (text: string): Promise<string> => filterLines(text, pattern, settings.clock, signal);
       return filterReading(reading, filter);
@@ -89,6 +93,15 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       return lease.holdProcess(shells.kill(id));
     },
   };
+}
+
+/** What was read of the shells of an executor. */
+const shellOutputs = new WeakMap<EngineSettings['shells'], ShellOutput>();
+
+function shellOutputOf({ shells, secretValues }: EngineSettings): ShellOutput {
+  const output = shellOutputs.get(shells) ?? new ShellOutput(secretValues);
+  shellOutputs.set(shells, output);
+  return output;
 }
 
 function requireDeclared(ready: ReadyCall, command: string, cwd: string): void {
@@ -115,11 +128,14 @@ function requireCommands(ready: ReadyCall): void {
 
 /** Longer patterns match what nobody means. */
 const LONGEST_FILTER = 1000;
+/** What grep's patterns, and those of most languages, say for it; ECMA-262 has no such thing. */
+const IGNORE_CASE = '(?i)';
 
 function compileFilter(filter: string): LinearPattern {
   try {
     if (filter.length > LONGEST_FILTER) throw new Error(`it is longer than ${LONGEST_FILTER} characters.`);
-    return compileLinearPattern(filter);
+    const ignoreCase = filter.startsWith(IGNORE_CASE);
+    return compileLinearPattern(ignoreCase ? filter.slice(IGNORE_CASE.length) : filter, { ignoreCase });
   } catch (error) {
     throw new ToolError('bad_args', `Invalid filter regex: ${reasonOf(error)}`, { cause: error });
   }

@@ -2,6 +2,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { ShellReading, ShellSnapshot, ShellText } from '../../contract/processes.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { binaryNotice, countLines, printedText } from '../command-report.js';
+import { outputLimit } from '../output-limit.js';
 import { shellMetadata, shellNotFound } from '../shell-report.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { describeLimit, wallNotice } from '../wall-report.js';
@@ -52,7 +53,11 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
   const { shell, stdout, stderr } = reading;
   const dropped = stdout.droppedBytes + stderr.droppedBytes;
   const notice = wallNotice(shell.wall);
-  const text = `${shown(reading, filter)}\n[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]${notice === '' ? '' : `\n${notice}`}`;
+  const about = `[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]${notice === '' ? '' : `\n${notice}`}`;
+  const printed = shown(reading, filter);
+  // What is too long is cut at its end: what is known of the shell must not go with that.
+  const isLong = Buffer.byteLength(printed, 'utf8') + STATE_BYTES > outputLimit(ctx);
+  const text = isLong ? `${about}\n${printed}` : `${printed}\n${about}`;
   return {
     text: dropped === 0 ? text : `[${dropped} bytes of older output were not read in time]\n${text}`,
     truncated: dropped > 0,
@@ -66,6 +71,9 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
     },
   };
 }
+
+/** More than is ever told of a shell besides its output. */
+const STATE_BYTES = 2048;
 
 function shown({ stdout, stderr }: ShellReading, filter: string | undefined): string {
   const text = printedText(textOf(stdout), textOf(stderr));

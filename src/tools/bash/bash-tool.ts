@@ -105,7 +105,7 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
 }
 
 async function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run(commandOf(args));
+  const outcome = await ctx.processes.run({ ...commandOf(args), clean: true });
   const { outputRef } = outcome;
   const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
   const short = shortenOutput(printed, printedBytes(outcome), outputRef);

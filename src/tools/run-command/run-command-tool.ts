@@ -36,7 +36,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
 }
 
 async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run({ shell: 'sh', command: args.command });
+  const outcome = await ctx.processes.run({ shell: 'sh', command: args.command, clean: true });
   const stdout = streamText(outcome.stdout);
   const stderr = streamText(outcome.stderr);
   const text = withNotice(stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`, outcome);
