@@ -228,3 +228,22 @@ describe('createPolicy()', () => {
     }
   });
 });
+
+describe('a question of a program without types', () => {
+  const decide = (given: unknown) => createPolicy().decide(given as PolicyQuestion);
+
+  it.each([null, undefined, 'read_file', {}, { name: 7 }])('is refused when it has no name: %j', (given) => {
+    expect(() => decide(given)).toThrow(expect.objectContaining({ code: 'bad_args' }));
+  });
+
+  it.each([
+    [{ name: 't' }, 'requires_confirmation'],
+    [{ name: 't', sideEffecting: false }, 'requires_confirmation'],
+    [{ name: 't', requiresApproval: false }, 'requires_confirmation'],
+    [{ name: 't', sideEffecting: 0, requiresApproval: null }, 'requires_confirmation'],
+    [{ name: 't', sideEffecting: false, requiresApproval: false }, 'execute_now'],
+    [{ name: 't', sideEffecting: false, requiresApproval: false, sandboxViolation: 'yes' }, 'pre_resolved'],
+  ])('is judged as what it does not rule out: %j', (given, disposition) => {
+    expect(decide(given).disposition).toBe(disposition);
+  });
+});

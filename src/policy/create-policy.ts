@@ -5,6 +5,7 @@ import { type Explanation, explainDecision } from './explain/explain-decision.js
 import { findProblems, type KnownTool } from './explain/find-problems.js';
 import { Judgement, type PolicyBasis } from './judging/judgement.js';
 import { ORDER } from './judging/order.js';
+import { readQuestion } from './judging/read-question.js';
 import { RuleIndex } from './judging/rule-index.js';
 import { type PolicyOptions, settlePolicyOptions } from './policy-options.js';
 import { checkExamples } from './rules/check-examples.js';
@@ -80,7 +81,7 @@ class OrderedPolicy implements RulePolicy {
   }
 
   decide(question: PolicyQuestion): PolicyAnswer {
-    const judgement = new Judgement(this.#basis, question);
+    const judgement = new Judgement(this.#basis, readQuestion(question));
     // By index: this is asked for every call there is.
     for (let step = 0; step < ORDER.length; step++) {
       const answered = ORDER[step]?.answer(judgement);
@@ -104,7 +105,8 @@ class OrderedPolicy implements RulePolicy {
   }
 
   explain(question: PolicyQuestion): Explanation {
-    return explainDecision(this.decide(question), new Judgement(this.#basis, question), this.#rules);
+    const asked = readQuestion(question);
+    return explainDecision(this.decide(asked), new Judgement(this.#basis, asked), this.#rules);
   }
 
   problems(tools?: readonly KnownTool[]): readonly string[] {
