@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
+import { SpareShells } from './spare-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
+import { unlinkQuietly } from './unlink-quietly.js';
 
 /** Starts processes for us. What that costs does not depend on how large our own process is. */
 export interface SpawnServer {
@@ -20,15 +23,17 @@ export function openSpawnServer(onGone: () => void): SpawnServer {
 /** Pipes that lie ready; below, more are asked for. */
 const FEW_PIPES = 32;
 
+type Started = Pick<OpenedProcess, 'pid' | 'startTicks'>;
+
 type Answer =
   | { readonly pipes: readonly string[] }
-  | { readonly id: number; readonly pid: number; readonly startTicks: number }
+  | ({ readonly id: number } & Started)
   | { readonly id: number; readonly error: string }
   | { readonly id: number; readonly exitCode: number | null; readonly signal: string | null };
 
 /** One that was asked for: what waits for its start, then for its end. */
 interface Asked {
-  readonly started: (answer: { readonly pid: number; readonly startTicks: number }) => void;
+  readonly started: (answer: Started) => void;
   readonly failed: (error: unknown) => void;
   readonly ended: (end: ProcessEnd) => void;
 }
@@ -42,11 +47,18 @@ class NodeSpawnServer implements SpawnServer {
   #holders = 0;
   #lastId = 0;
   #text = '';
-  #lastEnvironment = '';
+  #lastEnvironment: ProcessStart['env'] | undefined;
+  #lastText = '';
+  readonly #spares: SpareShells;
   #gone = false;
 
   constructor(onGone: () => void) {
     this.#onGone = onGone;
+    this.#spares = new SpareShells({
+      open: (start) => this.#open(start),
+      takePipe: () => this.#takePipe(),
+      drop: closeOutputs,
+    });
     const place = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `toolexec-pipes-${process.pid}-`);
     const args = ['--max-old-space-size=64', '-e', SPAWN_SERVER_PROGRAM, place];
     this.#child = spawn(process.execPath, args, {
@@ -64,19 +76,27 @@ class NodeSpawnServer implements SpawnServer {
   }
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
-    const [stdout, stderr] = [this.#pipes.pop(), this.#pipes.pop()];
-    this.#refill();
+    if (this.#gone) return undefined;
+    const spare = this.#spares.take(start);
+    if (spare !== undefined) return Promise.resolve(this.#hand(spare.opened, spare.after));
+    const opening = this.#open(start);
+    if (opening === undefined) return undefined;
+    this.#hold();
+    return opening.then((opened) => this.#hand(opened)).finally(() => this.#letGo());
+  }
+
+  #open(start: ProcessStart): Promise<OpenedProcess> | undefined {
+    const [stdout, stderr] = [this.#takePipe(), this.#takePipe()];
     if (this.#gone || stdout === undefined || stderr === undefined) return undefined;
     return this.#start(start, [stdout, stderr]);
   }
 
-  async #start(start: ProcessStart, pipes: readonly [string, string]): Promise<StartedProcess> {
-    const { file, name, args, cwd, env } = start;
+  async #start(start: ProcessStart, pipes: readonly [string, string]): Promise<OpenedProcess> {
+    const { file, name, args, cwd } = start;
     const descriptors = pipes.map((pipe) => openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
     const id = ++this.#lastId;
-    this.#hold();
     let ended: Promise<ProcessEnd> | undefined;
-    const started = new Promise<{ pid: number; startTicks: number }>((resolve, reject) => {
+    const started = new Promise<Started>((resolve, reject) => {
       ended = new Promise((end) => {
         this.#asked.set(id, { started: resolve, failed: reject, ended: end });
       });
@@ -84,47 +104,45 @@ class NodeSpawnServer implements SpawnServer {
     const inherit = nameOfOpen(start.inherit);
     const report = nameOfOpen(start.report);
     const [stdout, stderr] = pipes;
-    this.#say({ id, file, name, args, cwd, ...this.#environment(env), stdout, stderr, inherit, report });
+    this.#say({ id, file, name, args, cwd, ...this.#environment(start), stdout, stderr, inherit, report });
     try {
       const { pid, startTicks } = await started;
-      const streams = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));
-      const [out, err] = streams;
+      const [out, err] = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));
       if (out === undefined || err === undefined || ended === undefined)
         throw new Error('two pipes are opened');
-      const letGo = this.#holder();
-      void ended.then(letGo);
-      return {
-        pid,
-        stdout: out,
-        stderr: err,
-        ended,
-        isLookedAfter: true,
-        // Nobody has them by name any more.
-        seen: { startTicks, outputs: pipes.map((pipe) => `${pipe} (deleted)`) },
-        unref() {
-          for (const stream of streams) stream.unref();
-          letGo();
-        },
-        release() {
-          for (const stream of streams) stream.destroy();
-          letGo();
-        },
-      };
+      out.unref();
+      err.unref();
+      // Nobody has them by name any more.
+      const outputs = pipes.map((pipe) => `${pipe} (deleted)`);
+      return { pid, startTicks, stdout: out, stderr: err, outputs, ended };
     } catch (error) {
       for (const fd of descriptors) closeSync(fd);
-      this.#letGo();
       throw error;
     } finally {
-      for (const pipe of pipes) removeQuietly(pipe);
+      for (const pipe of pipes) unlinkQuietly(pipe);
     }
   }
 
-  /** Most commands have the same, but for the mark: it is said again only when it has changed. */
-  #environment({ TOOLEXEC_CALL: mark = '', ...env }: ProcessStart['env']): object {
+  #hand(opened: OpenedProcess, after = opened.pid): StartedProcess {
+    this.#hold();
+    void opened.ended.then(() => this.#spares.refill());
+    return handOver(opened, { after, letGo: () => this.#letGo() });
+  }
+
+  #takePipe(): string | undefined {
+    const pipe = this.#pipes.pop();
+    this.#refill();
+    return pipe;
+  }
+
+  /** Most commands have the same: it is said again only when it has changed. */
+  #environment({ mark = '', env }: ProcessStart): object {
+    if (env === this.#lastEnvironment) return { mark };
     const text = JSON.stringify(env);
-    if (text === this.#lastEnvironment) return { mark };
-    this.#lastEnvironment = text;
-    return { mark, env };
+    const isSame = text === this.#lastText;
+    this.#lastEnvironment = env;
+    this.#lastText = text;
+    return isSame ? { mark } : { mark, env };
   }
 
   #say(message: unknown): void {
@@ -165,6 +183,7 @@ class NodeSpawnServer implements SpawnServer {
     const [pipe] = this.#pipes;
     if (pipe !== undefined) rmSync(dirname(pipe), { recursive: true, force: true });
     this.#pipes = [];
+    this.#spares.dropAll();
     for (const { failed, ended } of this.#asked.values()) {
       failed(systemError('EAGAIN'));
       // How it ends nobody will tell us; that it does, who has started it will see to.
@@ -183,14 +202,6 @@ class NodeSpawnServer implements SpawnServer {
 
   #letGo(): void {
     if (--this.#holders === 0) this.#unref();
-  }
-
-  #holder(): () => void {
-    let holds = true;
-    return () => {
-      if (holds) this.#letGo();
-      holds = false;
-    };
   }
 
   #unref(): void {
@@ -216,12 +227,4 @@ function nameOfOpen(fd: number | undefined): string | null {
 
 function systemError(code: string): Error {
   return Object.assign(new Error(code), { code });
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // The server is gone, and has taken its pipes with it.
-  }
 }

@@ -13,6 +13,8 @@ export interface ProcessStart {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Stands in `TOOLEXEC_CALL`, whatever `env` says of it: the rest is the same for most. */
+  readonly mark?: string;
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
@@ -24,12 +26,21 @@ export interface ProcessEnd {
   readonly signal: string | null;
 }
 
+export interface SeenProcess {
+  /** As in `ProcessEntry`; of the process, which may have waited for its program. */
+  readonly startTicks: number;
+  /** The last number that was given to any process before the program began; left out: its own. */
+  readonly after?: number;
+  /** The names of its output pipes. */
+  readonly outputs: readonly string[];
+}
+
 export interface StartedProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Where it may be gone by now: when it started (as `ProcessEntry`), and the names of its output pipes. */
-  readonly seen?: { readonly startTicks: number; readonly outputs: readonly string[] };
+  /** Where it may be gone by now: what was known of it when the program began. */
+  readonly seen?: SeenProcess;
   /** The process that started it ends it when we are gone. */
   readonly isLookedAfter?: true;
   /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
@@ -92,7 +103,7 @@ function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', num
   return spawn(start.file, start.args, {
     argv0: start.name,
     cwd: start.cwd,
-    env: start.env,
+    env: start.mark === undefined ? start.env : { ...start.env, TOOLEXEC_CALL: start.mark },
     detached: true,
     windowsHide: true,
     stdio: ['ignore', ...outputs, start.inherit ?? 'ignore', start.report ?? 'ignore'],

@@ -6,7 +6,7 @@ export interface CommandMark {
   /** Stands in `TOOLEXEC_CALL`. */
   readonly id: string;
   readonly file: MarkFile | undefined;
-  /** Ours may be closed as soon as the command has it. */
+  /** Once the command has ended: whoever starts it may open the file long after it was asked to. */
   close(): void;
 }
 
@@ -21,8 +21,8 @@ export function createCommandMark(): CommandMark {
   };
 }
 
-/** A command of a command carries both marks: it belongs to both. */
-export function withMark(env: Readonly<Record<string, string>>, mark: CommandMark): Record<string, string> {
+/** What `TOOLEXEC_CALL` says. A command of a command carries both marks: it belongs to both. */
+export function markFor(env: Readonly<Record<string, string>>, mark: CommandMark): string {
   const outer = env.TOOLEXEC_CALL;
-  return { ...env, TOOLEXEC_CALL: outer === undefined ? mark.id : `${outer}:${mark.id}` };
+  return outer === undefined ? mark.id : `${outer}:${mark.id}`;
 }

@@ -65,25 +65,35 @@ function sparingItsLeader(tree: CommandTree, leader: number): CommandTree {
 }
 
 function createTree({ pid, seen }: Pick<StartedProcess, 'pid' | 'seen'>, mark: CommandMark): CommandTree {
-  if (seen !== undefined) return createMarkedTree(sessionLeader(pid, seen.startTicks), seen.outputs, mark);
+  if (seen !== undefined) {
+    const { startTicks, after, outputs } = seen;
+    return createMarkedTree({ leader: sessionLeader(pid, startTicks), after, files: outputs, mark });
+  }
   const leader = readProcess(pid);
   if (leader === undefined) return createGroupTree(pid);
   // Those of a leader that is dead by now cannot be read; the mark file is known all the same.
   const pipes = listOpenFiles(pid, ['1', '2']).filter((name) => name.startsWith('socket:'));
-  return createMarkedTree(leader, pipes, mark);
+  return createMarkedTree({ leader, files: pipes, mark });
 }
 
 function sessionLeader(pid: number, startTicks: number): ProcessEntry {
   return { pid, parent: 0, group: pid, session: pid, startTicks, alive: true };
 }
 
-function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: CommandMark): CommandTree {
-  const leaderPid = leader.pid;
+interface MarkedTree {
+  readonly leader: ProcessEntry;
+  /** The last number that was given out before the command began. */
+  readonly after?: number | undefined;
+  readonly files: readonly string[];
+  readonly mark: CommandMark;
+}
+
+function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: MarkedTree): CommandTree {
   const files = new Set(mark.file === undefined ? pipes : [...pipes, mark.file.name]);
   const known = new Map<number, ProcessEntry>([[leader.pid, leader]]);
   const sessions = new Set([leader.pid]);
   const startedAt = systemClock.monotonic();
-  let lastSeen = leader.pid;
+  let lastSeen = after;
 
   function isDescendant(entry: ProcessEntry, members: ReadonlyMap<number, ProcessEntry>): boolean {
     return sessions.has(entry.session) || members.has(entry.parent) || isSame(entry, known.get(entry.pid));
@@ -93,7 +103,7 @@ function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: 
     // A zombie has neither any more, and its children have another parent.
     if (!entry.alive) return false;
     const marks = processMarks(entry);
-    return marks.environment.includes(mark.id) || marks.files.some((name) => files.has(name));
+    return marks.call.includes(mark.id) || marks.files.some((name) => files.has(name));
   }
 
   function look(pids: readonly number[]): ProcessEntry[] {
@@ -118,13 +128,15 @@ function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: 
     lastSeen = last;
     // Numbers are given out in order: those of a young command lie between its own and the last, so few need a look.
     // They start again at the top of their range, and in time may come round to where they were.
-    const isYoung = systemClock.monotonic() - startedAt < YOUNG_MS && last >= leaderPid;
-    return look(listProcessIds().filter((pid) => !isYoung || (pid >= leaderPid && pid <= last)));
+    const isYoung = systemClock.monotonic() - startedAt < YOUNG_MS && last >= after;
+    if (isYoung && last - after < FEW) return look([leader.pid, ...numbersAfter(after, last)]);
+    const ids = listProcessIds();
+    return look(isYoung ? ids.filter((pid) => pid === leader.pid || (pid > after && pid <= last)) : ids);
   }
 
   function findNew(): ProcessEntry[] {
     const last = lastProcessId() ?? 0;
-    const pids = Array.from({ length: Math.max(0, last - lastSeen) }, (_, index) => last - index);
+    const pids = numbersAfter(lastSeen, last);
     lastSeen = last;
     return look(pids);
   }
@@ -153,7 +165,7 @@ function createMarkedTree(leader: ProcessEntry, pipes: readonly string[], mark: 
     },
     findNew,
     recheck: (members) => [...members.flatMap(readAgain), ...findNew()],
-    mayHaveOthers: () => lastProcessId() !== leader.pid,
+    mayHaveOthers: () => lastProcessId() !== after,
     signal(members, signal) {
       // Read again: the number may be somebody else's by now, and `setsid` leads out of the group.
       const current = members.flatMap(readAgain);
@@ -194,6 +206,13 @@ function startedSince(leader: ProcessEntry, pids: readonly number[]): Set<Proces
 
 /** No machine starts the 32,768 processes in this time that the smallest range of numbers holds. */
 const YOUNG_MS = 1000;
+
+/** Asked for one by one, these cost less than a list of all. */
+const FEW = 100;
+
+function numbersAfter(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(0, last - first) }, (_, index) => last - index);
+}
 
 function takeOut(entries: Set<ProcessEntry>, belongs: (entry: ProcessEntry) => boolean): ProcessEntry[] {
   const found = [...entries].filter(belongs);

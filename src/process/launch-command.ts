@@ -1,7 +1,7 @@
 import type { CommandRequest, CommandWall, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock.js';
 import type { ProcessEnd } from '../platform/spawn.js';
-import { createCommandMark } from './command-mark.js';
+import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { drainOutput } from './drain-output.js';
 import { killTree } from './kill-tree.js';
@@ -44,7 +44,7 @@ export interface CommandEnding extends ProcessEnd {
  */
 export async function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const mark = createCommandMark();
-  const started = await startCommand(launch, mark).finally(mark.close);
+  const started = await startMarked(launch, mark);
   const { process: command, wall } = started;
   const tree = createCommandTree(command, mark, wall.kind !== 'none');
   const endSupervision = superviseCommand(command, mark);
@@ -60,8 +60,18 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
     endSupervision();
     command.release();
     started.close();
+    mark.close();
   });
   return { pid: command.pid, startTicks: command.seen?.startTicks, wall, ended };
+}
+
+async function startMarked(launch: CommandLaunch, mark: CommandMark): Promise<StartedCommand> {
+  try {
+    return await startCommand(launch, mark);
+  } catch (error) {
+    mark.close();
+    throw error;
+  }
 }
 
 async function seeToItsEnd(

@@ -3,28 +3,41 @@ import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform
 
 /** What shows to whom a process belongs: what it was started with, and what it has open. */
 export interface ProcessMarks {
-  /** `NAME=value` parts, each ended by a NUL; empty when we may not look, or the process is just being replaced. */
-  readonly environment: Buffer;
+  /** What `TOOLEXEC_CALL` says; empty when we may not look, or the process is just being replaced. */
+  readonly call: string;
   readonly files: readonly string[];
 }
 
 /**
- * The marks of a process. Many commands that end at once all look at the same processes, so what was seen is kept for a
- * moment: nobody gets a mark later that it had not when it started.
+ * The marks of a process. Many commands that end at once all look at the same processes, and those that flee grow more
+ * meanwhile, so what was seen is kept: nobody gets a mark later that it had not when it started.
  */
 export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
   const now = systemClock.monotonic();
   const known = seen.get(pid);
   if (known !== undefined && known.startTicks === startTicks && now - known.at < KEPT_MS) return known.marks;
-  const marks = { environment: readEnvironmentOf(pid), files: listOpenFiles(pid) };
+  const environment = readEnvironmentOf(pid);
+  const marks = { call: callIn(environment), files: listOpenFiles(pid).filter((name) => MARK.test(name)) };
   if (seen.size > MOST_KEPT) seen.clear();
   // One that shows nothing yet may be in the middle of its start.
-  if (marks.environment.length > 0) seen.set(pid, { startTicks, at: now, marks });
+  if (environment.length > 0) seen.set(pid, { startTicks, at: now, marks });
   return marks;
 }
 
-const KEPT_MS = 200;
-const MOST_KEPT = 2000;
+const KEPT_MS = 3000;
+const MOST_KEPT = 20_000;
+
+/** Pipes and mark files; what else a process has open is nobody's mark. */
+const MARK = /^socket:|toolexec-pipes-|\/#\d/;
+
+const NAME = Buffer.from('TOOLEXEC_CALL=');
+
+function callIn(environment: Buffer): string {
+  const at = environment.indexOf(NAME);
+  if (at === -1) return '';
+  const end = environment.indexOf(0, at);
+  return environment.toString('latin1', at + NAME.length, end === -1 ? environment.length : end);
+}
 
 const seen = new Map<
   number,

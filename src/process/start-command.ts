@@ -3,7 +3,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/find-shell.js';
 import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
-import { type CommandMark, withMark } from './command-mark.js';
+import { type CommandMark, markFor } from './command-mark.js';
 import { limitLines } from './limits/limit-program.js';
 import { chooseWall } from './wall/choose-wall.js';
 import type { CommandEntry } from './wall/command-entry.js';
@@ -38,8 +38,8 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
     inside === undefined ? plainEntry(request, file) : openWall({ request, shellFile: file, ...inside });
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
-    const env = withMark(entry.env, mark);
-    const process = await startProcess({ ...entry.start, cwd, env, ...inherit });
+    const { env } = entry;
+    const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
     return { process, wall, read: entry.read, close: entry.close };
   } catch (error) {
     entry.close();
@@ -59,8 +59,8 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
 
 function plainStart({ shell, command, limits = {} }: CommandStart, file: string): CommandEntry['start'] {
   const lines = limitLines(limits, false);
-  if (lines === '') return { file, name: shell, args: ['-c', command] };
   // The last is what `$0` says.
+  if (lines === '') return { file, name: shell, args: ['-c', command, shell] };
   const args = ['-c', `${lines}\nexec "$@"`, 'toolexec', file, '-c', command, shell];
   return { file: findShell('sh') ?? file, name: 'sh', args };
 }

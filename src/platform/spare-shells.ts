@@ -1,0 +1,175 @@
+import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
+import { findShell } from './find-shell.js';
+import type { OpenedProcess } from './opened-process.js';
+import { lastProcessId } from './proc-table.js';
+import { shellScript } from './shell-script.js';
+import type { ProcessStart } from './spawn.js';
+import { unlinkQuietly } from './unlink-quietly.js';
+
+export interface SpareOptions {
+  /** How a process is started. */
+  readonly open: (start: ProcessStart) => Promise<OpenedProcess> | undefined;
+  /** A pipe with a name that nobody else uses. */
+  readonly takePipe: () => string | undefined;
+  /** Called with one that will not be used. */
+  readonly drop: (opened: OpenedProcess) => void;
+}
+
+export interface TakenSpare {
+  readonly opened: OpenedProcess;
+  /** The last number that was given to any process before the program began. */
+  readonly after: number;
+}
+
+interface Spare {
+  readonly opened: OpenedProcess;
+  /** Where it is told what it shall become. */
+  readonly order: number;
+}
+
+/** One runs while the next waits; more at once are started as they come. */
+const KEPT = 2;
+/** Whoever has started nothing for so long can wait a few milliseconds the next time. */
+const IDLE_MS = 60_000;
+
+/**
+ * Small shells that were started ahead, each in the session, directory and environment of the next command, and wait to
+ * be told which program they shall become. Starting one is then a word and an `exec`. Each is used once. They read the
+ * end of their orders, and go, when this program ends, however that happens.
+ */
+export class SpareShells {
+  readonly #options: SpareOptions;
+  readonly #shell = findShell('sh');
+  #spares: Spare[] = [];
+  /** What those that wait were made for. */
+  #pattern: Pattern | undefined;
+  #coming = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: SpareOptions) {
+    this.#options = options;
+  }
+
+  /** One that has become the program; undefined where none waits that could. */
+  take(start: ProcessStart): TakenSpare | undefined {
+    if (!this.#fits(start)) return undefined;
+    const script = shellScript(start);
+    const after = lastProcessId();
+    if (script === undefined || after === undefined) return undefined;
+    const spare = this.#spares.pop();
+    if (spare === undefined) return undefined;
+    if (tell(spare.order, script)) return { opened: spare.opened, after };
+    this.#drop(spare);
+    return undefined;
+  }
+
+  /** To be called when a command has ended: making new ones takes nothing from one that runs. */
+  refill(): void {
+    const pattern = this.#pattern;
+    if (pattern === undefined) return;
+    while (this.#spares.length + this.#coming < KEPT && this.#make(pattern));
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.dropAll(), IDLE_MS).unref();
+  }
+
+  dropAll(): void {
+    clearTimeout(this.#idle);
+    for (const spare of this.#spares) this.#drop(spare);
+    this.#spares = [];
+    this.#pattern = undefined;
+  }
+
+  /** Those that are made for another directory or environment are of no use: new ones are made for this. */
+  #fits({ cwd, env }: ProcessStart): boolean {
+    const pattern = patternOf(cwd, env, this.#pattern);
+    if (pattern !== undefined && pattern === this.#pattern) return true;
+    this.dropAll();
+    this.#pattern = pattern;
+    return false;
+  }
+
+  #make(pattern: Pattern): boolean {
+    const file = this.#shell;
+    const pipe = file === undefined ? undefined : this.#options.takePipe();
+    if (file === undefined || pipe === undefined) return false;
+    // As a reader of our own orders we never wait for the other one, and can write before it listens.
+    const order = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    // It opens them by our descriptor: by name it might come too late.
+    unlinkQuietly(pipe);
+    const { cwd, env } = pattern;
+    const mark = env.TOOLEXEC_CALL ?? '';
+    const args = ['/proc/self/fd/3'];
+    const opening = this.#options.open({ file, name: 'sh', args, cwd, env, mark, inherit: order });
+    if (opening === undefined) closeSync(order);
+    else {
+      this.#coming++;
+      void this.#keep(pattern, order, opening).finally(() => {
+        this.#coming--;
+      });
+    }
+    return opening !== undefined;
+  }
+
+  async #keep(pattern: Pattern, order: number, opening: Promise<OpenedProcess>): Promise<void> {
+    try {
+      const spare = { opened: await opening, order };
+      if (this.#pattern !== pattern) return this.#drop(spare);
+      this.#spares.push(spare);
+      void spare.opened.ended.then(() => this.#forget(spare));
+    } catch {
+      // It cannot be started there: the command that wants to will say why.
+      closeSync(order);
+    }
+  }
+
+  /** Somebody has ended it, or it was taken and has come to its end. */
+  #forget(spare: Spare): void {
+    if (!this.#spares.includes(spare)) return;
+    this.#spares = this.#spares.filter((other) => other !== spare);
+    this.#drop(spare);
+  }
+
+  /** It reads the end of its orders, and goes: its number is never needed, which may be somebody else's by now. */
+  #drop({ opened, order }: Spare): void {
+    closeSync(order);
+    this.#options.drop(opened);
+  }
+}
+
+interface Pattern {
+  readonly cwd: string;
+  /** Another directory may have got the name. */
+  readonly place: string;
+  readonly env: ProcessStart['env'];
+  readonly text: string;
+}
+
+/** The same object where nothing has changed; undefined where a shell could not carry the environment. */
+function patternOf(cwd: string, env: ProcessStart['env'], last: Pattern | undefined): Pattern | undefined {
+  const status = statSync(cwd, { throwIfNoEntry: false });
+  if (status === undefined) return undefined;
+  const place = `${status.dev}:${status.ino}`;
+  const isSamePlace = last?.cwd === cwd && last.place === place;
+  if (isSamePlace && last.env === env) return last;
+  const text = JSON.stringify(env);
+  if (isSamePlace && last.text === text) return last;
+  return Object.keys(env).every((name) => CARRIED.test(name) && !OWN.test(name))
+    ? { cwd, place, env, text }
+    : undefined;
+}
+
+/** Names that every shell hands on. */
+const CARRIED = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Names that mean something to one or another of them, and might not come through as they were. */
+const OWN = /^(?:OPTIND|OPTARG|PPID|E?UID|LINENO|SHELLOPTS|BASHOPTS|BASH_.*|RANDOM|SECONDS|IFS|ENV)$/;
+
+function tell(order: number, script: string): boolean {
+  const bytes = Buffer.from(script, 'utf8');
+  try {
+    if (writeSync(order, bytes) !== bytes.length) return false;
+  } catch {
+    return false;
+  }
+  closeSync(order);
+  return true;
+}
