@@ -104,9 +104,11 @@ function runTogether(
   group: Waiting[],
   toError: (error: unknown) => Error,
 ): Waiting[] {
+  if (runOnce(database, group, 'together') === undefined) return group;
   let rest = group;
   for (;;) {
-    const failure = runOnce(database, rest);
+    // Who is to blame shows only where each writes for itself.
+    const failure = runOnce(database, rest, 'one by one');
     if (failure === undefined) return rest;
     failure.operation.fail(toError(failure.error));
     rest = rest.filter((each) => each !== failure.operation);
@@ -118,13 +120,19 @@ interface LoneFailure {
   readonly error: unknown;
 }
 
-function runOnce(database: JournalDatabase, group: Waiting[]): LoneFailure | undefined {
+function runOnce(
+  database: JournalDatabase,
+  group: Waiting[],
+  writing: 'together' | 'one by one',
+): LoneFailure | undefined {
   const writes = group.some((each) => each.writes);
   try {
-    if (writes) database.begin();
-    for (const operation of group) {
+    if (writes) database.begin(writing);
+    for (let place = 0; place < group.length; place++) {
+      const operation = group[place] as Waiting;
       try {
         operation.run(database);
+        if (place === group.length - 1) database.flush();
       } catch (error) {
         if (!isToolError(error) && sqliteFailure(error) !== 'statement') throw error;
         if (writes) database.rollback();

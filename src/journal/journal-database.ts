@@ -2,6 +2,7 @@ import type { CallKey } from '../contract/journal.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../platform/sqlite.js';
 import { parseCallKey } from './call-key.js';
 import { linkHash } from './link-hash.js';
+import { type BufferedTable, insertOne, RowBuffer } from './row-buffer.js';
 import { toStoredText } from './stored-text.js';
 
 /** A table whose rows the chain of commits covers. */
@@ -42,15 +43,25 @@ export class JournalDatabase {
   private added = '';
   private content = '';
   private fresh = new Map<CallKey, number>();
+  private found = new Map<CallKey, number>();
   /** Processes by their id: this one, as a rule, with every batch. */
   private readonly workers = new Map<string, number>();
   private freshWorkers = new Map<string, number>();
   /** Of the open transaction, once they are asked for: nobody else can write before its end. */
   private ends: Ends | undefined = undefined;
+  /** Rows that are not in the file yet, where they are written together. */
+  private readonly rows = new RowBuffer((sql) => this.statement(sql));
+  private together = false;
 
   constructor(private readonly sqlite: SqliteDatabase) {}
 
+  /** A statement that finds everything that was added before it. */
   prepared(sql: string): SqliteStatement {
+    this.rows.flush();
+    return this.statement(sql);
+  }
+
+  private statement(sql: string): SqliteStatement {
     let statement = this.statements.get(sql);
     if (statement === undefined) {
       statement = this.sqlite.prepare(sql);
@@ -59,34 +70,67 @@ export class JournalDatabase {
     return statement;
   }
 
-  begin(): void {
+  /**
+   * @param writing `together`: `add` puts off what it can, and whether a row was there already shows only with
+   *   `flush`; that is much faster, and tells nothing of whose row it was.
+   */
+  begin(writing: 'together' | 'one by one' = 'one by one'): void {
     this.added = '';
     this.content = '';
-    this.fresh.clear();
-    this.freshWorkers.clear();
+    this.clear();
+    this.together = writing === 'together';
     this.ends = undefined;
-    this.prepared('BEGIN IMMEDIATE').run();
+    this.statement('BEGIN IMMEDIATE').run();
   }
 
-  /** Says what row was added, with its values in the order of its columns. */
+  private clear(): void {
+    this.rows.clear();
+    this.fresh.clear();
+    this.found.clear();
+    this.freshWorkers.clear();
+  }
+
+  /**
+   * Adds a row to the file and to the chain; false where there is one already.
+   * @param covered what the chain covers of it; default: all of it.
+   */
+  add(
+    table: BufferedTable,
+    number: number,
+    values: readonly SqliteValue[],
+    covered: readonly SqliteValue[] = values,
+  ): boolean {
+    if (this.together) this.rows.add(table, values);
+    else if (this.statement(insertOne(table)).run(...values) === 0) return false;
+    this.chain(table, number, covered);
+    return true;
+  }
+
+  /** @throws an error where a row was there already; the driver's for one that cannot be. */
+  flush(): void {
+    this.rows.flush();
+  }
+
+  /** Says what row was added otherwise, with its values in the order of its columns. */
   chain(table: ChainedTable, number: number, values: readonly SqliteValue[]): void {
     this.added += this.added === '' ? `${table}:${number}` : ` ${table}:${number}`;
     this.content += rowContent(values);
   }
 
   commit(): void {
+    this.flush();
     if (this.added !== '') this.addLink();
-    this.prepared('COMMIT').run();
+    this.statement('COMMIT').run();
     for (const [key, number] of this.fresh) this.remember(key, number);
-    this.fresh.clear();
+    for (const [key, number] of this.found) this.remember(key, number);
     for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
-    this.freshWorkers.clear();
+    this.clear();
   }
 
   private addLink(): void {
-    const head = this.ends?.head ?? textOf(this.prepared(LAST_HASH).get()?.head);
+    const head = this.ends?.head ?? textOf(this.statement(LAST_HASH).get()?.head);
     const hash = linkHash(head, this.added, this.content);
-    this.prepared('INSERT INTO commits (added, hash) VALUES (?, ?)').run(this.added, hash);
+    this.statement('INSERT INTO commits (added, hash) VALUES (?, ?)').run(this.added, hash);
   }
 
   /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
@@ -100,7 +144,8 @@ export class JournalDatabase {
 
   private findEnds(): Ends {
     if (this.ends === undefined) {
-      const { next, head } = this.prepared(ENDS).get() ?? {};
+      // Before it is known, no batch can be put off.
+      const { next, head } = this.statement(ENDS).get() ?? {};
       this.ends = {
         next: typeof next === 'number' ? next : 1,
         head: textOf(head),
@@ -110,12 +155,11 @@ export class JournalDatabase {
   }
 
   rollback(): void {
-    this.fresh.clear();
-    this.freshWorkers.clear();
-    if (this.sqlite.inTransaction) this.prepared('ROLLBACK').run();
+    this.clear();
+    if (this.sqlite.inTransaction) this.statement('ROLLBACK').run();
   }
 
-  /** Knows a call's number within the open transaction, and remembers it once that is committed. */
+  /** Knows the number of a call that the open transaction adds, and remembers it once that is committed. */
   willHold(key: CallKey, number: number): void {
     this.fresh.set(key, number);
   }
@@ -129,13 +173,19 @@ export class JournalDatabase {
 
   /** The number of a key's call; undefined for a key that this journal never gave out. */
   numberOf(key: CallKey): number | undefined {
-    return this.numbers.get(key) ?? this.fresh.get(key) ?? this.lookUp(key);
+    return this.numbers.get(key) ?? this.fresh.get(key) ?? this.found.get(key) ?? this.lookUp(key);
+  }
+
+  /** Whether the open transaction itself has added this call, and no result yet. */
+  isFresh(key: CallKey): boolean {
+    return this.fresh.has(key);
   }
 
   /** A finished call's number is hardly ever asked for again. */
   forget(key: CallKey): void {
     this.numbers.delete(key);
     this.fresh.delete(key);
+    this.found.delete(key);
   }
 
   numberOfWorker(id: string): number | undefined {
@@ -155,7 +205,7 @@ export class JournalDatabase {
     if (row === undefined) return undefined;
     const number = Number(row.number);
     // Not before the commit: the row that was found may be one of this transaction, and go again with it.
-    this.willHold(key, number);
+    this.found.set(key, number);
     return number;
   }
 

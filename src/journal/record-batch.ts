@@ -105,10 +105,6 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
   };
 }
 
-const ADD_BATCH = `
-  INSERT INTO batches (number, id, conversation, attach, size, accepted_at, worker) VALUES (?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO NOTHING`;
-
 /** The batch's number; its calls' follow. */
 function addBatch(database: JournalDatabase, entry: BatchEntry): number {
   const number = database.nextNumber();
@@ -121,9 +117,9 @@ function addBatch(database: JournalDatabase, entry: BatchEntry): number {
     entry.calls.length,
     entry.at,
   ];
-  if (database.prepared(ADD_BATCH).run(...values, worker) === 0) throw batchIsKnown(entry.id);
+  const row = [...values, worker];
+  if (!database.add('batches', number, row, worker === null ? values : row)) throw batchIsKnown(entry.id);
   database.takeNumbers(entry.calls.length);
-  database.chain('batches', number, worker === null ? values : [...values, worker]);
   return number;
 }
 
@@ -140,9 +136,6 @@ interface Place {
   readonly first: number;
 }
 
-const ADD_CALL = `
-  INSERT INTO calls (number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ADD_REPEAT = 'INSERT INTO repeats (number, call) VALUES (?, ?)';
 
 function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, number: number): Place {
@@ -169,8 +162,7 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
     disposition,
     reason,
   ];
-  database.prepared(ADD_CALL).run(...values);
-  database.chain('calls', number, values);
+  database.add('calls', number, values);
   return { kind: first === number ? 'fresh' : 'conflict', first };
 }
 

@@ -1,5 +1,6 @@
 import type { CallKey, JournalNote, Worker } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
+import type { SqliteValue } from '../platform/sqlite.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { callIsUnknown } from './journal-unavailable.js';
@@ -19,9 +20,8 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
     run(database) {
       const call = database.numberOf(key);
       if (call === undefined) return false;
-      const values = [call, workerId, worker.pid, worker.startedAt, at];
-      if (database.prepared(CLAIM).run(...values) === 0) return false;
-      database.chain('claims', call, values);
+      const values: [number, ...SqliteValue[]] = [call, workerId, worker.pid, worker.startedAt, at];
+      if (!addClaim(database, key, values)) return false;
       // What the claim itself has no place for.
       if (worker.startTicks !== undefined || worker.system !== undefined) findWorker(database, worker);
       return true;
@@ -29,8 +29,18 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
   };
 }
 
-const FINISH = `
-  INSERT INTO results (call, result, blob, finished_at) VALUES (?, ?, ?, ?) ON CONFLICT (call) DO NOTHING`;
+function addClaim(
+  database: JournalDatabase,
+  key: CallKey,
+  values: readonly [call: number, ...SqliteValue[]],
+): boolean {
+  const [call] = values;
+  // Nobody else can have answered a call that is added only now.
+  if (database.isFresh(key)) return database.add('claims', call, values);
+  if (database.prepared(CLAIM).run(...values) === 0) return false;
+  database.chain('claims', call, values);
+  return true;
+}
 
 export function recordResult(key: CallKey, result: ToolResult, at: number): Operation<'recorded' | 'late'> {
   const text = toLongText(JSON.stringify(result));
@@ -41,11 +51,10 @@ export function recordResult(key: CallKey, result: ToolResult, at: number): Oper
       if (call === undefined) throw callIsUnknown('record the result of', key);
       storeLongText(database, text);
       const values = [call, text.inline, text.blob, at];
-      if (database.prepared(FINISH).run(...values) === 0) {
+      if (!database.add('results', call, values)) {
         addNote(database, call, 'late_result', text, at);
         return 'late';
       }
-      database.chain('results', call, values);
       database.forget(key);
       return 'recorded';
     },

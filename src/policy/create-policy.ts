@@ -71,6 +71,8 @@ function withSeen(answer: PolicyAnswer, { seen }: Judgement): PolicyAnswer {
   return seen.length === 0 ? answer : { ...answer, seen };
 }
 
+const BY_NAME = ORDER.filter(({ byName }) => byName === true);
+
 class OrderedPolicy implements RulePolicy {
   readonly #basis: PolicyBasis;
   readonly #rules: readonly CompiledRule[];
@@ -97,8 +99,8 @@ class OrderedPolicy implements RulePolicy {
       sideEffecting: true,
       requiresApproval: true,
     });
-    for (const { answer, byName } of ORDER) {
-      const answered = byName === true ? answer(judgement) : undefined;
+    for (let step = 0; step < BY_NAME.length; step++) {
+      const answered = BY_NAME[step]?.answer(judgement);
       if (answered !== undefined) return answered;
     }
     return undefined;

@@ -18,9 +18,10 @@ export class Recorder {
   /** What the journal has said of the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
   /** The batch's own record, where nobody has waited for it yet. */
-  #accepted: Promise<unknown> | undefined;
-  /** Writes that the return has to wait for. */
-  readonly #pending: Promise<unknown>[] = [];
+  #accepted: Promise<void> | undefined;
+  /** How many writes the return has to wait for. */
+  #pending = 0;
+  #onSettled: (() => void) | undefined;
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
@@ -73,8 +74,14 @@ export class Recorder {
         return answers;
       });
     }
-    this.#accepted = accepted;
-    this.#await(accepted, 'a batch could not be recorded', 'all');
+    this.#pending++;
+    this.#accepted = accepted.then(
+      () => this.#acceptArrived(),
+      (error: unknown) => {
+        this.#complain(error, 'a batch could not be recorded', 'all');
+        this.#acceptArrived();
+      },
+    );
     return NO_ANSWERS;
   }
 
@@ -109,34 +116,32 @@ export class Recorder {
 
   /**
    * The fence. A call that only reads needs none: running it again harms nobody. One that declares nothing gets one:
-   * what it does is not known to be repeatable.
+   * what it does is not known to be repeatable. Where it answers later, what else is asked of a call that may start is
+   * `accepted` and `requireWhole`.
    */
   claim(index: number, { onlyReads, declared }: ReadyCall): boolean | Promise<boolean> {
-    this.#requireWhole();
+    this.requireWhole();
     if (onlyReads && declared.length > 0) return true;
-    let claimed: boolean | Promise<boolean>;
     try {
-      claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
+      return this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
     } catch (error) {
-      return this.#break(error);
+      this.break(error);
+      throw error;
     }
-    if (!(claimed instanceof Promise)) return claimed;
-    // With the claim everything that was asked for earlier is on disk, or is known not to be.
-    return Promise.all([claimed, this.#accepted]).then(
-      ([mine]) => {
-        this.#requireWhole();
-        return mine;
-      },
-      (error: unknown) => this.#break(error),
-    );
   }
 
-  #break(error: unknown): never {
+  /** What has to be waited for besides a claim, before its call may start; as a rule it is there with the claim. */
+  get accepted(): Promise<void> | undefined {
+    return this.#accepted;
+  }
+
+  /** A write has failed. */
+  break(error: unknown): void {
     this.#broken ??= { error };
-    throw error;
   }
 
-  #requireWhole(): void {
+  /** @throws the first write that failed. */
+  requireWhole(): void {
     if (this.#broken !== undefined) throw this.#broken.error;
   }
 
@@ -152,11 +157,12 @@ export class Recorder {
 
   /** Resolves when it is on disk what a call will replace, with what is there now: before that, nothing is replaced. */
   async intend(index: number, intent: FileIntent): Promise<void> {
-    this.#requireWhole();
+    this.requireWhole();
     try {
       await noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now());
     } catch (error) {
-      this.#break(error);
+      this.break(error);
+      throw error;
     }
   }
 
@@ -172,20 +178,36 @@ export class Recorder {
 
   /** Resolves when everything of this batch is on disk, or is known not to be. */
   settled(): Promise<void> | undefined {
-    return this.#pending.length === 0 ? undefined : this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
+    if (this.#pending === 0) return undefined;
+    return new Promise((resolve) => {
+      this.#onSettled = resolve;
+    });
   }
 
   #await(written: Promise<unknown>, what: string, callId: string): void {
-    this.#pending.push(written.catch((error: unknown) => this.#complain(error, what, callId)));
+    this.#pending++;
+    written.then(
+      () => this.#arrived(),
+      (error: unknown) => {
+        this.#complain(error, what, callId);
+        this.#arrived();
+      },
+    );
+  }
+
+  #acceptArrived(): void {
+    this.#accepted = undefined;
+    this.#arrived();
+  }
+
+  #arrived(): void {
+    this.#pending--;
+    if (this.#pending === 0) this.#onSettled?.();
   }
 
   // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.
   #complain(error: unknown, what: string, callId: string): void {
-    this.#broken ??= { error };
+    this.break(error);
     proven.delete(this.#journal);
     const why = reasonOf(error);
     this.#settings.logger.error({ batch: this.#batchId, callId, why }, what);

@@ -1,51 +1,40 @@
-import { abortable } from '../../base/abortable.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
-import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
-import { isToolError } from '../../errors/tool-error.js';
-import { approverOf, BatchApproval } from '../approve/batch-approval.js';
-import { asRecorded, isUnanswered, putOff, takenByAnother } from '../approve/deferred-calls.js';
-import { review } from '../approve/review.js';
 import { conflicts } from '../effects/conflicts.js';
-import { judgeBatch, replanner } from '../plan/judge-batch.js';
-import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
-import { toPlannedCall } from '../plan/to-plan.js';
-import { attachToRecord } from '../record/attach.js';
 import { cleanRefusal } from '../record/clean-refusal.js';
 import { reasonOf } from '../record/reason-of.js';
 import { Recorder } from '../record/recorder.js';
-import { refuseReady } from '../record/refuse-ready.js';
-import { CANCELLED_MESSAGE, failure, notRun } from '../record/results.js';
+import { failure, notRun } from '../record/results.js';
 import { takeCapacity } from '../record/take-capacity.js';
+import { Admission, runsForReal } from './admission.js';
+import type { BatchParts } from './batch-parts.js';
 import type { BatchScope } from './batch-scope.js';
-import { CallStarter, stoppedBefore } from './call-starter.js';
+import { CallStarter, type CallTaker, stoppedBefore } from './call-starter.js';
 import { dryRunResult } from './dry-run-result.js';
 import { onAbort } from './on-abort.js';
 import { stackOf } from './outcome.js';
 import { schedule, type WaitsFor } from './schedule.js';
 import type { Stop } from './stop.js';
+import { StopSwitch } from './stop-switch.js';
 
 const PARALLEL_LIMIT = 8;
 
 /**
- * One batch from its calls to its results: plan, review, record, approve, run. Every call ends in `#complete`, once.
- * Steps answer at once where nothing has to be waited for: most batches never leave the turn but for their tools.
+ * One batch from its calls to its results: admitted, then run. Every call ends in `#complete`, once. Answers are
+ * called back: a promise for each step would cost more than the step, and most steps are done at once.
  */
-export class Batch {
-  readonly #calls: readonly ToolCall[];
-  readonly #scope: BatchScope;
-  readonly #options: RunOptions;
+export class Batch implements CallTaker {
+  readonly #parts: BatchParts;
   readonly #onEnd: (batch: Batch) => void;
-  readonly #recorder: Recorder | undefined;
   readonly #starter: CallStarter;
+  readonly #admission: Admission;
   readonly #results: (ToolResult | undefined)[];
-  #judged: JudgedCall[] = [];
-  #abort: AbortController | undefined;
-  #stop: Stop | undefined;
   #ending: Promise<ToolResult[]> | undefined;
-  /** Made when somebody has to be asked. */
-  #approval: BatchApproval | undefined;
+  #deliver: ((results: ToolResult[]) => void) | undefined;
+  #unlisten: (() => void) | undefined;
+  /** Who waits for which call, where several run at a time. */
+  #waiting: Map<number, () => void> | undefined;
 
   constructor(
     calls: readonly ToolCall[],
@@ -53,282 +42,160 @@ export class Batch {
     options: RunOptions,
     onEnd: (batch: Batch) => void,
   ) {
-    this.#calls = calls;
-    this.#onEnd = onEnd;
-    this.#scope = scope;
-    this.#options = options;
-    this.#results = new Array<ToolResult | undefined>(calls.length).fill(undefined);
     const { journal, mode } = scope.settings;
     // What is not meant to happen is not recorded: it would answer a later delivery that is.
     const recorded = journal !== null && !scope.dryRun && mode === 'enabled';
-    this.#recorder = recorded ? new Recorder(journal, scope) : undefined;
-    this.#starter = new CallStarter(scope, this.#recorder, options.conversation);
+    const recorder = recorded ? new Recorder(journal, scope) : undefined;
+    this.#parts = { calls, scope, options, recorder, stopping: new StopSwitch() };
+    this.#onEnd = onEnd;
+    this.#results = new Array<ToolResult | undefined>(calls.length).fill(undefined);
+    this.#starter = new CallStarter(this.#parts, this);
+    this.#admission = new Admission(this.#parts, this.#starter);
   }
 
   /** Ends what runs and answers what is left. */
   stop(stop: Stop): void {
-    if (this.#stop !== undefined) return;
-    this.#stop = stop;
-    this.#abort?.abort(new Error(CANCELLED_MESSAGE));
-    this.#starter.stop(stop);
+    if (this.#parts.stopping.throw(stop)) this.#starter.stop(stop);
   }
 
   /** Starts the batch, the first time. Never rejects. */
   results(): Promise<ToolResult[]> {
-    this.#ending ??= this.#start();
+    this.#ending ??= new Promise((resolve) => {
+      this.#deliver = resolve;
+      this.#start();
+    });
     return this.#ending;
   }
 
-  async #start(): Promise<ToolResult[]> {
-    const { signal } = this.#options;
-    const unlisten = signal === undefined ? undefined : this.#listen(signal);
+  #start(): void {
+    const { signal } = this.#parts.options;
+    if (signal !== undefined) this.#listen(signal);
+    let admitted: Promise<void> | undefined;
     try {
-      const prepared = this.#prepare();
-      if (prepared !== undefined) await prepared;
-      const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.#options;
-      if (concurrency > 1) await this.#runTogether(concurrency, parallel);
-      else await this.#runInOrder();
-      const written = this.#recorder?.settled();
-      if (written !== undefined) await written;
+      admitted = this.#admission.admit();
     } catch (error) {
-      this.#log(error);
-      // Whatever broke did so before anything ran: what runs is caught where it runs.
-      for (const [index, call] of this.#calls.entries())
-        this.#complete(index, this.#neverRun(call, index, error));
-    } finally {
-      unlisten?.();
-      this.#onEnd(this);
+      this.#giveUp(error);
+      return;
     }
-    return this.#results.map((result, index) => result ?? this.#lost(index));
+    if (admitted === undefined) this.#run();
+    else
+      admitted.then(
+        () => this.#run(),
+        (error: unknown) => this.#giveUp(error),
+      );
   }
 
-  #listen(signal: AbortSignal): () => void {
+  #listen(signal: AbortSignal): void {
     const stop = (): void => this.stop(cancelled(signal.reason));
-    if (!signal.aborted) return onAbort(signal, stop);
-    stop();
-    return () => {};
+    if (signal.aborted) stop();
+    else this.#unlisten = onAbort(signal, stop);
   }
 
-  /** Plans, reviews, records, asks. Undefined: nothing had to be waited for, which spares a turn and its promises. */
-  #prepare(): Promise<void> | undefined {
-    const { settings } = this.#scope;
-    const judged = judgeBatch(this.#calls, settings);
-    if (judged instanceof Promise || settings.reviewers.length > 0) return this.#prepareSlowly(judged);
-    this.#judged = judged;
-    return this.#admit();
+  #run(): void {
+    const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.#parts.options;
+    if (concurrency === 1) this.#runFrom(0);
+    else void this.#runTogether(concurrency, parallel).then(() => this.#end());
   }
 
-  async #prepareSlowly(judged: JudgedCall[] | Promise<JudgedCall[]>): Promise<void> {
-    this.#judged = judged instanceof Promise ? await this.#inTime(judged) : judged;
-    if (this.#scope.settings.reviewers.length > 0) await this.#review();
-    await this.#admit();
-  }
-
-  #admit(): Promise<void> | undefined {
-    const { observer } = this.#scope;
-    if (observer !== undefined) for (const call of this.#judged) observer.planned(toPlannedCall(call));
-    const recorder = this.#recorder;
-    if (recorder === undefined) return this.#ask();
-    if (this.#scope.deferred !== undefined) return this.#goOn(recorder, this.#scope.deferred);
-    const settled = this.#scope.recovery.ensure();
-    if (settled !== undefined) return this.#admitAfter(settled, recorder);
-    const recorded = this.#record(recorder);
-    return recorded === undefined ? this.#ask() : recorded.then(() => this.#ask());
-  }
-
-  async #admitAfter(settled: Promise<void>, recorder: Recorder): Promise<void> {
-    try {
-      await settled;
-    } catch (error) {
-      this.#unrecorded(error);
-      return this.#ask();
+  /** One after the other, until one has to be waited for: its answer goes on from there. */
+  #runFrom(first: number): void {
+    const { length } = this.#admission.judged;
+    for (let index = first; index < length; index++) {
+      const result = this.#runOne(index);
+      if (result === undefined) return;
+      this.#take(index, result);
     }
-    await this.#record(recorder);
-    return this.#ask();
-  }
-
-  /** A batch that was put off. What has its answer keeps it. */
-  async #goOn(recorder: Recorder, deferred: readonly CallRecord[]): Promise<void> {
-    recorder.adopt(deferred);
-    const { id } = this.#scope;
-    this.#judged = this.#judged.map((call, index) => asRecorded(call, deferred[index], id));
-    const before = this.#judged;
-    await this.#ask();
-    // Who has left the question open has not decided.
-    const isOpen = this.#approval?.isPutOff === true || this.#stop !== undefined;
-    if (isOpen || this.#judged.some(isUnanswered)) this.#judged = putOff(before, id);
-    else await this.#takeOver(recorder, before);
-  }
-
-  async #takeOver(recorder: Recorder, before: readonly JudgedCall[]): Promise<void> {
-    try {
-      if (await recorder.takeOver()) this.#approval?.note();
-      else this.#judged = before.map(takenByAnother);
-    } catch (error) {
-      // Whether it was taken over is not known, and nothing may be recorded for it: whoever has it will.
-      this.#log(error);
-      this.#judged = putOff(before, this.#scope.id);
-    }
-  }
-
-  #ask(): Promise<void> | undefined {
-    const waiting = this.#waitingForApproval();
-    return waiting.length > 0 ? this.#approve(waiting) : undefined;
-  }
-
-  // A schema of the tool's own may never answer; neither the batch nor its cancellation may wait for that (D107).
-  async #inTime(judged: Promise<JudgedCall[]>): Promise<JudgedCall[]> {
-    const { clock, timeouts } = this.#scope.settings;
-    const { ms } = timeouts.default;
-    const late = new AbortController();
-    const forget = clock.after(ms, () =>
-      late.abort(new Error(`the arguments could not be checked within ${ms}ms`)),
-    );
-    try {
-      return await abortable(() => abortable(() => judged, this.#signal()), late.signal);
-    } finally {
-      forget();
-    }
-  }
-
-  async #review(): Promise<void> {
-    const { settings } = this.#scope;
-    const signal = this.#signal();
-    this.#judged = await Promise.all(
-      this.#judged.map((call) =>
-        call.kind === 'ready' && this.#stop === undefined
-          ? review(call, settings.reviewers, replanner(settings), signal)
-          : call,
-      ),
-    );
-  }
-
-  #record(recorder: Recorder): Promise<void> | undefined {
-    const attach = this.#options.conversation !== undefined;
-    try {
-      const accepted = recorder.accept(attach, this.#judged);
-      if (accepted instanceof Promise) {
-        return accepted.then(
-          (answers) => this.#attach(attach, answers),
-          (error: unknown) => this.#unrecorded(error),
-        );
-      }
-      this.#attach(attach, accepted);
-    } catch (error) {
-      this.#unrecorded(error);
-    }
-    return undefined;
-  }
-
-  #attach(attach: boolean, answers: readonly Acceptance[]): void {
-    if (attach) this.#judged = this.#judged.map((call, index) => attachToRecord(call, answers[index]));
-  }
-
-  // Nothing runs that could not be accounted for.
-  #unrecorded(error: unknown): void {
-    const why = isToolError(error) ? error.message : String(error);
-    this.#scope.settings.logger.error({ batch: this.#scope.id, why }, 'journal unavailable');
-    this.#judged = this.#judged.map((call) =>
-      call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', `Nothing was run: ${why}`) : call,
-    );
-  }
-
-  #waitingForApproval(): readonly number[] {
-    if (approverOf({ options: this.#options, scope: this.#scope }) === null || this.#stop !== undefined)
-      return NOBODY;
-    let waiting: number[] | undefined;
-    for (const [index, call] of this.#judged.entries()) {
-      if (call.kind !== 'ready' || !call.needsApproval || !this.#runsForReal(call)) continue;
-      waiting ??= [];
-      waiting.push(index);
-    }
-    return waiting ?? NOBODY;
-  }
-
-  async #approve(waiting: readonly number[]): Promise<void> {
-    const agreed = (index: number, argsHash: string): void => this.#starter.approve(index, argsHash);
-    this.#approval = new BatchApproval({
-      scope: this.#scope,
-      options: this.#options,
-      recorder: this.#recorder,
-      agreed,
-    });
-    try {
-      this.#judged = await this.#approval.ask(this.#judged, waiting, this.#signal());
-    } catch (error) {
-      this.#unrecorded(error);
-    }
-  }
-
-  async #runInOrder(): Promise<void> {
-    for (let index = 0; index < this.#judged.length; index++) {
-      try {
-        const result = this.#runOne(index);
-        this.#complete(index, result instanceof Promise ? await result : result);
-      } catch (error) {
-        this.#complete(index, this.#broken(index, error));
-      }
-    }
+    this.#end();
   }
 
   #runTogether(limit: number, parallel: boolean): Promise<void> {
+    this.#waiting = new Map();
     const waitsFor: WaitsFor = (later, earlier) => this.#waitsFor(later, earlier);
-    return schedule(this.#judged.length, limit, parallel ? waitsFor : undefined, async (index) => {
-      try {
-        this.#complete(index, await this.#runOne(index));
-      } catch (error) {
-        this.#complete(index, this.#broken(index, error));
-      }
+    return schedule(this.#admission.judged.length, limit, parallel ? waitsFor : undefined, async (index) => {
+      const result = this.#runOne(index);
+      if (result !== undefined) this.#take(index, result);
+      else await new Promise<void>((resolve) => this.#waiting?.set(index, resolve));
     });
   }
 
   #waitsFor(later: number, earlier: number): boolean {
-    return conflicts(
-      this.#judged[later]?.effects ?? [],
-      this.#judged[earlier]?.effects ?? [],
-      this.#scope.settings.covers,
-    );
+    const { judged } = this.#admission;
+    const { covers } = this.#parts.scope.settings;
+    return conflicts(judged[later]?.effects ?? [], judged[earlier]?.effects ?? [], covers);
   }
 
-  #runOne(index: number): ToolResult | Promise<ToolResult> {
-    const judged = this.#judged[index];
-    if (judged === undefined) return this.#lost(index);
-    if (judged.kind === 'resolved') return judged.result;
-    if (this.#stop === undefined && !this.#runsForReal(judged)) return dryRunResult(judged);
-    return this.#starter.start(index, judged);
+  /** Undefined: the answer comes with `answered`. */
+  #runOne(index: number): ToolResult | undefined {
+    try {
+      const judged = this.#admission.judged[index];
+      if (judged === undefined) return this.#lost(index);
+      if (judged.kind === 'resolved') return judged.result;
+      if (this.#parts.stopping.stop === undefined && !runsForReal(judged, this.#parts)) {
+        return dryRunResult(judged);
+      }
+      return this.#starter.start(index, judged);
+    } catch (error) {
+      return this.#broken(index, error);
+    }
+  }
+
+  answered(index: number, result: ToolResult): void {
+    this.#take(index, result);
+    if (this.#waiting === undefined) this.#runFrom(index + 1);
+    else this.#waiting.get(index)?.();
+  }
+
+  #take(index: number, answer: ToolResult): void {
+    try {
+      this.#complete(index, answer);
+    } catch (error) {
+      this.#results[index] ??= this.#broken(index, error);
+    }
   }
 
   #complete(index: number, answer: ToolResult): void {
     if (this.#results[index] !== undefined) return;
-    const judged = this.#judged[index];
+    const { scope, options, recorder } = this.#parts;
+    const judged = this.#admission.judged[index];
     // Read from the journal: it is there.
     const recorded = judged?.kind === 'resolved' && judged.recorded === true;
-    const { settings } = this.#scope;
     const refused = !answer.success && answer.error.details?.executed === 'no' && !recorded;
-    const result = takeCapacity(refused ? cleanRefusal(answer, settings) : answer, this.#scope);
+    const result = takeCapacity(refused ? cleanRefusal(answer, scope.settings) : answer, scope);
     this.#results[index] = result;
     const call = judged?.call ?? { id: result.callId, name: result.toolName };
     // What another process has taken is that one's to answer.
     const ours = !recorded && !this.#starter.isTaken(index);
-    if (ours && judged !== undefined) this.#recorder?.finish(index, call, result);
-    this.#scope.observer?.completed(call, result);
-    if (this.#options.failFast === true && !result.success) this.stop({ cause: 'fail_fast' });
+    if (ours && judged !== undefined) recorder?.finish(index, call, result);
+    scope.observer?.completed(call, result);
+    if (options.failFast === true && !result.success) this.stop({ cause: 'fail_fast' });
   }
 
-  // A call that only looks runs in a dry run as well.
-  #runsForReal({ onlyReads }: ReadyCall): boolean {
-    return !this.#scope.dryRun || onlyReads;
+  /** Whatever broke did so before anything ran: what runs is caught where it runs. */
+  #giveUp(error: unknown): void {
+    this.#log(error);
+    const { calls } = this.#parts;
+    for (let index = 0; index < calls.length; index++) {
+      this.#take(index, this.#neverRun(calls[index], index, error));
+    }
+    this.#end();
   }
 
-  #signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#stop !== undefined) this.#abort.abort(new Error(CANCELLED_MESSAGE));
-    return this.#abort.signal;
+  #end(): void {
+    const written = this.#parts.recorder?.settled();
+    if (written === undefined) this.#hand();
+    else void written.then(() => this.#hand());
+  }
+
+  #hand(): void {
+    this.#unlisten?.();
+    this.#onEnd(this);
+    this.#deliver?.(this.#results.map((result, index) => result ?? this.#lost(index)));
   }
 
   #neverRun(call: unknown, index: number, error: unknown): ToolResult {
     const named = nameOf(call, index);
-    if (this.#stop !== undefined) return stoppedBefore(named, this.#stop);
+    const { stop } = this.#parts.stopping;
+    if (stop !== undefined) return stoppedBefore(named, stop);
     return notRun(named, 'execution_failed', `Nothing was run: ${reasonOf(error)}`);
   }
 
@@ -339,16 +206,15 @@ export class Batch {
   }
 
   #lost(index: number): ToolResult {
-    const call = nameOf(this.#calls[index], index);
+    const call = nameOf(this.#parts.calls[index], index);
     return failure(call, 'outcome_unknown', 'The call ended without an answer.', 'maybe');
   }
 
   #log(error: unknown): void {
-    this.#scope.settings.logger.error({ batch: this.#scope.id, stack: stackOf(error) }, 'a batch broke');
+    const { id, settings } = this.#parts.scope;
+    settings.logger.error({ batch: id, stack: stackOf(error) }, 'a batch broke');
   }
 }
-
-const NOBODY: readonly number[] = [];
 
 export function cancelled(reason: unknown): Stop {
   return typeof reason === 'string' ? { cause: 'cancelled', reason } : { cause: 'cancelled' };

@@ -27,8 +27,8 @@ export interface CallOwner {
   intend: ((parts: CallParts, intent: FileIntent) => Promise<void>) | undefined;
   /** Records a process that the call has started, or how it ended. Nobody waits for it. */
   noteProcess(parts: CallParts, data: JsonObject): void;
-  /** Told once, before the answer is delivered. */
-  ended(run: Stoppable): void;
+  /** Told once, when the call has its answer; where `start` gave it at once, nobody takes it here. */
+  ended(run: Stoppable, parts: CallParts, late: ToolResult | undefined): void;
   /** Told what a tool handed in after its call was answered. */
   late(parts: CallParts, result: ToolResult): void;
 }

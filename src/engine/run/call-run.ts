@@ -9,7 +9,7 @@ import type { CallParts } from './call-parts.js';
 import { runOnion } from './onion.js';
 import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
 import { type Stop, stoppedOutcome } from './stop.js';
-import { ownStrayErrors, type StrayErrorOwner } from './stray-errors.js';
+import { disown, ownStrayErrors, type StrayErrorOwner } from './stray-errors.js';
 
 /** How long a tool may take to hand in what it has, once it was told to stop. */
 const GRACE_MS = 50;
@@ -29,7 +29,8 @@ export class CallRun implements StrayErrorOwner {
   readonly #parts: CallParts;
   readonly #context: CallContext;
   readonly #startedAt: number;
-  #deliver: ((result: ToolResult) => void) | undefined = undefined;
+  /** Whether `start` has returned without the answer. */
+  #isLate = false;
   /** Takes the tool's result into the middleware; undefined where there is none. */
   #handIn: ((result: ToolResult) => void) | undefined = undefined;
   /** What the tool was answered with, before middleware. */
@@ -42,6 +43,8 @@ export class CallRun implements StrayErrorOwner {
   #toolStarted = false;
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
+  /** Whether the answer may come out of what the tool has started: the rest of the batch is not the tool's doing. */
+  #isForeign = false;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -49,23 +52,24 @@ export class CallRun implements StrayErrorOwner {
     this.#startedAt = parts.scope.settings.clock.monotonic();
   }
 
-  /** Starts the call; to be called once. Answers at once when the tool does. */
-  answer(): ToolResult | Promise<ToolResult> {
+  /** Starts the call; to be called once. Answers at once when the tool does; else the owner is told. */
+  start(): ToolResult | undefined {
     const { settings } = this.#parts.scope;
     if (settings.middleware.length === 0) this.#startTool();
     else this.#startOnion();
     if (this.#answer !== undefined) return this.#answer;
     const { timeoutMs } = this.#parts;
     this.#clearTimer = settings.clock.after(timeoutMs, () => this.stop({ cause: 'timeout', timeoutMs }));
-    return new Promise((resolve) => {
-      this.#deliver = resolve;
-    });
+    this.#isLate = true;
+    return undefined;
   }
 
   /** Tells the call to end. It is answered after a short grace, whether it listens or not. */
   stop(stop: Stop): void {
     if (this.#answer !== undefined || this.#stop !== undefined) return;
     this.#stop = stop;
+    // A tool may be who stops it.
+    this.#isForeign = true;
     this.#clearTimer?.();
     const graceMs = this.#context.lease.processes > 0 ? PROCESS_GRACE_MS : GRACE_MS;
     this.#abort(stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe').error.message);
@@ -79,6 +83,7 @@ export class CallRun implements StrayErrorOwner {
     const { call } = this.#parts.ready;
     const data = { callId: call.id, tool: call.name, stack: stackOf(error) };
     this.#parts.scope.settings.logger.error(data, 'tool threw outside of its call');
+    this.#isForeign = true;
     this.#settle(panic(error));
   }
 
@@ -258,8 +263,8 @@ export class CallRun implements StrayErrorOwner {
       this.#abort('the call is answered');
       this.#context.close();
     }
-    this.#parts.owner.ended(this);
-    this.#deliver?.(result);
+    if (this.#isForeign) disown(tellOwner, this, this.#parts, this.#isLate ? result : undefined);
+    else this.#parts.owner.ended(this, this.#parts, this.#isLate ? result : undefined);
   }
 
   // The tool's own listeners run in here, and what they throw is the tool's.
@@ -284,6 +289,10 @@ function runTool({ tool, parsed }: ReadyCall, context: CallContext): unknown {
 
 function follow(running: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(running);
+}
+
+function tellOwner(run: CallRun, parts: CallParts, late: ToolResult | undefined): void {
+  parts.owner.ended(run, parts, late);
 }
 
 function abort(context: CallContext, message: string): void {

@@ -7,27 +7,29 @@ import type { ReadyCall } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { Recorder } from '../record/recorder.js';
 import { failure, notRun } from '../record/results.js';
-import type { BatchScope } from './batch-scope.js';
+import type { Agreements } from './admission.js';
+import type { BatchParts } from './batch-parts.js';
 import type { CallOwner, CallParts, Stoppable } from './call-parts.js';
 import { CallRun } from './call-run.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import { timeoutFor } from './timeout-for.js';
 
+/** Who is handed the answers that come later than `start` returns. */
+export interface CallTaker {
+  answered(index: number, result: ToolResult): void;
+}
+
 /** Starts the calls of a batch: checks what was approved, claims them in the journal, runs them, can stop them. */
-export class CallStarter implements CallOwner {
-  readonly #scope: BatchScope;
-  readonly #recorder: Recorder | undefined;
-  /** Only where the caller has named it: then ids mean the same call over repeated delivery. */
-  readonly #conversation: string | undefined;
-  #running: Stoppable[] = [];
+export class CallStarter implements CallOwner, Agreements {
+  readonly #parts: BatchParts;
+  readonly #taker: CallTaker;
+  #running: Stoppable[] = NONE_RUNNING;
   #approved: Map<number, string> | undefined;
-  #stop: Stop | undefined;
   #taken: Set<number> | undefined;
 
-  constructor(scope: BatchScope, recorder: Recorder | undefined, conversation: string | undefined) {
-    this.#scope = scope;
-    this.#recorder = recorder;
-    this.#conversation = conversation;
+  constructor(parts: BatchParts, taker: CallTaker) {
+    this.#parts = parts;
+    this.#taker = taker;
   }
 
   /** Only exactly the arguments with this hash may run. */
@@ -36,32 +38,55 @@ export class CallStarter implements CallOwner {
     this.#approved.set(index, argsHash);
   }
 
+  /** Tells what runs to end; what starts later looks at the switch. */
   stop(stop: Stop): void {
-    this.#stop ??= stop;
     for (const run of [...this.#running]) run.stop(stop);
   }
 
-  start(index: number, ready: ReadyCall): ToolResult | Promise<ToolResult> {
-    if (this.#stop !== undefined) return stoppedBefore(ready.call, this.#stop);
+  /** The answer, where it is there at once; else the taker is handed it. */
+  start(index: number, ready: ReadyCall): ToolResult | undefined {
+    const { stopping, recorder } = this.#parts;
+    if (stopping.stop !== undefined) return stoppedBefore(ready.call, stopping.stop);
     const approved = this.#approved?.get(index);
     if (approved !== undefined && approved !== hashArguments(ready.call.args)) {
       return notRun(ready.call, 'user_denied', 'The arguments are not those that were approved.');
     }
-    if (this.#recorder === undefined) return this.#run(index, ready);
+    if (recorder === undefined) return this.#run(index, ready);
     let claimed: boolean | Promise<boolean>;
     try {
-      claimed = this.#recorder.claim(index, ready);
+      claimed = recorder.claim(index, ready);
     } catch (error) {
       return unclaimable(ready, error);
     }
     if (!(claimed instanceof Promise)) return this.#runClaimed(index, ready, claimed);
-    return claimed.then(
-      (mine) => this.#runClaimed(index, ready, mine),
-      (error: unknown) => unclaimable(ready, error),
+    claimed.then(
+      (mine) => this.#goOn(recorder, index, ready, mine),
+      (error: unknown) => {
+        recorder.break(error);
+        this.#taker.answered(index, unclaimable(ready, error));
+      },
     );
+    return undefined;
   }
 
-  #runClaimed(index: number, ready: ReadyCall, mine: boolean): ToolResult | Promise<ToolResult> {
+  /** With the claim everything that was asked for earlier is on disk, or is known not to be. */
+  #goOn(recorder: Recorder, index: number, ready: ReadyCall, mine: boolean): void {
+    const { accepted } = recorder;
+    if (accepted !== undefined) {
+      void accepted.then(() => this.#goOn(recorder, index, ready, mine));
+      return;
+    }
+    let result: ToolResult | undefined;
+    try {
+      recorder.requireWhole();
+      result = this.#runClaimed(index, ready, mine);
+    } catch (error) {
+      result = unclaimable(ready, error);
+    }
+    if (result !== undefined) this.#taker.answered(index, result);
+  }
+
+  #runClaimed(index: number, ready: ReadyCall, mine: boolean): ToolResult | undefined {
     if (!mine) {
       this.#taken ??= new Set();
       this.#taken.add(index);
@@ -70,7 +95,8 @@ export class CallStarter implements CallOwner {
       return failure(ready.call, 'outcome_unknown', message, 'maybe');
     }
     // The claim may have taken a while; what was cancelled meanwhile has not started.
-    return this.#stop === undefined ? this.#run(index, ready) : stoppedBefore(ready.call, this.#stop);
+    const { stop } = this.#parts.stopping;
+    return stop === undefined ? this.#run(index, ready) : stoppedBefore(ready.call, stop);
   }
 
   /** Whether another process has it: then its answer is not ours to record. */
@@ -78,46 +104,51 @@ export class CallStarter implements CallOwner {
     return this.#taken?.has(index) === true;
   }
 
-  ended(run: Stoppable): void {
-    const place = this.#running.indexOf(run);
-    if (place !== -1) this.#running.splice(place, 1);
+  ended(run: Stoppable, { index }: CallParts, late: ToolResult | undefined): void {
+    if (this.#running.length === 1 && this.#running[0] === run) this.#running = NONE_RUNNING;
+    else this.#running = this.#running.filter((other) => other !== run);
+    if (late !== undefined) this.#taker.answered(index, late);
   }
 
   late({ index, ready }: CallParts, result: ToolResult): void {
-    this.#recorder?.finish(index, ready.call, result);
+    this.#parts.recorder?.finish(index, ready.call, result);
   }
 
   get intend(): CallOwner['intend'] {
-    const recorder = this.#recorder;
+    const { recorder } = this.#parts;
     return recorder === undefined ? undefined : ({ index }, intent) => recorder.intend(index, intent);
   }
 
   noteProcess({ index, ready }: CallParts, data: JsonObject): void {
-    this.#recorder?.note(index, ready.call.id, 'process', data);
+    this.#parts.recorder?.note(index, ready.call.id, 'process', data);
   }
 
   idempotencyKey({ index, ready: { call } }: CallParts): string {
-    return this.#conversation === undefined
-      ? `${this.#scope.id}/${index}`
-      : `${this.#conversation}/${call.id}`;
+    // Only where the caller has named it do ids mean the same call over repeated delivery.
+    const { conversation } = this.#parts.options;
+    return conversation === undefined ? `${this.#parts.scope.id}/${index}` : `${conversation}/${call.id}`;
   }
 
-  #run(index: number, ready: ReadyCall): ToolResult | Promise<ToolResult> {
+  #run(index: number, ready: ReadyCall): ToolResult | undefined {
+    const { scope } = this.#parts;
     let timeoutMs: number;
     try {
-      timeoutMs = timeoutFor(ready, this.#scope.settings);
+      timeoutMs = timeoutFor(ready, scope.settings);
     } catch (error) {
       const why = `${ready.call.name} cannot say how long it may take: ${reasonOf(error)}`;
       return notRun(ready.call, 'execution_failed', why);
     }
-    this.#scope.observer?.started(ready.call);
-    const run = new CallRun({ ready, index, scope: this.#scope, timeoutMs, owner: this });
+    scope.observer?.started(ready.call);
+    const run = new CallRun({ ready, index, scope, timeoutMs, owner: this });
     // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
     if (this.#running.length === 0) this.#running = [run];
     else this.#running.push(run);
-    return run.answer();
+    return run.start();
   }
 }
+
+/** Never changed. */
+const NONE_RUNNING: Stoppable[] = [];
 
 /** How a call is answered that was stopped before it started. */
 export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): ToolResult {

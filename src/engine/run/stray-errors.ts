@@ -8,7 +8,7 @@ export interface StrayErrorOwner {
   strayError(error: unknown): void;
 }
 
-const owners = new AsyncLocalStorage<StrayErrorOwner>();
+const owners = new AsyncLocalStorage<StrayErrorOwner | undefined>();
 let watching = false;
 
 /**
@@ -21,6 +21,11 @@ export function ownStrayErrors<A extends unknown[], T>(
   ...args: A
 ): T {
   return owners.run(owner, run, ...args);
+}
+
+/** Runs what is not a tool's doing, wherever it is called from: what it throws is nobody's. */
+export function disown<A extends unknown[], T>(run: (...args: A) => T, ...args: A): T {
+  return owners.run(undefined, run, ...args);
 }
 
 /**
