@@ -157,7 +157,8 @@ describe('the journal file', () => {
     const hangs = writer('hangs', () => new Promise(() => {}));
     const executor = executorOf([writer().tool, hangs.tool], { journal: path, approver: null });
     const run = executor.start([call('1', 'hangs'), call('2')], { conversation: 'c' });
-    setTimeout(() => run.cancel(), 150);
+    await expect.poll(() => hangs.runs.length).toBe(1);
+    run.cancel();
     const results = await run.results;
     expect(results.map(({ error }) => [error?.code, error?.details?.executed])).toEqual([
       ['cancelled', 'maybe'],
@@ -343,21 +344,65 @@ describe('repeated delivery', () => {
       expect(await journal.unfinished()).toEqual([]);
     });
 
-    it('says that nobody knows yet what runs in another batch', async () => {
-      let open_ = (): void => {};
-      const { tool, runs } = writer('writer', () => new Promise<void>((resolve) => (open_ = resolve)));
-      const executor = open([tool]);
+    it('waits for what is under way in another batch, and answers the same', async () => {
+      const held = heldWriter();
+      const executor = open([held.tool]);
       const first = executor.run([call('a')], { conversation: 'c' });
-      await expect.poll(() => runs.length).toBe(1);
-      const second = await executor.run([call('a')], { conversation: 'c' });
-      expect(second[0]?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
-      open_();
+      await expect.poll(() => held.runs.length).toBe(1);
+      const second = executor.run([call('a'), call('b')], { conversation: 'c' });
+      expect(await Promise.race([second, soon()])).toBe('nothing yet');
+      held.release();
+      const [told] = await first;
+      expect(told).toMatchObject({ success: true, output: 'ran 1' });
+      const again = await second;
+      expect(again[0]).toEqual({ ...told, metadata: { replayed: true } });
+      expect(again[1]).toMatchObject({ success: true, output: 'ran 2' });
+      expect(held.runs).toHaveLength(2);
+    });
+
+    it('says that nobody knows yet, where it is not to wait any longer', async () => {
+      const held = heldWriter();
+      const executor = open([held.tool]);
+      const first = executor.run([call('a')], { conversation: 'c' });
+      await expect.poll(() => held.runs.length).toBe(1);
+      const giveUp = new AbortController();
+      const second = executor.run([call('a')], { conversation: 'c', signal: giveUp.signal });
+      await soon();
+      giveUp.abort();
+      const unknown = { code: 'outcome_unknown', details: { executed: 'maybe' } };
+      expect((await second)[0]?.error).toMatchObject(unknown);
+      held.release();
       expect((await first)[0]?.success).toBe(true);
       expect((await executor.run([call('a')], { conversation: 'c' }))[0]).toMatchObject({ success: true });
-      expect(runs).toHaveLength(1);
     });
   });
+
+  it('waits for what is under way in another executor', async () => {
+    const path = join(folder(), 'journal.db');
+    const held = heldWriter();
+    const [one, other] = [0, 1].map(() => executorOf([held.tool], { journal: path, approver: null }));
+    const first = one?.run([call('a')], { conversation: 'c' });
+    await expect.poll(() => held.runs.length).toBe(1);
+    const second = other?.run([call('a')], { conversation: 'c' });
+    expect(await Promise.race([second, soon()])).toBe('nothing yet');
+    held.release();
+    expect((await second)?.[0]).toEqual({ ...(await first)?.[0], metadata: { replayed: true } });
+    expect(held.runs).toHaveLength(1);
+  });
 });
+
+/** Its first run goes on until it is released. */
+function heldWriter() {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { ...writer('writer', () => held), release };
+}
+
+function soon(): Promise<string> {
+  return new Promise((resolve) => setTimeout(resolve, 100, 'nothing yet'));
+}
 
 describe('what is not recorded', () => {
   it('a dry run, which answers no later delivery', async () => {

@@ -6,6 +6,7 @@ import { callKey } from '../../journal/call-key.js';
 import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
 import type { BatchScope } from '../run/batch-scope.js';
 import type { EngineSettings } from '../settings.js';
+import { awaitDeliveries, isUnderWay } from './await-deliveries.js';
 import { noteIntent } from './note-intent.js';
 import { reasonOf } from './reason-of.js';
 
@@ -36,6 +37,16 @@ export class Recorder {
     const answer = this.#answers[index];
     // The journal's own text of it is found faster than one that is put together anew.
     return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
+  }
+
+  /** What becomes of calls that somebody else is at. Undefined: nobody is. */
+  awaitOthers(
+    answers: readonly Acceptance[],
+    signal: AbortSignal,
+  ): Promise<readonly Acceptance[]> | undefined {
+    const world = { ...this.#settings, journal: this.#journal };
+    if (!answers.some((answer) => isUnderWay(answer, world))) return undefined;
+    return awaitDeliveries(answers, world, { signal, limitMs: this.#settings.timeouts.default.ms });
   }
 
   /** Goes on with a batch that is recorded. */

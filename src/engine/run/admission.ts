@@ -137,19 +137,27 @@ export class Admission {
       const accepted = recorder.accept(attach, this.#judged);
       if (accepted instanceof Promise) {
         return accepted.then(
-          (answers) => this.#attach(attach, answers),
+          (answers) => this.#attach(recorder, attach, answers),
           (error: unknown) => this.#unrecorded(error),
         );
       }
-      this.#attach(attach, accepted);
+      return this.#attach(recorder, attach, accepted);
     } catch (error) {
       this.#unrecorded(error);
     }
     return undefined;
   }
 
-  #attach(attach: boolean, answers: readonly Acceptance[]): void {
-    if (attach) this.#judged = this.#judged.map((call, index) => attachToRecord(call, answers[index]));
+  #attach(recorder: Recorder, attach: boolean, answers: readonly Acceptance[]): Promise<void> | undefined {
+    if (!attach) return undefined;
+    const others = recorder.awaitOthers(answers, this.#parts.stopping.signal);
+    if (others !== undefined) return others.then((settled) => this.#attachAll(settled));
+    this.#attachAll(answers);
+    return undefined;
+  }
+
+  #attachAll(answers: readonly Acceptance[]): void {
+    this.#judged = this.#judged.map((call, index) => attachToRecord(call, answers[index]));
   }
 
   // Nothing runs that could not be accounted for.
