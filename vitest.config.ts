@@ -25,6 +25,8 @@ export default defineConfig({
     testTimeout: 20_000,
     // The first that needs the command builds it.
     hookTimeout: 60_000,
+    // A busy machine may be slow to come to what is waited for.
+    expect: { poll: { timeout: 15_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     projects: [
       { extends: true, test: { name: 'shared', include: shared, isolate: false } },
