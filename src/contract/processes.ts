@@ -41,8 +41,8 @@ export interface CommandWall {
   readonly denied?: readonly Denial[];
 }
 
-/** `write`: to what is read-only. `outside`: what is not there for commands. */
-export type Denial = 'write' | 'network' | 'outside';
+/** `write`: to what is read-only. `hidden`: what a deny pattern covers. `outside`: what is not there for commands. */
+export type Denial = 'write' | 'hidden' | 'network' | 'outside';
 
 /** What a command may use. What is left out is not limited. */
 export interface CommandLimits {

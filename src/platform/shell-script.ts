@@ -5,9 +5,12 @@ const LONGEST = 32_768;
 
 /**
  * What makes a shell that was started in the directory and environment of `start` become its program, with the files
- * that it inherits. Undefined where it cannot be said so: it is too long, or must be refused.
+ * that it inherits. Undefined where it cannot be said so: it is too long, must be refused, or a shell cannot open what
+ * it shall inherit (of places it may only hold them).
  */
-export function shellScript({ file, args, mark = '', inherit, report }: ProcessStart): string | undefined {
+export function shellScript(start: ProcessStart): string | undefined {
+  const { file, args, mark = '', inherit, report, places } = start;
+  if (places !== undefined && places.length > 0) return undefined;
   const words = [file, ...args];
   if (words.some((word) => word.includes('\0'))) return undefined;
   const script =

@@ -11,6 +11,8 @@ export const SPAWN_SERVER_PROGRAM = String.raw`
 const { execFile, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+// Node does not export it.
+const O_PATH = 0o10000000;
 const directory = fs.mkdtempSync(process.argv[1]);
 const running = new Map();
 let made = 0;
@@ -44,7 +46,7 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, report }) {
+function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, report, places = [] }) {
   const open = [];
   try {
     open.push(openForWriting(stdout));
@@ -53,12 +55,14 @@ function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, repor
     if (inherit !== null) open.push(mine);
     const told = report === null ? 'ignore' : fs.openSync(report, O_WRONLY);
     if (report !== null) open.push(told);
+    const held = places.map((place) => fs.openSync(place, O_PATH));
+    open.push(...held);
     const child = spawn(file, args, {
       argv0: name,
       cwd,
       env: { ...environment, TOOLEXEC_CALL: mark },
       detached: true,
-      stdio: ['ignore', open[0], open[1], mine, told],
+      stdio: ['ignore', open[0], open[1], mine, told, ...held],
     });
     if (child.pid === undefined) {
       child.once('error', (error) => say({ id, error: error.code }));

@@ -103,8 +103,10 @@ class NodeSpawnServer implements SpawnServer {
     });
     const inherit = nameOfOpen(start.inherit);
     const report = nameOfOpen(start.report);
+    const places = start.places?.map(nameOfOpen);
     const [stdout, stderr] = pipes;
-    this.#say({ id, file, name, args, cwd, ...this.#environment(start), stdout, stderr, inherit, report });
+    const streamsOf = { stdout, stderr, inherit, report, places };
+    this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;
       const [out, err] = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));

@@ -19,6 +19,8 @@ export interface ProcessStart {
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
   readonly report?: number;
+  /** Places held open (`holdPlace`) that the program inherits as descriptors 5, 6 and so on. */
+  readonly places?: readonly number[];
 }
 
 export interface ProcessEnd {
@@ -106,7 +108,13 @@ function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', num
     env: start.mark === undefined ? start.env : { ...start.env, TOOLEXEC_CALL: start.mark },
     detached: true,
     windowsHide: true,
-    stdio: ['ignore', ...outputs, start.inherit ?? 'ignore', start.report ?? 'ignore'],
+    stdio: [
+      'ignore',
+      ...outputs,
+      start.inherit ?? 'ignore',
+      start.report ?? 'ignore',
+      ...(start.places ?? []),
+    ],
   });
 }
 

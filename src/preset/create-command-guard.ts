@@ -1,9 +1,11 @@
 import type { Confinement } from '../contract/processes.js';
 import type { CommandGuard, WallVerdict } from '../engine/settings.js';
+import { looksLikeStandIn } from '../platform/looks-like-stand-in.js';
 
 /** What is wanted of the OS sandbox, beside what this machine has. What finds out is loaded with the first command. */
-export function createCommandGuard(os: Confinement['os']): CommandGuard {
+export function createCommandGuard(os: Confinement['os'], roots: readonly string[]): CommandGuard {
   if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
+  sweepStandIns(roots);
   let verdict: WallVerdict | undefined;
   let looking: Promise<WallVerdict> | undefined;
   return {
@@ -17,6 +19,13 @@ export function createCommandGuard(os: Confinement['os']): CommandGuard {
       return looking;
     },
   };
+}
+
+/** What a program that was killed has left in the place of a repository is taken away before the first command. */
+function sweepStandIns(roots: readonly string[]): void {
+  const left = roots.map((root) => `${root}/.git`).filter(looksLikeStandIn);
+  if (left.length === 0) return;
+  void import('../process/wall/sweep-stand-ins.js').then(({ sweepStandIns: sweep }) => sweep(left));
 }
 
 const FINE: WallVerdict = { kind: 'fine' };

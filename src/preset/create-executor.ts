@@ -94,7 +94,7 @@ function settle(options: ExecutorOptions, { around, ...opened }: Opened): Engine
     approver: options.approver,
     covers,
     runCommand: (request) => runCommandLazily({ ...request, ...around }),
-    commandGuard: createCommandGuard(around.confinement.os),
+    commandGuard: createCommandGuard(around.confinement.os, around.confinement.roots),
     search: searchLazily(sandbox),
     commandEnvironment: commandEnvironments(environment),
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),

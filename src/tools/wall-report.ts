@@ -35,6 +35,8 @@ export function wallNotice(wall: CommandWall | undefined): string {
 const DENIED: Readonly<Record<Denial, string>> = {
   write:
     'it may write in the roots and in /tmp, not elsewhere, and not what makes other programs run something (.git/hooks, .git/config and the like)',
+  hidden:
+    'what the deny patterns hide (.env, *.pem, .npmrc and the like) holds nothing for commands, and they can neither replace nor remove it, not even what an earlier command has made; git keeps what it has recorded of it: leave it out',
   network: 'it has no network; `network = true` under [tools.run_command] would give it',
   outside: 'what lies outside of the roots is not there for commands, and every command finds /tmp empty',
 };

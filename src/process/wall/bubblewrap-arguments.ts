@@ -1,12 +1,15 @@
 import type { Confinement } from '../../contract/processes.js';
 import { NETWORK_WALL, WALLS } from './bubblewrap-flags.js';
-import { guardMounts } from './guard-mounts.js';
 import { isWithin } from './is-within.js';
 import { programMounts } from './program-mounts.js';
 import { networkMounts, systemMounts } from './system-mounts.js';
 
 export interface WalledStart {
-  readonly confinement: Confinement;
+  readonly confinement: Pick<Confinement, 'roots' | 'readable' | 'network'>;
+  /** Mounts of the roots, and over what lies in them. */
+  readonly mounts: readonly string[];
+  /** Made anew, with nothing in it: of `emptyHome`. */
+  readonly home: string | undefined;
   /** Of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -15,7 +18,14 @@ export interface WalledStart {
 }
 
 /** What bubblewrap is told for one command. What comes later lies over what came before. */
-export function bubblewrapArguments({ confinement, env, cwd, program }: WalledStart): readonly string[] {
+export function bubblewrapArguments({
+  confinement,
+  mounts,
+  home,
+  env,
+  cwd,
+  program,
+}: WalledStart): readonly string[] {
   const { roots, readable, network } = confinement;
   const isWhole = roots.includes('/');
   return [
@@ -26,23 +36,25 @@ export function bubblewrapArguments({ confinement, env, cwd, program }: WalledSt
     ...systemMounts(),
     ...(network ? networkMounts() : []),
     ...['--tmpfs', '/tmp'],
-    ...homeMount(env.HOME, roots),
+    ...(home === undefined ? [] : isWithin(home, '/tmp') ? ['--dir', home] : ['--tmpfs', home]),
     ...programMounts({ env, roots }),
     ...readable.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]),
-    ...guardMounts(confinement.guarded()),
+    ...mounts,
     ...(isWhole ? [] : ['--remount-ro', '/']),
     ...['--chdir', cwd, '--', ...program],
   ];
 }
 
-/** An empty place for caches and settings, gone with the command: programs that cannot write at home often give up. */
-function homeMount(home: string | undefined, roots: readonly string[]): readonly string[] {
-  if (home === undefined || !/^\/./.test(home)) return [];
-  if (isWithin(home, '/tmp')) return ['--dir', home];
-  if (roots.includes('/') || SYSTEM.some((place) => isWithin(home, place) || isWithin(place, home)))
-    return [];
-  return ['--tmpfs', home];
+/**
+ * Where the home directory is an empty place for caches and settings, gone with the command: programs that cannot write
+ * at home often give up. Undefined where it is something else.
+ */
+export function emptyHome(home: string | undefined, roots: readonly string[]): string | undefined {
+  if (home === undefined || !/^\/./.test(home) || roots.some((root) => isWithin(home, root)))
+    return undefined;
+  if (isWithin(home, '/tmp')) return home === '/tmp' ? undefined : home;
+  const isTaken = SYSTEM.some((place) => isWithin(home, place) || isWithin(place, home));
+  return isTaken ? undefined : home;
 }
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/dev', '/proc', '/tmp', '/nix', '/gnu'];

@@ -1,11 +1,12 @@
 import type { CommandWall, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { findWall, knownWall } from './find-wall.js';
+import type { Bubblewrap } from './open-wall.js';
 
 export interface ChosenWall {
   readonly wall: CommandWall;
   /** What builds it, where it stands. */
-  readonly inside?: { readonly bubblewrap: string; readonly confinement: Confinement };
+  readonly inside?: { readonly bubblewrap: Bubblewrap; readonly confinement: Confinement };
 }
 
 /** @throws ToolError `sandbox_violation` where a wall is required and none stands. */
@@ -14,7 +15,7 @@ export async function chooseWall(confinement: Confinement | undefined): Promise<
   const wall = knownWall() ?? (await findWall());
   if (wall.stands) {
     const { network } = confinement;
-    return { wall: { kind: 'bubblewrap', network }, inside: { bubblewrap: wall.file, confinement } };
+    return { wall: { kind: 'bubblewrap', network }, inside: { bubblewrap: wall, confinement } };
   }
   if (confinement.os === 'required') throw wallRequired(wall);
   return { wall: { ...NO_WALL, reason: wall.reason } };

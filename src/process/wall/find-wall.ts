@@ -6,7 +6,7 @@ import { systemMounts } from './system-mounts.js';
 
 /** Whether commands can be kept inside something here. */
 export type Wall =
-  | { readonly stands: true; readonly file: string }
+  | { readonly stands: true; readonly file: string; readonly byDescriptor: boolean }
   | { readonly stands: false; readonly reason: string; readonly remedy: string };
 
 /** Looks once for a process: builds a sandbox and tries from inside what must not be possible. Never rejects. */
@@ -43,9 +43,15 @@ async function testWall(): Promise<Wall> {
   if (file === undefined) return { stands: false, reason: 'bubblewrap is not installed', remedy: INSTALL };
   const args = [...WALLS, ...NETWORK_WALL, ...systemMounts(), '--tmpfs', '/tmp', '--remount-ro', '/'];
   const answer = await askProgram(file, [...args, '--', '/bin/sh', '-c', PROBE], {});
-  if (answer.ok) return { stands: true, file };
+  if (answer.ok) return { stands: true, file, byDescriptor: await takesDescriptors(file) };
   const remedy = /nknown option/.test(answer.reason) ? INSTALL : ALLOW;
   return { stands: false, reason: `${file} cannot isolate here: ${answer.reason}`, remedy };
+}
+
+/** Without that, what is mounted is what a path leads to a little later. */
+async function takesDescriptors(file: string): Promise<boolean> {
+  const help = await askProgram(file, ['--help'], {});
+  return help.ok && /--ro-bind-fd\b/.test(help.stdout);
 }
 
 /** Tries what a command must not be able to do, and says what it could. */
@@ -53,6 +59,7 @@ const PROBE = `
 fail() { echo "$1" >&2; exit 1; }
 ( : > /probe ) 2>/dev/null && fail 'the root can be written'
 ( : > /usr/probe ) 2>/dev/null && fail '/usr can be written'
+( : >> /proc/sys/kernel/core_pattern ) 2>/dev/null && fail 'settings of the kernel can be written'
 ( : > /tmp/probe ) 2>/dev/null || fail '/tmp cannot be written'
 for place in /home /root /run /var /etc/shadow; do [ -e $place ] && fail "$place can be seen"; done
 [ $$ -le 3 ] || fail 'processes of the machine can be seen'

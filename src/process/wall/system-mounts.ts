@@ -13,6 +13,8 @@ export function systemMounts(): readonly string[] {
     ...KEYS.filter(exists).flatMap((path) => ['--tmpfs', path]),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
+    // Root owns these files, and needs no capability to write them: `core_pattern` names a program that the kernel runs.
+    ...KERNEL.filter(exists).flatMap((path) => ['--ro-bind', path, path]),
   ];
   return mounts;
 }
@@ -42,6 +44,9 @@ const LOOKED_UP = [
 
 /** What only those look up who reach the network. */
 const LOOKED_UP_FOR_NETWORK = ['ca-certificates', 'resolv.conf', 'services'].map((name) => `/etc/${name}`);
+
+/** Of the machine, whatever the namespace. */
+const KERNEL = ['/proc/sys'];
 
 /** Private keys among the certificates. */
 const KEYS = ['/etc/ssl/private', '/etc/pki/tls/private'];

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Confinement, Denial } from '../../contract/processes.js';
 import { isWithin } from './is-within.js';
 
@@ -5,19 +6,33 @@ import { isWithin } from './is-within.js';
  * What the wall has kept from a command, as far as its last words tell.
  * @param said the end of its output
  */
-export function tellDenied({ roots, network }: Confinement, said: string): readonly Denial[] {
+export function tellDenied({ roots, network, guarded }: Confinement, said: string): readonly Denial[] {
   const denied: Denial[] = [];
-  if (READ_ONLY.test(said)) denied.push('write');
+  const lines = said.split('\n').filter((line) => COVERED.test(line));
+  const hidden = lines.length === 0 ? [] : guarded().hidden.map(({ path }) => basename(path));
+  const ofHidden = lines.filter((line) => OWN_WORDS.test(line) || hidden.some((name) => line.includes(name)));
+  if (READ_ONLY.test(said) || lines.some((line) => BUSY.test(line) && !ofHidden.includes(line)))
+    denied.push('write');
+  if (ofHidden.length > 0) denied.push('hidden');
   if (!network && NO_NETWORK.test(said)) denied.push('network');
-  if (namesHidden(said, roots) || NO_HOME.test(said)) denied.push('outside');
+  if (namesHidden(said, roots) || OUTSIDE_OF_GIT.test(said)) denied.push('outside');
   return denied;
 }
 
-/** The second is what replacing or removing a path says that something is mounted on; the third is git about one. */
-const READ_ONLY = /read-only file ?system|EROFS|device or resource busy|EBUSY|can only add regular files/i;
+const READ_ONLY = /read-only file ?system|EROFS/i;
 
-/** Git, which has looked for its settings at home. */
-const NO_HOME = /please tell me who you are/i;
+/** What replacing or removing a path says that something is mounted on. */
+const BUSY = /device or resource busy|EBUSY/i;
+
+/** The same, what reading one says, what git says about one that is no file, and what our filter says. */
+const COVERED =
+  /device or resource busy|EBUSY|permission denied|EACCES|can only add regular files|unsupported file type|cannot hash|hidden-by-toolexec|hidden from commands/i;
+
+const OWN_WORDS = /hidden-by-toolexec|hidden from commands/;
+
+/** Git, which has looked for its settings at home, for objects that it borrows, or for a repository elsewhere. */
+const OUTSIDE_OF_GIT =
+  /please tell me who you are|unable to normalize alternate object path|object directory \S+ does not exist|not a git repository: \S*\/\.git\//i;
 
 const NO_NETWORK =
   /network is unreachable|could not resolve host|temporary failure in name resolution|name or service not known|ENETUNREACH|EAI_AGAIN|getaddrinfo ENOTFOUND|no route to host/i;

@@ -2,7 +2,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -198,56 +197,6 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
     for (const name of ['.env', '.ssh/key', '.vscode/tasks.json', '.envrc']) {
       expect(readFileSync(join(root, name), 'utf8')).toBe('before');
     }
-  });
-});
-
-describe.skipIf(WHY_NO_WALL)(`git inside the wall${WHY_NO_WALL}`, () => {
-  const git = () => ({
-    hidden: [],
-    readOnly: [{ path: join(root, '.git'), type: 'dir' as const }],
-    missing: [],
-    incomplete: false,
-  });
-  const plantings = [
-    'mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit',
-    'mv .git .moved; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit',
-    'rm -rf .git/hooks; ln -s ../evil .git/hooks; mkdir evil; echo evil > evil/pre-commit',
-    'git config core.hooksPath evil; echo "[core] fsmonitor=evil" >> .git/config; mv .git/config x',
-    'ln -sf /dev/null .git/config; rm -f .git/config; echo evil > .git/config',
-  ];
-
-  it('commits, and plants nothing that git would run', async () => {
-    const plain = confine({ os: 'off' });
-    const who = 'git -c user.name=x -c user.email=x@example.com';
-    await run(`git init -q; echo 1 > a; git add a; ${who} commit -qm first`, { confinement: plain });
-    const config = readFileSync(join(root, '.git/config'), 'utf8');
-    const confinement = confine({ guarded: git });
-    expect(
-      await run(`echo 2 > a; ${who} commit -qam second && git log --oneline | wc -l`, { confinement }),
-    ).toMatchObject({
-      exitCode: 0,
-      stdout: { head: '2\n' },
-    });
-    for (const planting of plantings) await run(planting, { confinement });
-    await run('echo ../evil > .git/commondir; echo evil > .git/config.worktree', { confinement });
-    expect(readdirSync(join(root, '.git'))).not.toContain('commondir');
-    expect(readdirSync(join(root, '.git'))).not.toContain('config.worktree');
-    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
-    expect(readdirSync(join(root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
-  });
-
-  it('makes no repository where there is none, and leaves no trace of that', async () => {
-    for (const planting of [
-      ...plantings,
-      'git init',
-      'rmdir .git; mkdir .git',
-      'rm -rf .git; echo x > .git',
-    ]) {
-      await run(planting);
-      expect(readdirSync(root).filter((name) => name === '.git' || name === '.moved')).toEqual([]);
-    }
-    await Promise.all(plantings.flatMap((planting) => [run(planting), run('sleep 0.1')]));
-    expect(existsSync(join(root, '.git'))).toBe(false);
   });
 });
 

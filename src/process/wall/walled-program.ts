@@ -3,11 +3,14 @@
  * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but the init
  * and itself. Only it can tell an exit code of 137 from a KILL: the shell says a word of those who die by a signal, and
  * its own words go to the report. (Not those about a command that it has redirected: hence the subshell.)
+ *
+ * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
-export function walledProgram({ limits, isReported }: WalledProgram): string {
+export function walledProgram({ limits, isReported, settings }: WalledProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
-
+[ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
+${settings === undefined ? '' : `printf %s ${quoted(settings.text)} >${quoted(settings.path)}`}
 trap : HUP INT QUIT TERM
 echo started >&4
 (
@@ -34,4 +37,10 @@ export interface WalledProgram {
   readonly limits: string;
   /** Somebody reads descriptor 4. */
   readonly isReported: boolean;
+  /** A file to be written before. */
+  readonly settings: { readonly path: string; readonly text: string } | undefined;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

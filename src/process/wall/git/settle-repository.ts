@@ -1,0 +1,75 @@
+import { directoryEntries, entryStat, moveEntry } from '../../../platform/fs-entry.js';
+import { makeEmptyDirectory, removeFile } from '../../../platform/make-empty.js';
+import { removeQuietly } from '../../../platform/remove-quietly.js';
+import { writeNewFile } from '../../../platform/write-new-file.js';
+import { readSmallFile } from './find-repositories.js';
+import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
+
+/**
+ * A repository that commands have made aside becomes one, without what would make git run programs: of its settings
+ * those stay that are known to be harmless, and none of its hooks. What is no repository is taken away.
+ * @param made where they have made it. Nobody works in it any more.
+ * @param git where it shall be; an existing directory.
+ */
+export function settleRepository(made: string, git: string): void {
+  const entries = entryStat(made)?.isDirectory() === true ? directoryEntries(made) : [];
+  for (const { name, type } of entries) {
+    if (type !== 'file' && type !== 'dir') removeFile(`${made}/${name}`);
+  }
+  if (REPOSITORY.every(([name, type]) => entryStat(`${made}/${name}`)?.[type]() === true)) {
+    disarm(made);
+    for (const { name } of directoryEntries(made))
+      if (name !== 'HEAD') moveEntry(`${made}/${name}`, `${git}/${name}`);
+    // With this it is one.
+    moveEntry(`${made}/HEAD`, `${git}/HEAD`);
+  }
+}
+
+const REPOSITORY = [
+  ['HEAD', 'isFile'],
+  ['objects', 'isDirectory'],
+  ['refs', 'isDirectory'],
+] as const;
+
+/** Hooks, settings, and what leads to others of them. */
+const DANGEROUS = ['hooks', 'commondir', 'config.worktree', 'gitdir', 'modules', 'worktrees'];
+
+function disarm(git: string): void {
+  const settings = parseGitConfig(readSmallFile(`${git}/config`)).filter(isHarmless);
+  for (const name of [...DANGEROUS, 'config']) removeQuietly(`${git}/${name}`);
+  makeEmptyDirectory(`${git}/hooks`);
+  writeNewFile(`${git}/config`, formatGitConfig(settings));
+}
+
+function isHarmless({ section, subsection, key, value = '' }: GitSetting): boolean {
+  if (section === 'remote' && key === 'url') return ADDRESS.test(value);
+  const keys = (subsection === undefined ? OF_ALL : OF_EACH).get(section);
+  return keys?.includes(key) === true;
+}
+
+/** Not `ext::`, which runs what follows, nor what begins like an option. */
+const ADDRESS = /^(?:(?:https?|ssh|git|file):\/\/|[\w./~])(?!.*::)/;
+
+const OF_ALL = new Map(
+  Object.entries<readonly string[]>({
+    core: [
+      'repositoryformatversion',
+      'filemode',
+      'bare',
+      'logallrefupdates',
+      'ignorecase',
+      'precomposeunicode',
+      'symlinks',
+      'autocrlf',
+      'eol',
+    ],
+    extensions: ['objectformat', 'refstorage'],
+    user: ['name', 'email'],
+    init: ['defaultbranch'],
+    pull: ['rebase', 'ff'],
+  }),
+);
+
+const OF_EACH = new Map(
+  Object.entries<readonly string[]>({ remote: ['fetch'], branch: ['remote', 'merge', 'rebase'] }),
+);

@@ -1,0 +1,152 @@
+import type { GuardedPath } from '../../../contract/processes.js';
+import { filePrint } from '../../../platform/fs-entry.js';
+import { readFileBytes } from '../../../platform/read-file-bytes.js';
+import { makeStandInFiles, type StandInFile } from '../../../platform/stand-in-files.js';
+import { isWithin } from '../is-within.js';
+import { type Repository, readSmallFile } from './find-repositories.js';
+import { type IndexEntry, parseGitIndex } from './parse-git-index.js';
+import { attributesOf, CLEAN_FILTER, excludesOf, FILTER_NAME } from './stand-in-filter.js';
+
+/** How what is hidden, and known to git, is shown to commands. */
+export interface TrackedStandIns {
+  /** What is mounted over a hidden path; undefined where git knows nothing of it. */
+  mountOf(hidden: GuardedPath): readonly string[] | undefined;
+  /** Mounts of what git needs to know about it, and variables that tell it. */
+  readonly mounts: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Git takes a tracked file that is empty for changed, and one that is missing for removed, and would record that. So
+ * what it tracks of the hidden is shown as files of the same size, time and mode that hold nothing, and a filter that
+ * answers with what git has already, whenever it wants to read one.
+ */
+export function trackedStandIns(
+  repositories: readonly Repository[],
+  hidden: readonly GuardedPath[],
+): TrackedStandIns {
+  if (hidden.length === 0) return NONE;
+  const tracked = repositories.map((repository) => trackedIn(repository, hidden));
+  const entries = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
+  const doubtful = repositories.filter((_, index) => tracked[index] === 'unknown').map(({ top }) => top);
+  const made =
+    entries.length > MOST_FILES ? undefined : standInsFor(entries, unknownTo(repositories, entries, hidden));
+  return {
+    mountOf(path) {
+      const isTracked = entries.some((entry) => isOf(entry, path));
+      if (isTracked && made !== undefined) return ['--ro-bind', `${made}/files${path.path}`, path.path];
+      const isDoubtful = isTracked || doubtful.some((top) => isWithin(path.path, top));
+      // Git does not take for removed what it may not look into.
+      return path.type === 'dir' && isDoubtful ? closed(path.path) : undefined;
+    },
+    mounts: made === undefined ? [] : ['--ro-bind', `${made}/git`, PLACE],
+    env: made === undefined ? {} : SETTINGS,
+  };
+}
+
+function standInsFor(entries: readonly TrackedFile[], unknown: readonly GuardedPath[]): string | undefined {
+  if (entries.length === 0 && unknown.length === 0) return undefined;
+  return makeStandInFiles(JSON.stringify([entries, unknown]), () => filesFor(entries, unknown));
+}
+
+/** What git does not track, by its path from the top: it would try to add it, and add nothing else for that. */
+function unknownTo(
+  repositories: readonly Repository[],
+  entries: readonly TrackedFile[],
+  hidden: readonly GuardedPath[],
+): readonly GuardedPath[] {
+  return repositories.flatMap(({ top }) =>
+    hidden
+      .filter((place) => isWithin(place.path, top) && !entries.some((entry) => isOf(entry, place)))
+      .map(({ path, type }) => ({ path: path.slice(top.length + 1), type })),
+  );
+}
+
+function isOf({ at }: Pick<TrackedFile, 'at'>, { path, type }: GuardedPath): boolean {
+  return type === 'dir' ? at.startsWith(`${path}/`) : at === path;
+}
+
+function closed(path: string): readonly string[] {
+  return ['--perms', '000', '--tmpfs', path, '--remount-ro', path];
+}
+
+const NONE: TrackedStandIns = { mountOf: () => undefined, mounts: [], env: {} };
+
+/** Beyond, hidden directories are shown as closed, and hidden files as empty devices, which git refuses to record. */
+const MOST_FILES = 2000;
+
+interface TrackedFile extends IndexEntry {
+  /** Absolute. */
+  readonly at: string;
+}
+
+function trackedIn(
+  { top, directory, common }: Repository,
+  hidden: readonly GuardedPath[],
+): readonly TrackedFile[] | 'unknown' {
+  const below = hidden.filter(({ path }) => isWithin(path, top));
+  const index = `${directory}/index`;
+  const print = filePrint(index);
+  // Nothing is tracked yet.
+  if (below.length === 0 || print === undefined) return [];
+  const key = JSON.stringify([print, below]);
+  const known = seen.get(index);
+  if (known?.key === key) return known.found;
+  const hashBytes = /^\s*objectformat\s*=\s*"?sha256/im.test(readSmallFile(`${common}/config`)) ? 32 : 20;
+  const isHidden = (path: string): boolean => {
+    const at = `${top}/${path}`;
+    return below.some((place) => isOf({ at }, place));
+  };
+  const placed =
+    readIndex(index, hashBytes, isHidden)?.map((entry) => ({ ...entry, at: `${top}/${entry.path}` })) ??
+    'unknown';
+  if (seen.size > 100) seen.clear();
+  seen.set(index, { key, found: placed });
+  return placed;
+}
+
+const seen = new Map<string, { readonly key: string; readonly found: readonly TrackedFile[] | 'unknown' }>();
+
+const INDEX_BYTES = 256 * 1024 * 1024;
+
+function readIndex(
+  index: string,
+  hashBytes: number,
+  isWanted: (path: string) => boolean,
+): readonly IndexEntry[] | undefined {
+  try {
+    const bytes = readFileBytes(index, { maxBytes: INDEX_BYTES, acceptPipes: false });
+    return parseGitIndex(Buffer.from(bytes), hashBytes, isWanted);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Programs that read lines find none; a large one is nothing but its size. */
+const LINES_BYTES = 16 * 1024;
+
+function filesFor(entries: readonly TrackedFile[], unknown: readonly GuardedPath[]): readonly StandInFile[] {
+  return [
+    ...entries.map(({ at, size, modifiedSeconds, isExecutable }) => ({
+      path: `files${at}`,
+      content: size > LINES_BYTES ? size : '\n'.repeat(size),
+      modifiedSeconds,
+      isExecutable,
+    })),
+    { path: 'git/attributes', content: attributesOf(entries.map(({ path }) => path)) },
+    { path: 'git/excludes', content: excludesOf(unknown) },
+    { path: 'git/clean', content: CLEAN_FILTER },
+  ];
+}
+
+const PLACE = '/etc/toolexec';
+
+/** Whose file it is, where it lies and when its state was changed differ from what git has noted. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  'core.checkStat': 'minimal',
+  'core.attributesFile': `${PLACE}/attributes`,
+  'core.excludesFile': `${PLACE}/excludes`,
+  [`filter.${FILTER_NAME}.clean`]: `sh ${PLACE}/clean %f`,
+  [`filter.${FILTER_NAME}.smudge`]: 'cat',
+  [`filter.${FILTER_NAME}.required`]: 'true',
+};

@@ -1,0 +1,54 @@
+import { type HeldPlace, holdPlace } from '../../platform/held-place.js';
+
+/**
+ * Mounts what lies at canonical paths now. What takes their names while bubblewrap works, a link to the outside least
+ * of all, is not mounted: it is handed descriptors, and gives up where a path leads somewhere else.
+ */
+export interface MountHolder {
+  /** Arguments that mount a path, over itself if not elsewhere. @throws PlaceChanged where nothing is, or a link leads there. */
+  readonly writable: (path: string, onto?: string) => readonly string[];
+  readonly readOnly: (path: string) => readonly string[];
+  /** Holds it for our own use. */
+  readonly hold: (path: string) => HeldPlace;
+  /** What is held, for the program to inherit, in the order of its descriptors. */
+  readonly places: () => readonly number[];
+  readonly close: () => void;
+}
+
+/** A path is not what it was when it was judged. */
+export class PlaceChanged extends Error {
+  constructor(readonly path: string) {
+    super(`"${path}" is not there any more, or has become a link`);
+    this.name = 'PlaceChanged';
+  }
+}
+
+/** The first descriptor that bubblewrap has for a place; those before it are the streams, the mark and the report. */
+const FIRST = 5;
+
+/** @param byDescriptor bubblewrap knows `--bind-fd`; without that it is told paths, and a window is left. */
+export function openMountHolder(byDescriptor: boolean): MountHolder {
+  const held: HeldPlace[] = [];
+  const inherited: number[] = [];
+  const hold = (path: string): HeldPlace => {
+    const place = holdPlace(path);
+    if (place === undefined) throw new PlaceChanged(path);
+    held.push(place);
+    return place;
+  };
+  const mount = (option: '--bind' | '--ro-bind', path: string, onto = path): readonly string[] => {
+    const { fd } = hold(path);
+    if (!byDescriptor) return [option, path, onto];
+    inherited.push(fd);
+    return [`${option}-fd`, `${FIRST + inherited.length - 1}`, onto];
+  };
+  return {
+    writable: (path, onto) => mount('--bind', path, onto),
+    readOnly: (path) => mount('--ro-bind', path),
+    hold,
+    places: () => inherited,
+    close() {
+      for (const place of held.splice(0)) place.close();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandOutcome } from '../../src/contract/processes.js';
+import { WHY_NO_WALL } from '../../src/process/fixtures/wall-here.js';
+import { runCommand } from '../../src/process/run-command.js';
+import { findWall } from '../../src/process/wall/find-wall.js';
+import { createSandbox } from '../../src/sandbox/create-sandbox.js';
+
+/*
+ * While walls are built, somebody swaps a directory that holds what has to be covered for a link to the outside. What is
+ * mounted comes from descriptors: a path that leads elsewhere by then is not mounted, and the command does not run.
+ */
+const SECRET = 'the-secret-beside-the-root';
+const outside = realpathSync(mkdtempSync(join(tmpdir(), 'mount-race-')));
+const root = join(outside, 'root');
+afterAll(() => rmSync(outside, { recursive: true, force: true }));
+
+beforeAll(() => {
+  mkdirSync(join(root, 'd/.vscode'), { recursive: true });
+  mkdirSync(join(root, 'd/.git/objects'), { recursive: true });
+  writeFileSync(join(root, 'd/.git/HEAD'), 'ref: refs/heads/main\n');
+  for (const folder of ['.vscode', '.git/hooks', '.git/objects'])
+    mkdirSync(join(outside, 'd', folder), { recursive: true });
+  for (const path of ['.vscode/secret', '.git/HEAD', '.git/secret', '.git/config'])
+    writeFileSync(join(outside, 'd', path), SECRET);
+});
+
+const wall = await findWall();
+const byDescriptor = wall.stands && wall.byDescriptor;
+const why = WHY_NO_WALL || (byDescriptor ? '' : ' (skipped: this bubblewrap takes no descriptors)');
+
+const SWAP = `
+const fs = require('node:fs');
+const [d, e, link, outside] = process.argv.slice(1);
+fs.symlinkSync(outside, link);
+// Whoever looks for a mount point makes one where nothing is.
+const move = (from, to) => {
+  try {
+    fs.renameSync(from, to);
+  } catch {
+    fs.rmSync(to, { recursive: true, force: true });
+    fs.renameSync(from, to);
+  }
+};
+for (;;) {
+  try {
+    move(d, e);
+    move(link, d);
+    move(d, link);
+    move(e, d);
+  } catch (error) {
+    if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
+    fs.rmSync(d, { recursive: true, force: true });
+    if (fs.existsSync(e)) fs.renameSync(e, d);
+    fs.rmSync(link, { force: true });
+    fs.symlinkSync(outside, link);
+  }
+}
+`;
+
+describe.skipIf(why)(`walls that are built in a race for links${why}`, { timeout: 120_000 }, () => {
+  it('show and lend nothing of the outside', async () => {
+    const swapper = spawn(process.execPath, [
+      '-e',
+      SWAP,
+      join(root, 'd'),
+      join(root, 'e'),
+      join(root, 'l'),
+      join(outside, 'd'),
+    ]);
+    const score = { ran: 0, refused: 0 };
+    try {
+      for (let round = 0; round < 150; round++) {
+        const outcome = await run().catch((error: { code: string }) => error.code);
+        if (outcome === 'spawn_failed') score.refused++;
+        else {
+          expect(typeof outcome === 'string' ? outcome : outcome.stdout.head).not.toContain(SECRET);
+          score.ran++;
+        }
+      }
+      expect(swapper.exitCode).toBeNull();
+    } finally {
+      swapper.kill('SIGKILL');
+    }
+    expect(readdirSync(join(outside, 'd/.git')).toSorted()).toEqual([
+      'HEAD',
+      'config',
+      'hooks',
+      'objects',
+      'secret',
+    ]);
+    expect(readdirSync(join(outside, 'd/.git/hooks'))).toEqual([]);
+    // Else nothing was raced.
+    expect([score.ran > 5, score.refused > 5]).toEqual([true, true]);
+  });
+});
+
+function run(): Promise<CommandOutcome> {
+  const sandbox = createSandbox({ roots: [root] });
+  const guarded = () => sandbox.guarded?.() ?? { hidden: [], readOnly: [], missing: [], incomplete: false };
+  return runCommand({
+    shell: 'sh',
+    command:
+      'cat d/.vscode/secret d/.git/secret e/.vscode/secret e/.git/secret l/.git/secret; echo x > d/.git/planted; grep -a mount-race /proc/self/mountinfo',
+    cwd: root,
+    env: { PATH: '/usr/bin:/bin' },
+    signal: AbortSignal.timeout(20_000),
+    keepBytes: 1 << 16,
+    confinement: { os: 'required', network: false, roots: [root], readable: [], guarded },
+  });
+}
