@@ -3,6 +3,8 @@ import { JsonTextError } from './json-text-error.js';
 export interface JsonTextLimits {
   readonly maxDepth: number;
   readonly maxValues: number;
+  /** Lets integers pass that a double would round: for who keeps the text. */
+  readonly keepsText?: boolean;
 }
 
 /** @throws JsonTextError unless `text` is one strict JSON value within the limits. */
@@ -217,7 +219,7 @@ class Scanner {
     if (!Number.isFinite(value)) {
       this.#fail(this.#at, `the number ${cut(number)} is too large. Send it as a string.`);
     }
-    if (/^-?[0-9]+$/.test(number) && losesDigits(number, value)) {
+    if (this.#limits.keepsText !== true && /^-?[0-9]+$/.test(number) && losesDigits(number, value)) {
       this.#fail(this.#at, `the integer ${cut(number)} would lose digits. Send it as a string.`);
     }
     return number.length;

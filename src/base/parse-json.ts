@@ -5,6 +5,8 @@ export interface JsonLimits {
   readonly maxDepth?: number;
   /** Object members and array elements in the whole text; default 100,000. */
   readonly maxValues?: number;
+  /** Integers that a double would round are no error: the caller keeps their text. Default false. */
+  readonly keepsText?: boolean;
 }
 
 /**
@@ -14,6 +16,7 @@ export interface JsonLimits {
  * @throws JsonTextError with position, line and column.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): unknown {
-  checkJsonText(text, { maxDepth: limits.maxDepth ?? 64, maxValues: limits.maxValues ?? 100_000 });
+  const { maxDepth = 64, maxValues = 100_000, keepsText = false } = limits;
+  checkJsonText(text, { maxDepth, maxValues, keepsText });
   return JSON.parse(text);
 }

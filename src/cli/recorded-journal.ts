@@ -41,6 +41,26 @@ export function requireJournal(options: JournalChoice, surroundings: Pick<Surrou
   );
 }
 
+/**
+ * For commands that work on what a run has recorded, and would make a journal where there is none.
+ * @param journal the file, as `settleRun` gives it
+ * @throws UsageError where there is none yet
+ */
+export function requireRecorded(journal: string, action: string): void {
+  if (isRecorded(journal)) return;
+  throw new UsageError(`Cannot ${action}: ${describeMissing(journal)}. ${REMEDY}`);
+}
+
+export function isRecorded(journal: string): boolean {
+  return probePlace(journal).exists;
+}
+
+export function describeMissing(journal: string): string {
+  return `there is no journal "${journal}", so nothing was run with it`;
+}
+
+const REMEDY = 'Name the one of the run with --journal, or its directory with --root.';
+
 /** What is wrong with a journal's file is for the person to mend. @throws UsageError */
 export async function readingJournal<T>(read: () => T | Promise<T>): Promise<T> {
   try {

@@ -98,6 +98,22 @@ export interface BatchRun {
   cancel(reason?: string): void;
 }
 
+/** A batch whose calls are still arriving. One of `start` and `drop` ends it; should this process die before, recovery does. */
+export interface IncomingBatch {
+  /** Of the batch that it will be. */
+  readonly id: string;
+  /**
+   * Records what the stream has brought: its next calls, in order, and all that the model has said so far. Resolves
+   * when that is as durable as the journal is.
+   * @throws ToolError `bad_args` once it was started or dropped, `journal_unavailable`.
+   */
+  add(calls: readonly ToolCall[], said?: string): Promise<void>;
+  /** The stream is whole: runs its calls, with the options of `receive`. */
+  start(): BatchRun;
+  /** The stream was broken off: every call is answered `cancelled`, executed: no, and that is recorded. */
+  drop(reason?: string): Promise<readonly ToolResult[]>;
+}
+
 export interface Executor {
   /** What would happen. Touches nothing, asks nobody, records nothing. */
   plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
@@ -105,6 +121,11 @@ export interface Executor {
   run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
   /** The same, live. */
   start(calls: readonly ToolCall[], options?: RunOptions): BatchRun;
+  /**
+   * For calls that arrive while the model still speaks (FR-RES-04a): they are on disk before they are a batch. After a
+   * crash they are found as a batch of which nothing was started.
+   */
+  receive(options?: RunOptions): IncomingBatch;
   /** One call by name. */
   execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
   /** For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output. */

@@ -51,6 +51,8 @@ export interface FileChange {
 export interface FileIntent {
   readonly op: 'write' | 'writeAll' | 'remove' | 'rename';
   readonly changes: readonly IntendedChange[];
+  /** Directories that were made for it, canonical, outermost first; left out where there are none. */
+  readonly made?: readonly string[];
 }
 
 export interface IntendedChange {
@@ -79,6 +81,8 @@ export interface ChangeOptions {
 export interface WriteAllOptions extends ChangeOptions {
   /** Called before every attempt (another process may be changing the files); what it throws ends them. */
   readonly check?: () => void;
+  /** Canonical directories that go once all is done, as far as they are empty then. */
+  readonly tidy?: readonly string[];
 }
 
 /**

@@ -80,6 +80,14 @@ export interface BatchFilter {
   readonly before?: string;
 }
 
+/** A part of a list of calls. */
+export interface CallPage {
+  /** At most so many. */
+  readonly limit: number;
+  /** Only those behind this one, which need not be in the list any more. Left out: from the beginning. */
+  readonly after?: CallKey;
+}
+
 /**
  * What is decided about a batch as a whole. `wait`: it waits for the person, and so does its conversation. `resume`:
  * its results count as they are. `discard`: they count as failures.
@@ -115,7 +123,13 @@ export type Acceptance =
    * Not accepted: a batch of this conversation waits for the person. Only where deliveries attach; what was delivered
    * before is `known` all the same. Nothing of such a batch is recorded, and the key names nothing.
    */
-  | { readonly kind: 'waits'; readonly key: CallKey; readonly batchId: string };
+  | {
+      readonly kind: 'waits';
+      readonly key: CallKey;
+      readonly batchId: string;
+      /** What its last decision says (`data.why`); left out where it says nothing. */
+      readonly why?: string;
+    };
 
 export type CallState = 'queued' | 'running' | 'done';
 
@@ -140,7 +154,7 @@ export interface CallRecord extends CallEntry {
 
 /** Facts a probe or an undo will need, on disk before the effect they speak of. */
 export interface JournalNote {
-  readonly kind: 'intent' | 'preimage' | 'process' | 'approval' | 'late_result' | 'undo';
+  readonly kind: 'intent' | 'preimage' | 'process' | 'approval' | 'late_result' | 'undo' | 'received';
   readonly data: JsonObject;
   readonly at: number;
 }
@@ -187,8 +201,8 @@ export interface Journal {
   find(conversation: string | undefined, callId: string): Awaitable<CallRecord | undefined>;
   /** A batch's calls, in order. */
   batch(id: string): Awaitable<readonly CallRecord[]>;
-  /** Calls that are not done, oldest first; of one conversation, or of all. */
-  unfinished(conversation?: string): Awaitable<readonly CallRecord[]>;
+  /** Calls that are not done, oldest first; of one conversation, or of all; all of them, or a page. */
+  unfinished(conversation?: string, page?: CallPage): Awaitable<readonly CallRecord[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
   /** What was kept under this hash; undefined where nothing is, or it was forgotten. */
   kept(hash: string): Awaitable<Uint8Array | undefined>;

@@ -4,6 +4,7 @@ import type { ConversationMemory } from '../contract/context.js';
 import type {
   BatchRun,
   Executor,
+  IncomingBatch,
   RecoveredBatch,
   RunOptions,
   UndoOptions,
@@ -21,6 +22,7 @@ import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
+import { IncomingCalls } from './receive/incoming-calls.js';
 import { shieldLogger } from './record/shield-logger.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run/batch.js';
@@ -45,6 +47,9 @@ const NO_CACHE: ResultCache = Object.freeze({
   clear() {},
   stats: () => ({ hits: 0, misses: 0, evictions: 0, size: 0, capacity: 0, hitRate: 0 }),
 });
+
+/** A batch that has its id already, and its calls where they were recorded before. */
+type NamedBatch = Pick<DeferredBatch, 'id'> & Partial<Pick<DeferredBatch, 'calls'>>;
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
 
@@ -84,10 +89,10 @@ class Engine implements Executor {
     return this.#watched(calls, options);
   }
 
-  #watched(calls: readonly ToolCall[], options: RunOptions, deferred?: DeferredBatch): BatchRun {
+  #watched(calls: readonly ToolCall[], options: RunOptions, named?: NamedBatch): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    const { id, batch, results } = this.#begin(calls, options, observer, deferred);
+    const { id, batch, results } = this.#begin(calls, options, observer, named);
     const ended = results.finally(() => stream.end());
     return {
       id,
@@ -95,6 +100,21 @@ class Engine implements Executor {
       results: ended,
       cancel: (reason) => batch.stop(cancelled(reason)),
     };
+  }
+
+  receive(options: RunOptions = NO_OPTIONS): IncomingBatch {
+    checkRunOptions(options);
+    this.#requireOpen('receive calls');
+    const settings = this.#settingsFor(options);
+    const id = settings.createId();
+    return new IncomingCalls({
+      id,
+      settings,
+      options,
+      conversation: options.conversation ?? this.#ownConversation,
+      ensureSettled: () => this.#recovery.ensure(),
+      begin: (calls, spoken) => this.#watched(calls, spoken, { id }),
+    });
   }
 
   async execute(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
@@ -194,7 +214,7 @@ class Engine implements Executor {
     calls: readonly ToolCall[],
     options: RunOptions,
     observer: Observer | undefined,
-    deferred?: DeferredBatch,
+    named?: NamedBatch,
   ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
@@ -202,7 +222,7 @@ class Engine implements Executor {
     watchStrayErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
-      id: deferred?.id ?? this.#settings.createId(),
+      id: named?.id ?? this.#settings.createId(),
       settings: this.#settingsFor(options),
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
@@ -210,7 +230,7 @@ class Engine implements Executor {
       message: options.message,
       origin: options.origin,
       recovery: this.#recovery,
-      deferred: deferred?.calls,
+      deferred: named?.calls,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

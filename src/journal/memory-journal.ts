@@ -6,6 +6,7 @@ import type {
   BatchRecord,
   CallEntry,
   CallKey,
+  CallPage,
   CallRecord,
   ConversationEntry,
   ConversationMessage,
@@ -82,12 +83,17 @@ class MemoryJournal implements Journal {
     return answers;
   }
 
-  private findWaiting(conversation: string): string | undefined {
-    for (const { entry } of this.waiting) if (entry.conversation === conversation) return entry.id;
+  private findWaiting(conversation: string): MemoryBatch | undefined {
+    for (const batch of this.waiting) if (batch.entry.conversation === conversation) return batch;
     return undefined;
   }
 
-  private answerWaiting({ id, conversation, calls }: BatchEntry, batchId: string): readonly Acceptance[] {
+  private answerWaiting(
+    { id, conversation, calls }: BatchEntry,
+    blocker: MemoryBatch,
+  ): readonly Acceptance[] {
+    const why = blocker.decisions?.at(-1)?.data.why;
+    const waits = { batchId: blocker.entry.id, ...(typeof why === 'string' ? { why } : {}) };
     const seen = new Set<string>();
     return calls.map((call, index) => {
       const isFirst = !seen.has(call.callId);
@@ -95,7 +101,7 @@ class MemoryJournal implements Journal {
       const earlier = isFirst ? this.first.get(nameOf(conversation, call.callId)) : undefined;
       return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
         ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
-        : { kind: 'waits', key: callKey(id, index), batchId };
+        : { kind: 'waits', key: callKey(id, index), ...waits };
     });
   }
 
@@ -257,10 +263,15 @@ class MemoryJournal implements Journal {
     return (this.byId.get(id)?.calls ?? []).map((call) => call.toRecord());
   }
 
-  unfinished(conversation?: string): readonly CallRecord[] {
+  unfinished(conversation?: string, page?: CallPage): readonly CallRecord[] {
     if (this.closed) throw journalIsClosed('read the unfinished calls');
     const found: CallRecord[] = [];
-    for (const call of this.callsOf(conversation)) if (call.result === undefined) found.push(call.toRecord());
+    let isBehind = page?.after === undefined;
+    for (const call of this.callsOf(conversation)) {
+      if (found.length >= (page?.limit ?? Number.POSITIVE_INFINITY)) break;
+      if (isBehind && call.result === undefined) found.push(call.toRecord());
+      isBehind ||= call.key === page?.after;
+    }
     return found;
   }
 

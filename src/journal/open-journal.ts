@@ -5,6 +5,7 @@ import type {
   BatchFilter,
   BatchRecord,
   CallKey,
+  CallPage,
   CallRecord,
   ConversationEntry,
   ConversationMessage,
@@ -109,8 +110,8 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.batch(id), 'read a batch');
   }
 
-  unfinished(conversation?: string): Promise<readonly CallRecord[]> {
-    return this.ask((journal) => journal.unfinished(conversation), 'read the unfinished calls');
+  unfinished(conversation?: string, page?: CallPage): Promise<readonly CallRecord[]> {
+    return this.ask((journal) => journal.unfinished(conversation, page), 'read the unfinished calls');
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {

@@ -1,5 +1,5 @@
-import type { CallKey, CallRecord, JournalNote } from '../contract/journal.js';
-import type { SqliteRow } from '../platform/sqlite.js';
+import type { CallKey, CallPage, CallRecord, JournalNote } from '../contract/journal.js';
+import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import { callKey, parseCallKey } from './call-key.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
@@ -72,15 +72,28 @@ export function readBatch(database: JournalDatabase, id: string): readonly CallR
 }
 
 const UNFINISHED = `${CALLS} WHERE c.number IN (SELECT call FROM unfinished)`;
+const BEHIND = ' AND c.number > (SELECT number FROM batches WHERE id = ?) + 1 + ?';
 
-export function readUnfinished(database: JournalDatabase, conversation?: string): readonly CallRecord[] {
-  const rows =
-    conversation === undefined
-      ? database.prepared(`${UNFINISHED} ORDER BY c.number`).all()
-      : database
-          .prepared(`${UNFINISHED} AND c.conversation = ? ORDER BY c.number`)
-          .all(toStoredText(conversation));
-  return rows.map(toRecord);
+export function readUnfinished(
+  database: JournalDatabase,
+  conversation?: string,
+  page?: CallPage,
+): readonly CallRecord[] {
+  const after = page?.after === undefined ? undefined : parseCallKey(page.after);
+  const values: SqliteValue[] = [];
+  let sql = UNFINISHED;
+  if (conversation !== undefined) {
+    sql += ' AND c.conversation = ?';
+    values.push(toStoredText(conversation));
+  }
+  if (after !== undefined) {
+    sql += BEHIND;
+    values.push(toStoredText(after.batchId), after.index);
+  }
+  return database
+    .prepared(`${sql} ORDER BY c.number LIMIT ?`)
+    .all(...values, page?.limit ?? -1)
+    .map(toRecord);
 }
 
 const NOTES = `
@@ -105,6 +118,7 @@ function toNote(values: SqliteRow): JournalNote {
     'approval',
     'late_result',
     'undo',
+    'received',
   ]);
   return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
 }

@@ -45,27 +45,37 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
 }
 
 const WAITING = `
-  SELECT b.id FROM decided d JOIN batches b ON b.number = d.batch
+  SELECT b.id, (
+    SELECT json_extract(n.data, '$.why') FROM batch_notes n WHERE n.batch = d.batch AND n.kind = 'wait'
+    ORDER BY n.number DESC LIMIT 1) AS why
+  FROM decided d JOIN batches b ON b.number = d.batch
   WHERE d.kind = 'wait' AND b.conversation = ? ORDER BY d.batch LIMIT 1`;
 
-/** The batch that a conversation waits for. */
-function findWaiting(database: JournalDatabase, conversation: string): string | undefined {
+/** The batch that a conversation waits for, and why. */
+interface Blocker {
+  readonly batchId: string;
+  readonly why?: string;
+}
+
+function findWaiting(database: JournalDatabase, conversation: string): Blocker | undefined {
   const row = database.prepared(WAITING).get(conversation);
-  return row === undefined ? undefined : new JournalRow(row).text('id');
+  if (row === undefined) return undefined;
+  const batchId = new JournalRow(row).text('id');
+  return typeof row.why === 'string' ? { batchId, why: row.why } : { batchId };
 }
 
 function answerWaiting(
   database: JournalDatabase,
   { id, conversation }: BatchEntry,
   rows: readonly CallRow[],
-  batchId: string,
+  blocker: Blocker,
 ): readonly Acceptance[] {
   const seen = new Set<string>();
   return rows.map((row, index) => {
     const isFirst = !seen.has(row.callId);
     seen.add(row.callId);
     const earlier = isFirst ? findEarlier(database, toStoredText(conversation), row) : undefined;
-    if (earlier?.isSame !== true) return { kind: 'waits', key: callKey(id, index), batchId };
+    if (earlier?.isSame !== true) return { kind: 'waits', key: callKey(id, index), ...blocker };
     const record = readCall(database, earlier.number);
     return { kind: 'known', key: record.key, record };
   });

@@ -5,6 +5,7 @@ import type {
   BatchFilter,
   BatchRecord,
   CallKey,
+  CallPage,
   CallRecord,
   ConversationEntry,
   ConversationMessage,
@@ -89,8 +90,8 @@ export class SqliteJournal implements Journal {
     return this.read('read a batch', (database) => readBatch(database, id));
   }
 
-  unfinished(conversation?: string): Promise<readonly CallRecord[]> {
-    return this.read('read the unfinished calls', (database) => readUnfinished(database, conversation));
+  unfinished(conversation?: string, page?: CallPage): Promise<readonly CallRecord[]> {
+    return this.read('read the unfinished calls', (database) => readUnfinished(database, conversation, page));
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {

@@ -6,10 +6,11 @@ const CHUNK_BYTES = 64 * 1024;
 
 /**
  * A whole file as text; also a pipe (`<(…)`), which has no size. Never reads more than one chunk over `maxBytes`.
+ * @param keepMark whether a byte order mark is a part of it
  * @throws ReadFailure with the reason in words.
  */
-export function readTextFile(path: string, maxBytes: number): string {
-  return decodeText(readWhole(path, maxBytes));
+export function readTextFile(path: string, maxBytes: number, keepMark = false): string {
+  return decodeText(readWhole(path, maxBytes), keepMark);
 }
 
 function readWhole(path: string, maxBytes: number): Uint8Array {

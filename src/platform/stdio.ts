@@ -18,8 +18,8 @@ export interface Stdio {
   readonly args: readonly string[];
   readonly stdin: {
     readonly isTerminal: boolean;
-    /** All of it. @throws ReadFailure */
-    readText(maxBytes: number): Promise<string>;
+    /** All of it. @param keepMark whether a byte order mark is a part of it; default false. @throws ReadFailure */
+    readText(maxBytes: number, keepMark?: boolean): Promise<string>;
   };
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
@@ -38,7 +38,7 @@ export function openStdio(): Stdio {
   };
 }
 
-async function readStdin(maxBytes: number): Promise<string> {
+async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
   const chunks: Uint8Array[] = [];
   let total = 0;
   try {
@@ -48,7 +48,7 @@ async function readStdin(maxBytes: number): Promise<string> {
       if (total > maxBytes) throw tooLarge(maxBytes);
       chunks.push(bytes);
     }
-    return decodeText(Buffer.concat(chunks));
+    return decodeText(Buffer.concat(chunks), keepMark);
   } catch (error) {
     throw toReadFailure(error);
   }

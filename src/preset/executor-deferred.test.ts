@@ -92,6 +92,8 @@ describe('a batch that is put off', () => {
     expect(await later.recover()).toMatchObject([{ batchId: id, waits: true }]);
     const [other] = await later.run([{ id: 'x', name: 'pay', args: { to: 'eve' } }], { conversation: 'c1' });
     expect(other).toMatchObject({ error: { code: 'cancelled' }, metadata: { waits_for: id } });
+    expect(other?.error?.message).toContain(`waits for approval. Decide with "toolexec approve ${id}"`);
+    expect(other?.error?.message).not.toContain('recover');
     // Delivered again, it still waits.
     expect(await later.run(CALLS, { conversation: 'c1' })).toMatchObject([
       { error: { code: 'approval_unavailable' }, metadata: { pending: true } },

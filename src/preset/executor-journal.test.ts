@@ -8,6 +8,7 @@ import { defineTool } from '../engine/declare/define-tool.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { hashArguments } from '../schema/hash-arguments.js';
+import { builtinTools } from './builtin-tools.js';
 import { countingTool, executorOf, folder } from './fixtures/plan-fixture.js';
 
 const INPUT = { type: 'object' } as const;
@@ -43,6 +44,20 @@ async function look<T>(path: string, act: (journal: Journal) => Promise<T> | T):
 }
 
 describe('the journal file', () => {
+  it('holds with a command also what it was seen to touch', async () => {
+    const path = join(folder(), 'journal.db');
+    const executor = executorOf(builtinTools(), { journal: path, approver: () => ({ kind: 'deny_all' }) });
+    const calls = [call('c', 'bash', { command: 'cat a > b' })];
+    const planned = (await executor.plan(calls)).calls[0]?.effects;
+    await executor.run(calls);
+    await executor.close();
+    const [record] = await look(path, async (journal) =>
+      journal.batch((await journal.batches())[0]?.id ?? ''),
+    );
+    expect(record?.effects).toEqual(planned);
+    expect(record?.effects.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['run', 'read', 'write']));
+  });
+
   it('holds every call and every result, with what was asked and agreed', async () => {
     const path = join(folder(), 'new', 'journal.db');
     const failing = writer('failing', () => {

@@ -67,7 +67,10 @@ function holdAnyPlace(enclosure: Enclosure, request: PathRequest, options: WalkO
     request.components.length === 0 ? undefined : holdDirectoryByName(enclosure, dirname(request.path));
   if (parent !== undefined) {
     const name = basename(request.path);
-    const held = enter({ parent, name, missing: [], path: request.path, isDangling: false }, options);
+    const held = enter(
+      { parent, name, missing: [], path: request.path, isDangling: false, made: [] },
+      options,
+    );
     if (held !== undefined) return held;
   }
   const place = walk(enclosure, request, options);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IntendedChange } from '../contract/files.js';
+import type { FileIntent, IntendedChange } from '../contract/files.js';
 import { type EntryStat, entryStat, linkText } from '../platform/fs-entry.js';
 import { DirectoryBusy } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
@@ -28,6 +28,12 @@ export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after:
   const { sha256: before, stat, bytes } = readHeld(enclosure, at, MAX_CONTENT_BYTES);
   const change = { path, before, after, beforeMode: stat.mode & 0o7777 };
   return { change: bytes === undefined ? change : { ...change, content: bytes }, entry: stat };
+}
+
+/** The directories that were made for changes, as an intent tells them. */
+export function madeFor(held: readonly HeldPlace[]): Pick<FileIntent, 'made'> {
+  const made = held.flatMap(({ place }) => place.made);
+  return made.length === 0 ? {} : { made };
 }
 
 /** @throws DirectoryBusy when something else lies there by now: then it is looked at again. */

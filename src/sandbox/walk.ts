@@ -31,6 +31,8 @@ export interface Place {
   readonly path: string;
   /** The missing part was named by a link, not by the request. */
   readonly isDangling: boolean;
+  /** The directories that were made on the way, canonical, outermost first. */
+  readonly made: readonly string[];
 }
 
 /**
@@ -61,6 +63,7 @@ class Walker {
   private links = 0;
   /** The last link whose text was taken. */
   private followed = '';
+  private readonly made: string[] = [];
 
   constructor(
     private readonly enclosure: Enclosure,
@@ -122,6 +125,7 @@ class Walker {
     const pin = this.enclosure.pinner.pinDirectory(this.at(name));
     if (isOurs && pin !== 'missing' && pin !== 'other') {
       this.steps.push({ name, pin });
+      this.made.push(this.path());
       return;
     }
     // Somebody was faster, with a directory or a link: it is entered like any other.
@@ -225,7 +229,7 @@ class Walker {
     assertAllowed(this.enclosure, this.request.asked, path, this.options.access);
     const parent = this.top().pin;
     this.steps.pop();
-    return { parent, name, missing, path, isDangling };
+    return { parent, name, missing, path, isDangling, made: this.made };
   }
 
   private top(): Step {

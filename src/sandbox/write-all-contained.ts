@@ -24,12 +24,10 @@ export async function writeAllContained(
   const requests = changes.map((change) => admitChange(enclosure, change));
   const missing = judge(enclosure, changes, requests);
   try {
-    return await runAttempt(
-      new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock)),
-      changes,
-      requests,
-      options,
-    );
+    const attempt = new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock));
+    const outcomes = await runAttempt(attempt, changes, requests, options);
+    removeMade(enclosure, new Set(options.tidy));
+    return outcomes;
   } catch (error) {
     removeMade(enclosure, missing);
     throw error;

@@ -15,7 +15,7 @@ import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
-import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
 import { type TemporaryKind, temporaryName } from './temporary-name.js';
 import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
@@ -57,7 +57,7 @@ export class WriteAttempt {
         throw stale(change.path);
     });
     const changes = this.#items.flatMap(({ seen }) => (seen === undefined ? [] : [seen.change]));
-    await intend({ op: 'writeAll', changes });
+    await intend({ op: 'writeAll', changes, ...madeFor(this.#items.map(({ held }) => held)) });
   }
 
   commit(): void {

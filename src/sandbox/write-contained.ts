@@ -7,7 +7,7 @@ import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
-import { assertAsSeen, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
 import { temporaryName } from './temporary-name.js';
 
@@ -42,7 +42,7 @@ export async function writeContained(
       let seen: SeenChange | undefined;
       if (intend !== undefined) {
         seen = step(() => seeChange(enclosure, held, afterHash(enclosure, held, temporary, { bytes, mode })));
-        await intend({ op: 'write', changes: [seen.change] });
+        await intend({ op: 'write', changes: [seen.change], ...madeFor([held]) });
       }
       step(() => putInPlace(held, temporary, { mode, abandonedLock, seen }));
     } catch (error) {

@@ -5,6 +5,7 @@ import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { HISTORY_CASES } from './journal-history-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
 import { SHARED_CASES } from './journal-shared-cases.js';
+import { UNFINISHED_CASES } from './journal-unfinished-cases.js';
 
 /** A new, empty journal, and what the suite may do with it. */
 export interface JournalUnderTest {
@@ -35,7 +36,7 @@ export function describeJournal(
   runner: SuiteRunner = globalRunner(),
 ): void {
   runner.describe(`${name} as a journal`, () => {
-    for (const { title, run } of [...LIFE_CASES, ...DELIVERY_CASES, ...BATCH_CASES, ...HISTORY_CASES]) {
+    for (const { title, run } of CASES) {
       runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
     }
     for (const { title, run } of SHARED_CASES) {
@@ -57,6 +58,14 @@ export function describeJournal(
     }
   });
 }
+
+const CASES: readonly JournalCase[] = [
+  ...LIFE_CASES,
+  ...UNFINISHED_CASES,
+  ...DELIVERY_CASES,
+  ...BATCH_CASES,
+  ...HISTORY_CASES,
+];
 
 /** One thing that holds for every journal. */
 export interface JournalCase {

@@ -88,13 +88,15 @@ export const BATCH_CASES: readonly JournalCase[] = [
     run: async (journal) => {
       const accept = (id: string, calls: readonly CallEntry[], options: Partial<BatchEntry> = {}): unknown =>
         Promise.resolve(journal.accept(batchEntry(id, calls, { attach: true, ...options }))).then((answers) =>
-          answers.map((answer) => (answer.kind === 'waits' ? [answer.kind, answer.batchId] : answer.kind)),
+          answers.map((answer) =>
+            answer.kind === 'waits' ? [answer.kind, answer.batchId, answer.why] : answer.kind,
+          ),
         );
       const [x, y] = [callEntry('x'), callEntry('y')];
       await accept('b1', [x, y]);
       await journal.finish('b1/0', successOf('x'), 1);
-      await journal.decide('b1', decision('wait', 2));
-      const waits = ['waits', 'b1'];
+      await journal.decide('b1', { ...decision('wait', 2), data: { why: 'recovery' } });
+      const waits = ['waits', 'b1', 'recovery'];
       const calls = [x, callEntry('z'), y, x, callEntry('y', { other: 1 })];
       assertEqual(await accept('b2', calls), ['known', waits, 'known', waits, waits], 'while it waits');
       assertEqual(await journal.batch('b2'), [], 'what is recorded of it');
@@ -106,6 +108,12 @@ export const BATCH_CASES: readonly JournalCase[] = [
       );
       await journal.decide('b1', decision('resume', 3));
       assertEqual(await accept('b2', [x, callEntry('z')]), ['known', 'fresh'], 'once it is decided');
+      await journal.decide('b2', decision('wait', 4));
+      assertEqual(
+        await accept('b5', [callEntry('n')]),
+        [['waits', 'b2', undefined]],
+        'where the decision says nothing',
+      );
     },
   },
   {

@@ -166,32 +166,6 @@ export const LIFE_CASES: readonly JournalCase[] = [
     },
   },
   {
-    title: 'lists what is unfinished, oldest first, of one conversation or all',
-    run: async (journal) => {
-      const [first] = await journal.accept(
-        batchEntry('b1', [callEntry('a'), callEntry('b')], { conversation: 'one' }),
-      );
-      await journal.accept(batchEntry('b2', [callEntry('c')], { conversation: 'two' }));
-      const [last] = await journal.accept(batchEntry('b3', [callEntry('d')], { conversation: 'one' }));
-      const ids = async (conversation?: string): Promise<readonly string[]> =>
-        (await journal.unfinished(conversation)).map(({ callId }) => callId);
-      assertEqual(await ids(), ['a', 'b', 'c', 'd'], 'all');
-      assertEqual(await ids('one'), ['a', 'b', 'd'], 'of one conversation');
-      assertEqual(await ids('none'), [], 'of no conversation');
-      await journal.claim(assertPresent(last, 'answer').key, WORKER, 1);
-      await journal.finish(assertPresent(first, 'answer').key, successOf('a'), 1);
-      const left = await journal.unfinished('one');
-      assertEqual(
-        left.map(({ callId, state }) => [callId, state]),
-        [
-          ['b', 'queued'],
-          ['d', 'running'],
-        ],
-        'left',
-      );
-    },
-  },
-  {
     title: 'lets operations take effect in the order they were asked for',
     run: async (journal) => {
       const entries = Array.from({ length: 50 }, (_, index) => callEntry(`x${index}`));

@@ -149,3 +149,29 @@ describe('toolexec policy suggest', () => {
     expect(again.stdout).toBe('');
   });
 });
+
+describe('toolexec policy, of a journal', () => {
+  it('reads the one that run uses, the one that is named, and its file', async () => {
+    const asked = toolexec.json('asked.json', message(['bash', { command: 'echo one' }]));
+    const named = join(toolexec.folder, 'other.db');
+    await toolexec.run(['run', asked, '--yes']);
+    await toolexec.run(['run', asked, '--yes', '--journal', named]);
+    for (const words of [[], ['--journal', named], [named]]) {
+      const suggested = await toolexec.run(['policy', 'suggest', ...words]);
+      expect(suggested).toMatchObject({ code: 0, stdout: expect.stringContaining('command = "echo one"') });
+      const replayed = await toolexec.run(['policy', 'replay', ...words]);
+      expect(replayed).toMatchObject({ code: 0, stdout: '1 calls, 0 decided otherwise\n' });
+    }
+    const export_ = await toolexec.run(['journal', 'export']);
+    expect((await toolexec.run(['policy', 'suggest'], { stdin: export_.stdout })).stdout).toContain(
+      'echo one',
+    );
+    expect(await toolexec.run(['policy', 'suggest', asked, '--journal', named])).toMatchObject({ code: 2 });
+  }, 60_000);
+
+  it('says that there is none', async () => {
+    const refused = await toolexec.run(['policy', 'suggest']);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no journal yet') });
+    expect(await toolexec.run(['policy', 'replay', '--journal', 'no.db'])).toMatchObject({ code: 2 });
+  });
+});

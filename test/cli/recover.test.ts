@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEntry, Worker } from '../../src/contract/journal.js';
@@ -108,9 +108,27 @@ describe('toolexec journal recover', () => {
   });
 
   it('says that there is nothing', async () => {
-    expect(await recover()).toMatchObject({ code: 0, stdout: 'Nothing was left unfinished.\n' });
+    await openJournal(journal).batches();
+    expect(await recover()).toEqual({ code: 0, stdout: 'Nothing was left unfinished.\n', stderr: '' });
     expect((await recover('--json')).stdout).toBe('[]\n');
   });
+
+  it('says that there is no journal, and makes none', async () => {
+    const missing = { code: 0, stderr: expect.stringContaining(`there is no journal "${journal}"`) };
+    expect(await recover()).toMatchObject({ ...missing, stdout: 'Nothing was left unfinished.\n' });
+    expect(await recover('--json')).toMatchObject({ ...missing, stdout: '[]\n' });
+    const named = [
+      ['journal', 'recover', '--resume', 'x'],
+      ['journal', 'undo', 'x'],
+      ['approve', 'x', '--yes'],
+    ];
+    for (const words of named) {
+      const refused = await toolexec.run([...words, '--journal', journal]);
+      expect(refused).toMatchObject({ ...missing, code: 2, stdout: '' });
+      expect((await toolexec.run(words)).stderr).toContain('there is no journal');
+    }
+    expect([existsSync(journal), existsSync(toolexec.state)]).toEqual([false, false]);
+  }, 60_000);
 
   it('refuses a name that nothing waits under, and a journal that is none', async () => {
     await leaveHalfDone();

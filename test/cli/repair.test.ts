@@ -32,6 +32,33 @@ describe('toolexec repair', () => {
     expect(piped).toEqual({ code: 0, stdout: sound, stderr: '[]\n' });
   });
 
+  it('keeps every character of what it does not change: a byte order mark, numbers, spaces', async () => {
+    const mark = '\ufeff';
+    const sound = `${mark}[{"role":"user","content":"Go.", "id":12345678901234567890, "x":1.0}]\r\n`;
+    expect(await toolexec.run(['repair'], { stdin: sound })).toMatchObject({ code: 0, stdout: sound });
+    const file = toolexec.write('sound.json', sound);
+    expect((await toolexec.run(['repair', file])).stdout).toBe(sound);
+    const call =
+      '{ "type":"tool_use","id":"a","name":"bash","input":{"command":"\\u0041","n":12345678901234567890} }';
+    const open = `${mark}[${sound.slice(2, -3)},\t{"role":"assistant","content":[${call}]} ]\r\n`;
+    const { stdout } = await toolexec.run(['repair'], { stdin: open });
+    expect(stdout.startsWith(`${mark}[${sound.slice(2, -3)},{"role":"assistant","content":[${call}]},`)).toBe(
+      true,
+    );
+    expect(stdout.endsWith(']\r\n')).toBe(true);
+    expect((await toolexec.run(['repair'], { stdin: stdout })).stdout).toBe(stdout);
+  });
+
+  it('says so when the calls are written in another format than the named one', async () => {
+    const stdin = JSON.stringify(OPEN);
+    const { code, stdout, stderr } = await toolexec.run(['repair', '--format', 'openai'], { stdin });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/written in the format "anthropic", not "openai".*\n$/);
+    expect((await toolexec.run(['repair', '--format', 'anthropic'], { stdin })).code).toBe(0);
+    const plain = '[{"role":"user","content":"Go."}]';
+    expect((await toolexec.run(['repair', '--format', 'gemini'], { stdin: plain })).stdout).toBe(plain);
+  });
+
   it('mends a broken one, says what it changed, and does it once', async () => {
     const body = { model: 'm', max_tokens: 9, messages: OPEN };
     const { code, stdout, stderr } = await toolexec.run(['repair', toolexec.json('open.json', body)]);

@@ -12,6 +12,8 @@ const {
   calls,
   conversation,
   parallel = false,
+  undo,
+  streamed = false,
 } = JSON.parse(process.argv[2]);
 const [when, what] = at.split(' ');
 let times = 0;
@@ -88,7 +90,17 @@ const tools = [
 const executor = createExecutor({ root, tools, journal, policy: null, approver: null });
 // Whoever watches may kill us later.
 process.stdout.write('ready\n');
-await executor.run(calls, { parallel, ...(conversation === undefined ? {} : { conversation }) });
+if (undo !== undefined) await executor.undo(undo);
+else if (streamed) {
+  const message = { text: '', model: 'm', provider: 'p' };
+  const incoming = executor.receive({ conversation, message, origin: { format: 'native' } });
+  let said = '';
+  for (const call of calls) {
+    said += `And ${call.id}. `;
+    await incoming.add([call], said);
+  }
+  await incoming.start().results;
+} else await executor.run(calls, { parallel, ...(conversation === undefined ? {} : { conversation }) });
 await executor.close();
 await journal.close();
 process.stdout.write('done\n');

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterEach } from 'vitest';
@@ -23,6 +23,10 @@ export interface KilledRun {
   readonly calls: readonly ToolCall[];
   readonly conversation?: string;
   readonly parallel?: boolean;
+  /** Undoes this call, and runs nothing. */
+  readonly undo?: string;
+  /** Its calls come in one after the other, each with a sentence, and run when all are there. */
+  readonly streamed?: boolean;
 }
 
 /** Starts calls in a process that kills itself at one moment. */
@@ -63,10 +67,16 @@ export function executorFor(options: ExecutorOptions): Executor {
   return executor;
 }
 
-/** Every file with its content, temporary ones too. */
+/** Every file with its content, temporary ones too, and every directory. */
 export function filesOf(root: string): Record<string, string> {
   return Object.fromEntries(
-    readdirSync(root).map((name) => [name, readFileSync(join(root, name), 'utf8')] as const),
+    readdirSync(root, { withFileTypes: true, recursive: true }).map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [
+        relative(root, path),
+        entry.isDirectory() ? '<directory>' : readFileSync(path, 'utf8'),
+      ] as const;
+    }),
   );
 }
 

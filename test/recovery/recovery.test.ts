@@ -252,7 +252,8 @@ describe('a batch that is left half done', () => {
     const { executor, runs, journal } = await halfDone();
     const [refused] = await executor.run([NEW], { conversation: 'c' });
     expect(refused?.error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
-    expect(refused?.error?.message).toMatch(/b1.*--resume b1.*--discard b1/);
+    expect(refused?.error?.message).toMatch(/b1.*left half done.*--resume b1.*--discard b1/);
+    expect(refused?.error?.message).not.toContain('approve');
     const store = openJournal(journal);
     expect(await store.find('c', 'new')).toBeUndefined();
     await store.close();

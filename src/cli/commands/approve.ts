@@ -7,6 +7,7 @@ import { chooseApprover } from '../approve/choose-approver.js';
 import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';
 import type { ApproveOptions } from '../define/define-approve.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { requireRecorded } from '../recorded-journal.js';
 import { requireKnownIds } from '../require-known-ids.js';
 import { watchBatch } from '../run-batch.js';
 import { settleRun } from '../settle-run.js';
@@ -25,6 +26,7 @@ export async function approveBatch(
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = surroundings;
   const settled = settleRun(options, surroundings);
+  requireRecorded(settled.executor.journal, `approve "${named}"`);
   const journal = openJournal(settled.executor.journal);
   try {
     const { id, origin } = await findDeferred(named, journal);

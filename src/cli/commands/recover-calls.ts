@@ -3,6 +3,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import type { RecoverOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
+import { describeMissing, isRecorded, requireRecorded } from '../recorded-journal.js';
 import { settleRun } from '../settle-run.js';
 import { describeLeft } from '../show/describe-left.js';
 import { writeJson } from '../show/write-json.js';
@@ -12,10 +13,18 @@ import { UsageError } from '../usage-error.js';
 /** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
 export async function recoverCalls(options: RecoverOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { stdio } = surroundings;
-  await using executor = createExecutor(settleRun(options, surroundings).executor);
-  let batches = await recover(executor);
+  const settled = settleRun(options, surroundings).executor;
   const decision = options.resume === undefined ? 'discard' : 'resume';
   const named = options.resume ?? options.discard;
+  if (named !== undefined) requireRecorded(settled.journal, `decide about "${named}"`);
+  // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
+  if (!isRecorded(settled.journal)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal)}\n`);
+    stdio.stdout.write(options.json === true ? '[]\n' : describe([]));
+    return 0;
+  }
+  await using executor = createExecutor(settled);
+  let batches = await recover(executor);
   if (named !== undefined) {
     const { batchId } = findWaiting(named, batches);
     await decide(executor, batchId, decision);

@@ -19,10 +19,12 @@ export async function repairConversation(
 ): Promise<ExitCode> {
   const { stdout, stderr } = surroundings.stdio;
   const journal = recordedJournal(options, surroundings);
-  const { name, text } = await readSource(source, surroundings.stdio);
+  const { name, text } = await readSource(source, surroundings.stdio, true);
   const { history, changes } = await repair(name, text, journal, options);
   // A terminal is not to be driven by what it is shown.
-  stdout.write(stdout.isTerminal ? `${toSafeJson(JSON.parse(history), 2)}\n` : history);
+  stdout.write(
+    stdout.isTerminal ? `${toSafeJson(JSON.parse(history.replace(/^\ufeff/, '')), 2)}\n` : history,
+  );
   stderr.write(options.json === true ? `${toSafeJson(changes)}\n` : describe(changes));
   return 0;
 }

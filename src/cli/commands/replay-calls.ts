@@ -2,7 +2,7 @@ import type { PlannedCall } from '../../contract/plan.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
 import { sanitize } from '../../output/sanitize.js';
 import { createExecutor } from '../../preset/create-executor.js';
-import type { PolicyOptions } from '../define/define-policy.js';
+import type { PolicyRecordOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { type RecordedCall, readRecordedCalls } from '../input/read-recorded-calls.js';
 import { settlePlanning } from '../settle-planning.js';
@@ -20,17 +20,17 @@ interface Replayed {
 }
 
 /**
- * `toolexec policy replay FILE`: recorded calls, judged as the configuration stands now, and what would be done with
+ * `toolexec policy replay [FILE]`: recorded calls, judged as the configuration stands now, and what would be done with
  * them otherwise. Touches nothing. @throws UsageError, ToolError `config_invalid`
  */
 export async function replayCalls(
-  source: string,
-  options: PolicyOptions,
+  source: string | undefined,
+  options: PolicyRecordOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdio } = surroundings;
   const { executor: settings } = settlePlanning(options, surroundings);
-  const recorded = await readRecordedCalls(source, stdio);
+  const recorded = await readRecordedCalls(source, options, surroundings);
   await using executor = createExecutor(settings);
   const replayed: Replayed[] = [];
   // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.

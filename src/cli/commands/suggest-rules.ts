@@ -1,6 +1,6 @@
 import { stringify } from 'smol-toml';
 import { createExecutor } from '../../preset/create-executor.js';
-import type { PolicyOptions } from '../define/define-policy.js';
+import type { PolicyRecordOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { readRecordedCalls } from '../input/read-recorded-calls.js';
 import { settlePlanning } from '../settle-planning.js';
@@ -15,12 +15,14 @@ import type { Surroundings } from '../surroundings.js';
  */
 export async function suggestRules(
   source: string | undefined,
-  options: PolicyOptions,
+  options: PolicyRecordOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdio } = surroundings;
   const { executor: settings, display } = settlePlanning(options, surroundings);
-  const recorded = (await readRecordedCalls(source, stdio)).filter(({ succeeded }) => succeeded);
+  const recorded = (await readRecordedCalls(source, options, surroundings)).filter(
+    ({ succeeded }) => succeeded,
+  );
   await using executor = createExecutor(settings);
   const approved: ApprovedCall[] = [];
   for (const { call } of recorded) {

@@ -5,6 +5,7 @@ import { sanitize } from '../../output/sanitize.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import type { UndoCallOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
+import { requireRecorded } from '../recorded-journal.js';
 import { settleRun } from '../settle-run.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
@@ -17,7 +18,9 @@ export async function undoCall(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdio } = surroundings;
-  await using executor = createExecutor(settleRun(options, surroundings).executor);
+  const settled = settleRun(options, surroundings).executor;
+  requireRecorded(settled.journal, `undo "${callId}"`);
+  await using executor = createExecutor(settled);
   const { conversation, dryRun = false } = options;
   try {
     const report = await executor.undo(callId, {

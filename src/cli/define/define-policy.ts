@@ -7,6 +7,11 @@ export interface PolicyOptions {
   readonly json?: boolean;
 }
 
+/** What those take that read what was recorded. */
+export interface PolicyRecordOptions extends PolicyOptions {
+  readonly journal?: string;
+}
+
 export const definePolicy: DefineCommand = (program, surroundings, finish) => {
   const policy = program
     .command('policy')
@@ -63,26 +68,32 @@ export const definePolicy: DefineCommand = (program, surroundings, finish) => {
   defineSuggest(policy, surroundings, finish);
 };
 
+const RECORDED =
+  'a journal, its export (JSON lines), a response, or - for standard input (default: the journal)';
+const JOURNAL = 'the journal, where no file is named (default: the one that run would use)';
+
 const defineReplay: DefineCommand = (policy, surroundings, finish) => {
   policy
     .command('replay')
     .summary('what would be done with recorded calls as the configuration stands')
     .description(
-      "Judges the calls of a journal's export, or of a model's response, and tells those that would be decided " +
+      'Judges the calls of a journal, its export, or of a response of a model, and tells those that would be decided ' +
         'otherwise than they were. Touches nothing.',
     )
-    .argument('<file>', 'an export (JSON lines), a response, or - for standard input')
+    .argument('[file]', RECORDED)
+    .option('--journal <file>', JOURNAL)
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',
       `Examples:
+  toolexec policy replay
   toolexec policy replay calls.jsonl
   toolexec journal export | toolexec policy replay - --config stricter.toml
 `,
     )
-    .action(async (file: string, options: PolicyOptions) => {
+    .action(async (file: string | undefined, options: PolicyRecordOptions) => {
       const { replayCalls } = await import('../commands/replay-calls.js');
       finish(await replayCalls(file, options, surroundings));
     });
@@ -93,21 +104,22 @@ const defineSuggest: DefineCommand = (policy, surroundings, finish) => {
     .command('suggest')
     .summary('rules for what has been approved before')
     .description(
-      "Reads the calls of a journal's export, and writes a rule for each that went well and would be asked about " +
+      'Reads the calls of a journal, or of its export, and writes a rule for each that went well and would be asked about ' +
         'again: the very command, file or host, never what removes or is not understood.',
     )
-    .argument('[file]', 'an export (JSON lines); standard input where none is named')
+    .argument('[file]', RECORDED)
+    .option('--journal <file>', JOURNAL)
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',
       `Examples:
-  toolexec policy suggest calls.jsonl
+  toolexec policy suggest >> toolexec.toml
   toolexec journal export | toolexec policy suggest > rules.toml
 `,
     )
-    .action(async (file: string | undefined, options: PolicyOptions) => {
+    .action(async (file: string | undefined, options: PolicyRecordOptions) => {
       const { suggestRules } = await import('../commands/suggest-rules.js');
       finish(await suggestRules(file, options, surroundings));
     });

@@ -2,9 +2,12 @@ import { JsonTextError } from '../../base/json-text-error.js';
 import { parseJson } from '../../base/parse-json.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { Disposition } from '../../contract/plan.js';
-import type { Stdio } from '../../platform/stdio.js';
+import { isSqliteFile } from '../../platform/is-sqlite-file.js';
 import { readCalls } from '../../protocols/read-calls.js';
+import { type JournalChoice, requireJournal } from '../recorded-journal.js';
+import type { Surroundings } from '../surroundings.js';
 import { UsageError } from '../usage-error.js';
+import { readJournalCalls } from './read-journal-calls.js';
 import { readSource } from './read-source.js';
 
 /** A call that somebody has made before, and what is known of what became of it. */
@@ -19,17 +22,45 @@ export interface RecordedCall {
 }
 
 /**
- * The calls of a journal's export (JSON, one object a line, each with its `kind`), or of a model's response.
- * @throws UsageError when it is neither, or holds no call.
+ * The calls of a journal: its file, its export (JSON, one object a line, each with its `kind`); or of a model's
+ * response. Where nothing is named and nothing comes in, the journal that `--journal` names, or that a run would use.
+ * @throws UsageError when it is none of these, or holds no call.
  */
 export async function readRecordedCalls(
   source: string | undefined,
-  stdio: Stdio,
+  options: JournalChoice,
+  surroundings: Surroundings,
 ): Promise<readonly RecordedCall[]> {
-  const { name, text } = await readSource(source, stdio);
-  const recorded = readExport(text) ?? readFresh(name, text);
+  const { name, recorded } = await readFrom(source, options, surroundings);
   if (recorded.length === 0) throw new UsageError(`There is no call in ${name}.`);
   return recorded;
+}
+
+interface NamedCalls {
+  readonly name: string;
+  readonly recorded: readonly RecordedCall[];
+}
+
+async function readFrom(
+  source: string | undefined,
+  options: JournalChoice,
+  surroundings: Surroundings,
+): Promise<NamedCalls> {
+  const { stdio } = surroundings;
+  if (source !== undefined && options.journal !== undefined)
+    throw new UsageError('Name a file or a --journal, not both.');
+  if (source !== undefined && source !== '-' && isSqliteFile(source)) return fromJournal(source);
+  const isAsked = source !== undefined || (options.journal === undefined && !stdio.stdin.isTerminal);
+  if (isAsked) {
+    const { name, text } = await readSource(source, stdio);
+    if (source !== undefined || text.trim() !== '')
+      return { name, recorded: readExport(text) ?? readFresh(name, text) };
+  }
+  return fromJournal(requireJournal(options, surroundings));
+}
+
+async function fromJournal(path: string): Promise<NamedCalls> {
+  return { name: `the journal "${path}"`, recorded: await readJournalCalls(path) };
 }
 
 function readExport(text: string): readonly RecordedCall[] | undefined {

@@ -13,9 +13,14 @@ export interface SourceText {
 
 /**
  * The text of a file, or of standard input for `-` and for nothing.
+ * @param keepMark whether a byte order mark is a part of it
  * @throws UsageError with one line that says what, why and what to do.
  */
-export async function readSource(source: string | undefined, stdio: Stdio): Promise<SourceText> {
+export async function readSource(
+  source: string | undefined,
+  stdio: Stdio,
+  keepMark = false,
+): Promise<SourceText> {
   const name = source === undefined || source === '-' ? 'standard input' : `"${source}"`;
   if (source === undefined && stdio.stdin.isTerminal) {
     throw new UsageError(
@@ -26,7 +31,9 @@ export async function readSource(source: string | undefined, stdio: Stdio): Prom
     const fromStdin = source === undefined || source === '-';
     return {
       name,
-      text: fromStdin ? await stdio.stdin.readText(MAX_BYTES) : readTextFile(source, MAX_BYTES),
+      text: fromStdin
+        ? await stdio.stdin.readText(MAX_BYTES, keepMark)
+        : readTextFile(source, MAX_BYTES, keepMark),
     };
   } catch (error) {
     if (!(error instanceof ReadFailure)) throw error;

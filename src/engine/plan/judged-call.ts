@@ -93,7 +93,7 @@ export class ReadyCall {
 export type JudgedCall = ResolvedCall | ReadyCall;
 
 /** What the call says it will touch, as it said it. */
-export function declaredEffects(judged: JudgedCall): readonly Effect[] {
+function declaredEffects(judged: JudgedCall): readonly Effect[] {
   return judged.kind === 'ready' ? judged.declared : judged.effects.map(({ effect }) => effect);
 }
 

@@ -11,7 +11,7 @@ import { failure } from './results.js';
  */
 export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefined): JudgedCall {
   if (acceptance === undefined || acceptance.kind === 'fresh') return call;
-  if (acceptance.kind === 'waits') return refuseWaiting(call, acceptance.batchId);
+  if (acceptance.kind === 'waits') return refuseWaiting(call, acceptance);
   if (acceptance.kind === 'conflict') {
     if (call.kind === 'resolved') return call;
     const message = `The call id "${call.call.id}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
@@ -49,13 +49,18 @@ const TOLD: Readonly<Record<string, string>> = {
   maybe: 'It may have been run.',
 };
 
+type Blocked = Extract<Acceptance, { readonly kind: 'waits' }>;
+
 /** Nothing new happens in a conversation before somebody has decided about what was left half done. */
-function refuseWaiting(call: JudgedCall, batchId: string): ResolvedCall {
+function refuseWaiting(call: JudgedCall, { batchId, why }: Blocked): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =
-    `Nothing was run: batch "${batchId}" of this conversation waits for the person. If it waits for approval, decide ` +
-    `with "toolexec approve ${batchId}"; if it was left half done, with "toolexec journal recover --resume ${batchId}" ` +
-    `or "--discard ${batchId}". In a program: executor.approve() and executor.decide().`;
+    why === 'approval'
+      ? `Nothing was run: batch "${batchId}" of this conversation waits for approval. Decide with "toolexec approve ` +
+        `${batchId}", in a program with executor.approve().`
+      : `Nothing was run: batch "${batchId}" of this conversation was left half done, and waits for the person. Decide ` +
+        `with "toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with ` +
+        'executor.decide().';
   const refused = refuseReady(call, 'cancelled', message);
   const result = { ...refused.result, metadata: { waits_for: batchId } };
   return { ...refused, result, recorded: true };

@@ -6,11 +6,16 @@ import { toNotedChange } from '../recover/noted-change.js';
 export async function noteIntent(
   journal: Journal,
   key: CallKey,
-  { op, changes }: FileIntent,
+  { op, changes, made }: FileIntent,
   at: number,
 ): Promise<void> {
   // Asked for in one turn: they share a commit.
   const kept = changes.map(({ content }) => (content === undefined ? undefined : journal.keep(content)));
-  const note = journal.note(key, { kind: 'intent', data: { op, changes: changes.map(toNotedChange) }, at });
+  const data = {
+    op,
+    changes: changes.map(toNotedChange),
+    ...(made === undefined ? {} : { made: [...made] }),
+  };
+  const note = journal.note(key, { kind: 'intent', data, at });
   await Promise.all([...kept, note]);
 }

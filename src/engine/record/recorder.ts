@@ -3,7 +3,7 @@ import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
-import { declaredEffects, type JudgedCall, type ReadyCall } from '../plan/judged-call.js';
+import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import type { BatchScope } from '../run/batch-scope.js';
 import type { EngineSettings } from '../settings.js';
 import { awaitDeliveries, isUnderWay } from './await-deliveries.js';
@@ -113,7 +113,8 @@ export class Recorder {
         callId: call.call.id,
         toolName: call.call.name,
         args: call.call.args,
-        effects: declaredEffects(call),
+        // What the policy has seen a command touch is a part of what was judged, and agreed to.
+        effects: shownEffects(call),
         disposition:
           call.kind === 'resolved'
             ? 'pre_resolved'

@@ -14,6 +14,12 @@ export interface InspectedChange {
   readonly state: FileState;
 }
 
+/** The last change of a call, as its files are now. */
+export interface InspectedIntent extends Pick<NotedIntent, 'made'> {
+  readonly changes: readonly InspectedChange[];
+  readonly rolledBack: boolean;
+}
+
 /** @param files that take canonical paths */
 export async function inspectIntent(
   { changes }: NotedIntent,

@@ -1,5 +1,5 @@
 import type { IntendedChange } from '../../contract/files.js';
-import type { JsonObject } from '../../contract/json.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
 
 /** A change to one file as the journal notes it, before it is made. */
 export interface NotedChange {
@@ -15,6 +15,8 @@ export interface NotedChange {
 export interface NotedIntent {
   readonly op: string;
   readonly changes: readonly NotedChange[];
+  /** Directories that were made for it; outermost first. */
+  readonly made: readonly string[];
 }
 
 export function toNotedChange({ content, ...change }: IntendedChange): JsonObject & NotedChange {
@@ -23,9 +25,14 @@ export function toNotedChange({ content, ...change }: IntendedChange): JsonObjec
 
 /** What a note says; undefined where it is no intent of ours. */
 export function readIntent(data: JsonObject): NotedIntent | undefined {
-  const { op, changes } = data;
+  const { op, changes, made } = data;
   if (typeof op !== 'string' || !Array.isArray(changes) || !changes.every(isNotedChange)) return undefined;
-  return { op, changes };
+  return { op, changes, made: textsOf(made) };
+}
+
+/** The texts of a list; none where it is no list. */
+export function textsOf(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function isNotedChange(value: unknown): value is NotedChange {

@@ -5,9 +5,12 @@ import type { ToolResult } from '../../contract/result.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { settleCall } from './settle-call.js';
+import { isStream, settleStream } from './settle-stream.js';
 
 /** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */
 const AT_A_TIME = 128;
+/** Unfinished calls that are looked at together. */
+const PAGE = 1000;
 
 /**
  * Settles what dead processes have left (D011, D089, D109).
@@ -49,49 +52,45 @@ export class Recovery {
     const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
     const ids = new Set([...settled, ...waiting.reverse()]);
     const isWaiting = new Set(waiting);
-    return Promise.all(
-      [...ids].map(async (id) => {
-        const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
-        return toRecovered(id, await journal.batch(id), why);
-      }),
-    );
+    return eachOf([...ids], async (id) => {
+      const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
+      return toRecovered(id, await journal.batch(id), why);
+    });
   }
 
-  /** @returns the ids of the batches that had such calls. */
+  /**
+   * Page by page: what is left may be more than memory holds.
+   * @returns the ids of the batches that had such calls.
+   */
   async #settleAll(): Promise<readonly string[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
-    const left = this.#leftBehind(await journal.unfinished());
-    const batches = [...left];
-    const settleNext = async (): Promise<void> => {
-      for (let next = batches.shift(); next !== undefined; next = batches.shift()) {
-        await this.#settleBatch(journal, ...next);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, settleNext));
-    return [...left.keys()];
+    const settled = new Set<string>();
+    const alive = new Map<string, boolean>();
+    for (let after: string | undefined; ; ) {
+      const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
+      const unfinished = await journal.unfinished(undefined, page);
+      const left = unfinished.filter((record) => this.#isLeft(record, alive));
+      // A batch may be cut by the page: it is settled whole.
+      const batches = [...new Set(left.map(({ batchId }) => batchId))].filter((id) => !settled.has(id));
+      const ids = await eachOf(batches, (id) => this.#settleBatch(journal, id, alive));
+      for (const id of ids.flat()) settled.add(id);
+      const last = unfinished.at(-1)?.key;
+      if (unfinished.length !== PAGE || last === after) return [...settled];
+      after = last;
+    }
   }
 
-  /** By batch: the calls whose process is dead. */
-  #leftBehind(unfinished: readonly CallRecord[]): Map<string, CallRecord[]> {
-    const { isWorkerAlive } = this.#settings;
-    const alive = new Map<string, boolean>();
-    const left = new Map<string, CallRecord[]>();
-    for (const record of unfinished) {
-      const worker = record.worker ?? record.acceptedBy;
-      if (worker !== undefined) {
-        let lives = alive.get(worker.id);
-        if (lives === undefined) {
-          lives = isWorkerAlive(worker);
-          alive.set(worker.id, lives);
-        }
-        if (lives) continue;
-      }
-      const calls = left.get(record.batchId);
-      if (calls === undefined) left.set(record.batchId, [record]);
-      else calls.push(record);
+  /** Whether the process is dead that would start it, or has. */
+  #isLeft({ worker: starter, acceptedBy }: CallRecord, alive: Map<string, boolean>): boolean {
+    const worker = starter ?? acceptedBy;
+    if (worker === undefined) return true;
+    let lives = alive.get(worker.id);
+    if (lives === undefined) {
+      lives = this.#settings.isWorkerAlive(worker);
+      alive.set(worker.id, lives);
     }
-    return left;
+    return !lives;
   }
 
   /**
@@ -107,14 +106,26 @@ export class Recovery {
     return worker !== undefined && this.#settings.isWorkerAlive(worker);
   }
 
-  async #settleBatch(journal: Journal, batchId: string, calls: readonly CallRecord[]): Promise<void> {
+  /** @returns the ids of the batches that there are of it now: its own, or that of a response which never ended. */
+  async #settleBatch(
+    journal: Journal,
+    batchId: string,
+    alive: Map<string, boolean>,
+  ): Promise<readonly string[]> {
     const results = new Map<string, ToolResult>();
+    const calls = await journal.batch(batchId);
     for (const call of calls) {
+      // One that was delivered before belongs to its own batch.
+      if (call.result !== undefined || call.batchId !== batchId || !this.#isLeft(call, alive)) continue;
+      if (isStream(call)) {
+        const received = await settleStream(call, journal, this.#settings);
+        if (received !== false) return received === undefined ? [] : [received];
+      }
       if (await this.#isHeld(journal, call)) continue;
       results.set(call.key, await settleCall(call, this.#settings));
     }
-    if (results.size === 0) return;
-    const all = (await journal.batch(batchId)).map(({ key, result }) => result ?? results.get(key));
+    if (results.size === 0) return [batchId];
+    const all = calls.map(({ key, result }) => result ?? results.get(key));
     const at = this.#settings.clock.now();
     // In one turn, and so in one commit: there is no moment in which it is half done and does not wait.
     const waits =
@@ -122,7 +133,20 @@ export class Recovery {
         ? journal.decide(batchId, { kind: 'wait', at, data: { why: 'recovery' } })
         : undefined;
     await Promise.all([waits, ...[...results].map(([key, result]) => journal.finish(key, result, at))]);
+    return [batchId];
   }
+}
+
+/** One result each, in order; so many at a time. */
+async function eachOf<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const goOn = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await act(items[index] as T);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, goOn));
+  return results;
 }
 
 /** The process that has taken a batch over, as it has written itself down. */
@@ -142,12 +166,12 @@ function toWorker(value: JsonValue | undefined): Worker | undefined {
 /** It was done, at least in part: by itself, or so the probe says. */
 function isDone(result: ToolResult | undefined): boolean {
   if (result === undefined) return false;
-  if (result.success) return true;
+  if (result.success || result.error.details?.executed === 'yes') return true;
   return result.metadata.recovered !== true && result.error.details?.executed !== 'no';
 }
 
 function isLeftOut(result: ToolResult | undefined): boolean {
-  return result?.success === false && result.metadata.recovered === true;
+  return result?.success === false && result.metadata.recovered === true && !isDone(result);
 }
 
 function toRecovered(

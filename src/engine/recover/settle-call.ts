@@ -1,16 +1,17 @@
 import { dirname } from 'node:path';
 import type { CallRecord, JournalNote, Worker } from '../../contract/journal.js';
-import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isAllReads } from '../effects/traits.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { failure } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
-import { type InspectedChange, inspectIntent, verdictOf } from './inspect-change.js';
+import { readUndoNote, type UndoNote, undoneBy } from '../undo/undo-note.js';
+import { type InspectedChange, type InspectedIntent, inspectIntent, verdictOf } from './inspect-change.js';
 import { readIntent } from './noted-change.js';
 import { reviveCall } from './revive-call.js';
 import { rollBack } from './roll-back.js';
 import { runProbe, type Verdict } from './run-probe.js';
+import { toSettledResult } from './settled-result.js';
 
 /**
  * The answer to a call whose process is dead (D109): never started is `cancelled`; started is `outcome_unknown`, unless
@@ -23,14 +24,20 @@ export async function settleCall(record: CallRecord, settings: EngineSettings): 
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const notes = (await journal?.notes(record.key)) ?? [];
   const inspected = await inspectLastIntent(record, notes, inside);
-  const ready = await reviveCall(record, notes, inside);
+  const undo = readUndoNote(notes);
+  const ready = undo === undefined ? await reviveCall(record, notes, inside) : undefined;
   const lastChange = inspected === undefined ? 'not_applied' : lastChangeOf(inspected.changes);
-  const verdict = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
+  // What an undo does is files alone, so that they say it all.
+  const asked = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
+  const verdict = undo === undefined ? asked : lastChange;
   // Where files are neither old nor new, what was left beside them may be all there is of the old.
   if (lastChange !== 'unknown') {
     sweep(record.worker, directoriesOf(inspected?.changes ?? [], ready), inside);
   }
-  return toResult(record, verdict, evidenceOf(notes, inspected, settings));
+  // Directories are empty only then.
+  if (lastChange === 'not_applied') await removeMade(inspected?.made ?? [], inside);
+  if (undo !== undefined && verdict === 'applied') await completeUndo(record, undo, inside);
+  return toSettledResult({ record, verdict, ready, notes, inspected }, settings);
 }
 
 function neverStarted(record: CallRecord): ToolResult {
@@ -45,28 +52,44 @@ function neverStarted(record: CallRecord): ToolResult {
   return failure({ id: record.callId, name: record.toolName }, 'cancelled', message, 'no', { metadata });
 }
 
-interface Inspected {
-  readonly changes: readonly InspectedChange[];
-  readonly rolledBack: boolean;
-}
-
 /** Only the last change can have been under way: those before it were made, or given up. */
 async function inspectLastIntent(
   { key }: CallRecord,
   notes: readonly JournalNote[],
   { journal, sandbox }: EngineSettings,
-): Promise<Inspected | undefined> {
+): Promise<InspectedIntent | undefined> {
   const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
   const last = intents.at(-1);
   if (last === undefined) return undefined;
+  const { made } = last;
   const changes = await inspectIntent(last, sandbox.files);
   if (last.op !== 'writeAll' || verdictOf(changes) !== 'mixed' || journal === null) {
-    return { changes, rolledBack: false };
+    return { changes, made, rolledBack: false };
   }
   // Another process may have settled it: then what the files are now is somebody else's doing.
-  if ((await journal.call(key))?.state === 'done') return { changes, rolledBack: false };
+  if ((await journal.call(key))?.state === 'done') return { changes, made, rolledBack: false };
   const rolledBack = await rollBack(changes, sandbox.files, journal);
-  return { changes: await inspectIntent(last, sandbox.files), rolledBack };
+  return { changes: await inspectIntent(last, sandbox.files), made, rolledBack };
+}
+
+/** What was made for files that did not come goes, as far as nobody else has put anything into it. */
+async function removeMade(made: readonly string[], { sandbox, logger }: EngineSettings): Promise<void> {
+  if (made.length === 0) return;
+  try {
+    await sandbox.files.writeAll([], { tidy: made });
+  } catch (error) {
+    logger.warn({ made: [...made], why: String(error) }, 'empty directories could not be removed');
+  }
+}
+
+/** What an undo would still have done, had its process lived. */
+async function completeUndo(
+  { callId }: CallRecord,
+  { of, tidy }: UndoNote,
+  settings: EngineSettings,
+): Promise<void> {
+  await removeMade(tidy, settings);
+  await settings.journal?.note(of, undoneBy(callId, settings.clock.now()));
 }
 
 function lastChangeOf(changes: readonly InspectedChange[]): Verdict {
@@ -86,56 +109,4 @@ function directoriesOf(
 
 function sweep({ pid }: Worker, directories: ReadonlySet<string>, { sandbox }: EngineSettings): void {
   for (const directory of directories) sandbox.sweep(directory, pid);
-}
-
-function evidenceOf(
-  notes: readonly JournalNote[],
-  inspected: Inspected | undefined,
-  { isProcessAlive }: EngineSettings,
-): JsonObject {
-  const files = inspected?.changes.map(({ change: { path, before, after }, state }) => ({
-    path,
-    state,
-    before,
-    after,
-  }));
-  const processes = new Map<number, JsonObject>();
-  for (const { kind, data } of notes) {
-    const { pid, startTicks, exitCode } = data;
-    if (kind !== 'process' || typeof pid !== 'number') continue;
-    const ticks = typeof startTicks === 'number' ? startTicks : undefined;
-    const known = processes.get(pid) ?? { pid, running: isProcessAlive(pid, ticks) };
-    processes.set(pid, exitCode === undefined ? known : { ...known, running: false, exit_code: exitCode });
-  }
-  return {
-    ...(files === undefined ? {} : { files }),
-    ...(inspected?.rolledBack === true ? { rolled_back: true } : {}),
-    ...(processes.size === 0 ? {} : { processes: [...processes.values()] }),
-  };
-}
-
-function toResult(record: CallRecord, verdict: Verdict, evidence: JsonObject): ToolResult {
-  const { callId, toolName, worker } = record;
-  const settledBy = verdict === 'unknown' ? 'recovery' : 'probe';
-  const metadata = { recovered: true, settled_by: settledBy, worker_pid: worker?.pid ?? null, evidence };
-  const call = { id: callId, name: toolName };
-  if (verdict === 'not_applied') {
-    const message = `${toolName} had not taken effect when its process died: settled by probe. Nothing was changed.`;
-    return failure(call, 'cancelled', message, 'no', { metadata });
-  }
-  if (verdict === 'unknown') {
-    const message =
-      `The process that ran ${toolName} (pid ${worker?.pid}) died meanwhile: nobody can say whether it took effect. ` +
-      'Look before you repeat it.';
-    return failure(call, 'outcome_unknown', message, 'maybe', { metadata });
-  }
-  return {
-    callId,
-    toolName,
-    success: true,
-    output: `${toolName} had taken effect when its process died: settled by probe. What it printed is lost.`,
-    truncated: false,
-    executionTimeMs: 0,
-    metadata,
-  };
 }

@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import type { SkippedFile } from '../../contract/executor.js';
 import type { ContainedFiles, FileChange } from '../../contract/files.js';
 import type { Journal } from '../../contract/journal.js';
@@ -8,6 +9,8 @@ export interface UndoPlan {
   /** All of them, or none. */
   readonly changes: readonly FileChange[];
   readonly skipped: readonly SkippedFile[];
+  /** Directories that the call made, and that hold a file which goes: they go too, if nothing else is in them. */
+  readonly tidy: readonly string[];
 }
 
 /**
@@ -33,7 +36,10 @@ export async function planUndo(
     if (typeof step === 'string') skipped.push({ path, reason: step });
     else changes.push(step);
   }
-  return { changes, skipped };
+  const gone = changes.flatMap(({ path, bytes }) => (bytes === null ? [path] : []));
+  const made = new Set(intents.flatMap((intent) => intent.made));
+  const tidy = [...made].filter((directory) => gone.some((path) => path.startsWith(`${directory}${sep}`)));
+  return { changes, skipped, tidy };
 }
 
 /** A text: why the file stays as it is. */

@@ -56,15 +56,15 @@ async function readIntents({ key }: CallRecord, journal: Journal): Promise<reado
 /** @returns the id of the undo. */
 async function putBack(
   record: CallRecord,
-  { changes }: UndoPlan,
+  { changes, tidy }: UndoPlan,
   journal: Journal,
   settings: EngineSettings,
 ): Promise<string> {
   const { files } = settings.sandbox.byCanonicalPath();
   const paths = changes.map(({ path }) => path);
-  const undo = await UndoRecord.begin(record, paths, journal, settings);
+  const undo = await UndoRecord.begin(record, { paths, tidy }, journal, settings);
   try {
-    await files.writeAll(changes, { intend: (intent) => undo.intend(intent) });
+    await files.writeAll(changes, { intend: (intent) => undo.intend(intent), tidy });
   } catch (error) {
     await undo.failed(error);
     throw error;

@@ -6,6 +6,7 @@ import { noteIntent } from '../record/note-intent.js';
 import { reasonOf } from '../record/reason-of.js';
 import { failure } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
+import { toUndoData, undoneBy } from './undo-note.js';
 
 const TOOL_NAME = 'undo';
 
@@ -21,7 +22,7 @@ export class UndoRecord {
 
   static async begin(
     undone: CallRecord,
-    paths: readonly string[],
+    { paths, tidy }: { readonly paths: readonly string[]; readonly tidy: readonly string[] },
     journal: Journal,
     settings: EngineSettings,
   ): Promise<UndoRecord> {
@@ -46,7 +47,13 @@ export class UndoRecord {
     });
     const [answer] = await accepting;
     if (answer === undefined) throw new Error('a batch of one call has one answer');
-    await journal.claim(answer.key, worker, clock.now());
+    const at = clock.now();
+    // Says that it is an undo, whatever tools there are by the time somebody has to settle it.
+    const data = toUndoData({ of: undone.key, tidy });
+    await Promise.all([
+      journal.claim(answer.key, worker, at),
+      journal.note(answer.key, { kind: 'undo', data, at }),
+    ]);
     return new UndoRecord(entry.callId, answer.key, undone, journal, settings);
   }
 
@@ -68,14 +75,15 @@ export class UndoRecord {
     const at = this.settings.clock.now();
     await Promise.all([
       this.journal.finish(this.key, result, at),
-      this.journal.note(this.undone.key, { kind: 'undo', data: { by: this.callId }, at }),
+      this.journal.note(this.undone.key, undoneBy(this.callId, at)),
     ]);
   }
 
   async failed(error: unknown): Promise<void> {
     const code = isToolError(error) ? error.code : 'execution_failed';
     const call = { id: this.callId, name: TOOL_NAME };
-    const result = failure(call, code, reasonOf(error), 'no');
+    // What was begun is taken back before it fails; where that fails too, nobody can say how far it came.
+    const result = failure(call, code, reasonOf(error), code === 'stale_file' ? 'no' : 'maybe');
     await this.journal.finish(this.key, result, this.settings.clock.now());
   }
 }

@@ -1,6 +1,7 @@
 import { ToolError } from '../../errors/tool-error.js';
 import { describeValue } from '../describe-value.js';
 import { isRecord, toRecords } from '../is-record.js';
+import { KnownTools } from '../known-tools.js';
 import type { WireFormat } from '../wire-format.js';
 import { HISTORY_SHAPES, type HistoryFormat } from './history-shapes.js';
 
@@ -21,7 +22,7 @@ export function locateHistory(history: unknown, format: WireFormat | undefined):
   const wanted = format === undefined ? undefined : requireFormat(format);
   if (Array.isArray(history)) {
     const list: readonly unknown[] = history;
-    const known = wanted ?? recognise(list, {});
+    const known = settleFormat(wanted, list, {});
     return { format: known, list, continues: refersElsewhere(list), put: (mended) => mended };
   }
   if (!isRecord(history)) throw refuse(`it is ${describeValue(history)}`);
@@ -34,7 +35,7 @@ export function locateHistory(history: unknown, format: WireFormat | undefined):
     throw refuse(`"${key}" is ${describeValue(value)}, a list was expected`);
   }
   return {
-    format: wanted ?? recognise(list ?? [], history),
+    format: settleFormat(wanted, list ?? [], history),
     list: list ?? [],
     continues:
       isGiven(history.previous_response_id) || isGiven(history.conversation) || refersElsewhere(list ?? []),
@@ -71,14 +72,46 @@ const HISTORY_FORMATS: readonly HistoryFormat[] = [
   'native',
 ];
 
+/**
+ * What was asked for counts where the list could be that.
+ * @throws ToolError where nothing in it is, and something is clearly another's: "nothing to mend" would be no answer.
+ */
+function settleFormat(
+  wanted: HistoryFormat | undefined,
+  list: readonly unknown[],
+  body: Body,
+): HistoryFormat {
+  if (wanted === undefined) return recognise(list, body);
+  const most = mostSpoken(list);
+  if (most.count === 0 || most.format === wanted) return wanted;
+  if (holdsTools(list, wanted) || !holdsTools(list, most.format)) return wanted;
+  const remedy = `Leave the format out, or name "${most.format}".`;
+  throw new ToolError(
+    'config_invalid',
+    `Cannot repair the history: it is written in the format "${most.format}", not "${wanted}". ${remedy}`,
+  );
+}
+
+/** Whether there are calls or results in it, read in a format. */
+function holdsTools(list: readonly unknown[], format: HistoryFormat): boolean {
+  return HISTORY_SHAPES[format]
+    .read(list, new KnownTools(format, undefined))
+    .some(({ kind }) => kind !== 'other');
+}
+
+function countSpoken(list: readonly unknown[], format: HistoryFormat): number {
+  return toRecords(list).filter((element) => HISTORY_SHAPES[format].speaks(element)).length;
+}
+
+function mostSpoken(list: readonly unknown[]): { readonly format: HistoryFormat; readonly count: number } {
+  const votes = HISTORY_FORMATS.map((format) => ({ format, count: countSpoken(list, format) }));
+  return votes.reduce((best, vote) => (vote.count > best.count ? vote : best));
+}
+
 function recognise(list: readonly unknown[], body: Body): HistoryFormat {
   const stranger = list.findIndex((element) => !isRecord(element));
   if (stranger !== -1) throw refuse(`element ${stranger} is ${describeValue(list[stranger])}`);
-  const votes = HISTORY_FORMATS.map((format) => ({
-    format,
-    count: toRecords(list).filter((element) => HISTORY_SHAPES[format].speaks(element)).length,
-  }));
-  const most = votes.reduce((best, vote) => (vote.count > best.count ? vote : best));
+  const most = mostSpoken(list);
   if (most.count > 0) return most.format;
   if ('contents' in body) return 'gemini';
   if ('input' in body) return 'openai-responses';

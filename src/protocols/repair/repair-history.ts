@@ -1,5 +1,4 @@
 import { JsonTextError } from '../../base/json-text-error.js';
-import { parseJson } from '../../base/parse-json.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import type { Awaitable } from '../../contract/tool.js';
@@ -8,6 +7,7 @@ import type { ToolLike } from '../tool-like.js';
 import type { WireFormat } from '../wire-format.js';
 import type { HistoryChange } from './change.js';
 import type { HistoryFormat } from './history-shapes.js';
+import { HistoryText } from './history-text.js';
 import { matchHistory, mendHistory } from './match-history.js';
 
 /** The recorded result of a call that has none in the history; undefined when there is none either. */
@@ -70,31 +70,23 @@ function isPending<T>(answer: Awaitable<T>): answer is Promise<T> {
   return typeof answer === 'object' && answer !== null && 'then' in answer;
 }
 
-/** Conversations are longer and deeper than a call's arguments may be. */
-const LIMITS = { maxDepth: 512, maxValues: 10_000_000 };
-
 function repairText(text: string, options: RepairOptions): Awaitable<RepairedHistory<string>> {
-  const repaired = repairValue(parseHistory(text), options);
+  const written = readText(text);
+  const repaired = repairValue(written.value, options);
   const toText = ({ history, changes, format }: RepairedHistory<unknown>) => ({
-    history: changes.length === 0 ? text : writeLike(text, history),
+    history: changes.length === 0 ? text : written.write(history),
     changes,
     format,
   });
   return isPending(repaired) ? repaired.then(toText) : toText(repaired);
 }
 
-function parseHistory(text: string): unknown {
+function readText(text: string): HistoryText {
   try {
-    return parseJson(text, LIMITS);
+    return new HistoryText(text);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const reason = text.trim() === '' ? 'it is empty.' : `it is no valid JSON: ${error.detail}`;
     throw new ToolError('config_invalid', `Cannot repair the history: ${reason}`, { cause: error });
   }
-}
-
-/** As wide as it was, and with a line end where there was one. */
-function writeLike(text: string, history: unknown): string {
-  const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(text)?.[1] ?? '';
-  return `${JSON.stringify(history, null, indent)}${text.endsWith('\n') ? '\n' : ''}`;
 }

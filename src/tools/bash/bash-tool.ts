@@ -11,6 +11,7 @@ import {
   streamText,
   withNotice,
 } from '../command-report.js';
+import { probeCommand } from '../probe-command.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { wallMetadata } from '../wall-report.js';
 import { HEAD_CHARACTERS, shortenOutput, TAIL_CHARACTERS } from './shorten-output.js';
@@ -80,6 +81,7 @@ export function bashTool(): ToolSpec<BashArgs> {
     ],
     summarize: (args) => `Run command: ${args.command}`,
     execute,
+    probe: probeCommand,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { commandError, commandMetadata, isIncomplete, streamText, withNotice } from '../command-report.js';
+import { probeCommand } from '../probe-command.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
 export interface RunCommandArgs {
@@ -32,6 +33,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
     effects: (args) => [{ kind: 'run', command: args.command }],
     summarize: (args) => `Run command: ${args.command}`,
     execute: runCommand,
+    probe: probeCommand,
   };
 }
 

@@ -1,0 +1,146 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
+import type { CallKey, Journal } from '../../contract/journal.js';
+import type { ToolResult } from '../../contract/result.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { reasonOf } from '../record/reason-of.js';
+import { failure, notRun } from '../record/results.js';
+import { checkCalls } from '../run-options.js';
+import type { EngineSettings } from '../settings.js';
+import { recordReceived } from './record-received.js';
+import { RECEIVE, toReceivedData, toStreamArgs } from './stream-record.js';
+
+export interface IncomingParts {
+  /** Of the batch that the calls will be. */
+  readonly id: string;
+  readonly conversation: string;
+  readonly options: RunOptions;
+  readonly settings: EngineSettings;
+  /** What earlier processes have left is settled first. */
+  readonly ensureSettled: () => Promise<void> | undefined;
+  /** Starts the batch under its id. */
+  readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
+}
+
+/**
+ * A batch whose calls are still arriving (D086). Until it is whole it is a record of its own, a call that nothing runs
+ * and whose notes hold what came: whoever finds that unfinished, and its process dead, answers those calls.
+ */
+export class IncomingCalls implements IncomingBatch {
+  readonly id: string;
+  readonly #parts: IncomingParts;
+  /** Undefined: what is not meant to happen is not recorded. */
+  readonly #journal: Journal | undefined;
+  readonly #calls: ToolCall[] = [];
+  #said: string | undefined;
+  #stream: Promise<CallKey> | undefined;
+  #isOver = false;
+
+  constructor(parts: IncomingParts) {
+    const { journal, mode } = parts.settings;
+    const isRecorded = journal !== null && mode === 'enabled' && parts.options.dryRun !== true;
+    this.id = parts.id;
+    this.#parts = parts;
+    this.#journal = isRecorded ? journal : undefined;
+    this.#said = parts.options.message?.text;
+  }
+
+  async add(calls: readonly ToolCall[], said?: string): Promise<void> {
+    this.#requireOpen();
+    checkCalls(calls);
+    const data = toReceivedData(calls, said);
+    this.#calls.push(...calls);
+    this.#said = said ?? this.#said;
+    const journal = this.#journal;
+    if (journal === undefined) return;
+    this.#stream ??= this.#open(journal);
+    const key = await this.#stream;
+    await journal.note(key, { kind: 'received', data, at: this.#parts.settings.clock.now() });
+  }
+
+  start(): BatchRun {
+    this.#close();
+    const { begin, options } = this.#parts;
+    const { message = { text: '' } } = options;
+    const spoken =
+      this.#said === undefined ? options : { ...options, message: { ...message, text: this.#said } };
+    const run = begin(this.#calls, spoken);
+    // By then the batch is recorded itself, or nothing of it was run.
+    const results = run.results.finally(() =>
+      this.#end(`${this.#calls.length} calls came, and are batch ${this.id}.`),
+    );
+    return { ...run, results };
+  }
+
+  async drop(reason = 'the stream was broken off'): Promise<readonly ToolResult[]> {
+    this.#close();
+    const message = `It was never started: ${reason.replace(/[.]+$/, '')}.`;
+    const results = this.#calls.map((call) => notRun(call, 'cancelled', message));
+    const journal = this.#journal;
+    if (journal === undefined || this.#stream === undefined) return results;
+    await this.#stream;
+    const { settings, conversation, options } = this.#parts;
+    await recordReceived(journal, settings, {
+      id: this.id,
+      conversation,
+      attach: options.conversation !== undefined,
+      calls: this.#calls,
+      results,
+      ...this.#message(),
+      ...(options.origin === undefined ? {} : { origin: options.origin }),
+    });
+    await this.#end(message);
+    return results;
+  }
+
+  #message(): Pick<RunOptions, 'message'> {
+    if (this.#said === undefined) return {};
+    return { message: { ...this.#parts.options.message, text: this.#said } };
+  }
+
+  async #open(journal: Journal): Promise<CallKey> {
+    await this.#parts.ensureSettled();
+    const { settings, conversation, options, id } = this.#parts;
+    const { clock, worker } = settings;
+    const streamId = settings.createId();
+    const entry = {
+      callId: `${RECEIVE}_${streamId}`,
+      toolName: RECEIVE,
+      args: toStreamArgs(id, options),
+      effects: [],
+      disposition: 'pre_resolved',
+      reason: 'a response is coming in',
+    } as const;
+    const batch = { id: streamId, conversation, attach: false, at: clock.now(), worker, calls: [entry] };
+    const [answer] = await journal.accept(batch);
+    if (answer === undefined) throw new Error('a batch of one call has one answer');
+    return answer.key;
+  }
+
+  async #end(output: string): Promise<void> {
+    if (this.#journal === undefined || this.#stream === undefined) return;
+    const { clock, logger } = this.#parts.settings;
+    try {
+      const key = await this.#stream;
+      const call = { id: this.id, name: RECEIVE };
+      const { error: _, ...result } = failure(call, 'cancelled', '', 'no', { output });
+      await this.#journal.finish(key, { ...result, success: true }, clock.now());
+    } catch (error) {
+      // Whoever recovers finds the batch itself, and ends this.
+      logger.error({ batch: this.id, why: reasonOf(error) }, 'the end of a stream could not be recorded');
+    }
+  }
+
+  #requireOpen(): void {
+    if (!this.#isOver) return;
+    throw new ToolError(
+      'bad_args',
+      'Cannot go on with this batch: it was started or dropped. Receive another one.',
+    );
+  }
+
+  #close(): void {
+    this.#requireOpen();
+    this.#isOver = true;
+  }
+}

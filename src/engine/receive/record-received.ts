@@ -1,0 +1,48 @@
+import type { Journal } from '../../contract/journal.js';
+import type { ToolResult } from '../../contract/result.js';
+import { callKey } from '../../journal/call-key.js';
+import type { EngineSettings } from '../settings.js';
+import type { ReceivedStream } from './stream-record.js';
+
+/** Calls that came in and will not be run, each with its answer. */
+export interface ReceivedCalls extends ReceivedStream {
+  readonly results: readonly ToolResult[];
+}
+
+/** Records calls that came in as a batch, each with its answer. False: there was nothing to record, or it is already. */
+export async function recordReceived(
+  journal: Journal,
+  { clock, worker, logger }: Pick<EngineSettings, 'clock' | 'worker' | 'logger'>,
+  received: ReceivedCalls,
+): Promise<boolean> {
+  const { results, calls, ...batch } = received;
+  const at = clock.now();
+  try {
+    const answers = await journal.accept({
+      ...batch,
+      at,
+      worker,
+      calls: calls.map(({ id, name, args }) => ({
+        callId: id,
+        toolName: name,
+        args,
+        effects: [],
+        disposition: 'pre_resolved',
+        reason: 'its response was broken off',
+      })),
+    });
+    // A delivery that attached has the answer of the first; where the conversation waits, nothing was recorded.
+    const ended = answers.map(({ kind }, index) => {
+      const result = results[index];
+      if (result === undefined || (kind !== 'fresh' && kind !== 'conflict')) return undefined;
+      return journal.finish(callKey(batch.id, index), result, at);
+    });
+    await Promise.all(ended);
+    return ended.some((each) => each !== undefined);
+  } catch (error) {
+    // Somebody else was faster, or its own process came so far.
+    if ((await journal.batch(batch.id)).length === 0) throw error;
+    logger.debug({ batch: batch.id }, 'a batch that came in was recorded before');
+    return false;
+  }
+}

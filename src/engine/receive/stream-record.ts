@@ -1,0 +1,67 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { RunOptions } from '../../contract/executor.js';
+import type { BatchMessage, CallRecord, JournalNote } from '../../contract/journal.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+import { ToolError } from '../../errors/tool-error.js';
+
+/** The name under which the journal keeps a response that is coming in. */
+export const RECEIVE = 'receive';
+
+/** What is known of a response whose end never came. */
+export interface ReceivedStream {
+  /** Of the batch that it was to be. */
+  readonly id: string;
+  readonly conversation: string;
+  readonly attach: boolean;
+  /** Those that were whole, in order. */
+  readonly calls: readonly ToolCall[];
+  readonly message?: BatchMessage;
+  readonly origin?: JsonObject;
+}
+
+export function toStreamArgs(batch: string, { conversation, message, origin }: RunOptions): JsonObject {
+  const { text: _, ...by } = message ?? { text: '' };
+  const attach = conversation !== undefined;
+  return { batch, attach, ...by, ...(origin === undefined ? {} : { origin }) };
+}
+
+/** @throws ToolError `bad_args` for calls that are no plain data. */
+export function toReceivedData(calls: readonly ToolCall[], said: string | undefined): JsonObject {
+  try {
+    const plain: JsonValue = JSON.parse(JSON.stringify(calls));
+    return { calls: plain, ...(said === undefined ? {} : { said }) };
+  } catch (cause) {
+    throw new ToolError('bad_args', 'Cannot receive calls: they hold something that is no JSON.', { cause });
+  }
+}
+
+/** Undefined for a call that is none of ours. */
+export function readStream(record: CallRecord, notes: readonly JournalNote[]): ReceivedStream | undefined {
+  const { batch: id, attach, model, provider, origin } = record.args;
+  const received = notes.filter(({ kind }) => kind === 'received');
+  if (record.toolName !== RECEIVE || typeof id !== 'string' || received.length === 0) return undefined;
+  const said = received.map(({ data }) => data.said).findLast((text) => typeof text === 'string');
+  const by = {
+    ...(typeof model === 'string' ? { model } : {}),
+    ...(typeof provider === 'string' ? { provider } : {}),
+  };
+  return {
+    id,
+    conversation: record.conversation,
+    attach: attach === true,
+    calls: received.flatMap(({ data }) => (Array.isArray(data.calls) ? data.calls : [])).flatMap(toCall),
+    ...(said === undefined && model === undefined ? {} : { message: { text: said ?? '', ...by } }),
+    ...(isJsonObject(origin) ? { origin } : {}),
+  };
+}
+
+function toCall(value: JsonValue): readonly ToolCall[] {
+  if (!isJsonObject(value)) return [];
+  const { id, name, args } = value;
+  if (typeof id !== 'string' || typeof name !== 'string') return [];
+  return [{ id, name, args: isJsonObject(args) ? args : {} }];
+}
+
+function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

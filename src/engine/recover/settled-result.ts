@@ -1,0 +1,90 @@
+import type { CallRecord, JournalNote } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import { failure } from '../record/results.js';
+import type { EngineSettings } from '../settings.js';
+import type { InspectedIntent } from './inspect-change.js';
+import type { Verdict } from './run-probe.js';
+
+/** All that is known of a call whose process is dead. */
+export interface Settlement {
+  readonly record: CallRecord;
+  readonly verdict: Verdict;
+  /** Undefined: its tool is not there any more. */
+  readonly ready: ReadyCall | undefined;
+  readonly notes: readonly JournalNote[];
+  readonly inspected: InspectedIntent | undefined;
+}
+
+/** What such a call is answered with. */
+export function toSettledResult(
+  settlement: Settlement,
+  settings: Pick<EngineSettings, 'isProcessAlive'>,
+): ToolResult {
+  const { record, verdict } = settlement;
+  const { callId, toolName, worker } = record;
+  const evidence = evidenceOf(settlement, settings);
+  const settledBy = verdict === 'unknown' ? 'recovery' : 'probe';
+  const metadata = { recovered: true, settled_by: settledBy, worker_pid: worker?.pid ?? null, evidence };
+  const call = { id: callId, name: toolName };
+  if (verdict === 'not_applied') {
+    const message = `${toolName} had not taken effect when its process died: settled by probe. Nothing was changed.`;
+    return failure(call, 'cancelled', message, 'no', { metadata });
+  }
+  if (verdict === 'unknown') {
+    const message =
+      `The process that ran ${toolName} (pid ${worker?.pid}) died meanwhile: nobody can say whether it took effect. ` +
+      'Look before you repeat it.';
+    return failure(call, 'outcome_unknown', message, 'maybe', { metadata });
+  }
+  const exitCode = failedWith(settlement);
+  if (exitCode !== undefined) {
+    const message = `${toolName} had ended with exit code ${exitCode} when its process died: settled by probe. What it printed is lost.`;
+    return failure(call, 'execution_failed', message, 'yes', { metadata });
+  }
+  return {
+    callId,
+    toolName,
+    success: true,
+    output: `${toolName} had taken effect when its process died: settled by probe. What it printed is lost.`,
+    truncated: false,
+    executionTimeMs: 0,
+    metadata,
+  };
+}
+
+/** The exit code of a command that was all that the call did, where that is no success. */
+function failedWith({ ready, notes }: Settlement): number | undefined {
+  const isCommand = ready !== undefined && ready.declared.length > 0;
+  if (!isCommand || ready.declared.some(({ kind }) => kind !== 'run')) return undefined;
+  const codes = notes.flatMap(({ kind, data: { exitCode } }) =>
+    kind === 'process' && typeof exitCode === 'number' ? [exitCode] : [],
+  );
+  return codes.findLast((code) => code !== 0);
+}
+
+function evidenceOf(
+  { notes, inspected }: Settlement,
+  { isProcessAlive }: Pick<EngineSettings, 'isProcessAlive'>,
+): JsonObject {
+  const files = inspected?.changes.map(({ change: { path, before, after }, state }) => ({
+    path,
+    state,
+    before,
+    after,
+  }));
+  const processes = new Map<number, JsonObject>();
+  for (const { kind, data } of notes) {
+    const { pid, startTicks, exitCode } = data;
+    if (kind !== 'process' || typeof pid !== 'number') continue;
+    const ticks = typeof startTicks === 'number' ? startTicks : undefined;
+    const known = processes.get(pid) ?? { pid, running: isProcessAlive(pid, ticks) };
+    processes.set(pid, exitCode === undefined ? known : { ...known, running: false, exit_code: exitCode });
+  }
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...(inspected?.rolledBack === true ? { rolled_back: true } : {}),
+    ...(processes.size === 0 ? {} : { processes: [...processes.values()] }),
+  };
+}

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CallEntry, Worker } from '../../src/contract/journal.js';
+import { openJournal } from '../../src/journal/open-journal.js';
+import { batchEntry, successOf } from '../../src/testing/journal-entries.js';
+import { builtCommand } from './built-command.js';
+import { hasTerminal, type Sat, sitBefore } from './terminal.js';
+import { Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 240_000);
+let toolexec: Toolexec;
+let journal: string;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  journal = join(toolexec.folder, 'journal.db');
+});
+afterEach(() => toolexec.remove());
+
+const CALLS = ['one', 'two', 'three'].map((name, index) => ({
+  id: `call_${index}`,
+  name: 'bash',
+  args: { command: `touch ${name}` },
+}));
+const NEW = { id: 'new', name: 'bash', args: { command: 'touch new' } };
+const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
+
+/** The three calls as a process leaves them that dies in the second. */
+async function leaveHalfDone(): Promise<void> {
+  const store = openJournal(journal);
+  const entries = CALLS.map(
+    ({ id, name, args }): CallEntry => ({
+      callId: id,
+      toolName: name,
+      args,
+      effects: [{ kind: 'run', command: args.command }],
+      disposition: 'requires_confirmation',
+      reason: '',
+    }),
+  );
+  await store.accept(batchEntry('b1', entries, { conversation: 'c', attach: true, worker: DEAD }));
+  await store.claim('b1/0', DEAD, 1);
+  await store.finish('b1/0', { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2);
+  await store.claim('b1/1', DEAD, 3);
+  await store.close();
+}
+
+function sit(
+  words: readonly string[],
+  types: readonly (readonly [string, string])[],
+  env = {},
+): Promise<Sat> {
+  return sitBefore([process.execPath, toolexec.main, ...words], {
+    env: toolexec.environment({ TERM: 'xterm', ...env }),
+    cwd: toolexec.root,
+    types,
+  });
+}
+
+function run(
+  calls: unknown,
+  types: readonly (readonly [string, string])[],
+  env: Readonly<Record<string, string>> = {},
+  ...more: readonly string[]
+): Promise<Sat> {
+  const file = toolexec.json('r.json', calls);
+  return sit(['run', file, '--journal', journal, '--conversation', 'c', ...more], types, env);
+}
+
+const codes = (stdout: string): unknown =>
+  (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code ?? 'ok');
+const isThere = (name: string): boolean => existsSync(join(toolexec.root, name));
+
+const QUESTION = 'or Enter for later: ';
+
+describe.skipIf(!hasTerminal)(
+  'toolexec on a terminal, after a crash (skipped where python3 has no pty)',
+  () => {
+    it('asks what to do with what is half done, and goes on when it is resumed', async () => {
+      await leaveHalfDone();
+      const { code, stdout, shown } = await run(
+        [...CALLS, NEW],
+        [
+          [QUESTION, 'what?\n'],
+          [QUESTION, 'R\n'],
+          ['numbers/ids', 'a\n'],
+        ],
+      );
+      expect(shown).toMatch(
+        /left half done .*1: done \(bash\), 2: unknown \(bash\), 3: never started \(bash\)/,
+      );
+      expect(shown.split('[r]esume, [d]iscard')).toHaveLength(3);
+      expect(codes(stdout)).toEqual(['ok', 'outcome_unknown', 'cancelled', 'ok']);
+      expect([code, isThere('new'), isThere('three')]).toEqual([1, true, false]);
+      // It was decided: nobody is asked again.
+      expect((await run(CALLS, [])).shown).not.toContain('[r]esume');
+    }, 120_000);
+
+    it('answers all of it as failed when it is discarded', async () => {
+      await leaveHalfDone();
+      const { code, stdout } = await run(CALLS, [[QUESTION, 'discard\n']]);
+      expect([code, codes(stdout)]).toEqual([1, ['cancelled', 'cancelled', 'cancelled']]);
+      const store = openJournal(journal);
+      expect((await store.decisions('b1')).map(({ kind }) => kind)).toEqual(['wait', 'discard']);
+      await store.close();
+    }, 60_000);
+
+    it.each([
+      ['Enter', '\n'],
+      ['Ctrl-D', '\u0004'],
+    ])(
+      'leaves it for later with %s, runs nothing, and exits 4',
+      async (_, keys) => {
+        await leaveHalfDone();
+        const { code, stdout, shown } = await run([NEW], [[QUESTION, keys]]);
+        expect([code, codes(stdout), isThere('new')]).toEqual([4, ['cancelled'], false]);
+        expect(shown).toContain('journal recover --resume b1');
+      },
+      60_000,
+    );
+
+    it('asks nobody where CI says that nobody is there', async () => {
+      await leaveHalfDone();
+      const { code, shown } = await run([NEW], [], { CI: 'true' }, '--yes');
+      expect(code).toBe(4);
+      expect(shown).not.toContain('[r]esume');
+    }, 60_000);
+  },
+);
+
+describe.skipIf(!hasTerminal)(
+  'toolexec on a terminal, asking for approval (skipped where python3 has no pty)',
+  () => {
+    it.each<[string, string, readonly string[], number]>([
+      ['all of them', 'a\n', ['ok', 'ok', 'ok'], 0],
+      ['none', 'n\n', ['user_denied', 'user_denied', 'user_denied'], 1],
+      ['some', '1 call_2\n', ['ok', 'user_denied', 'ok'], 1],
+      ['nobody, with Ctrl-D', '\u0004', ['user_denied', 'user_denied', 'user_denied'], 1],
+    ])(
+      'shows every call, and runs %s',
+      async (_, keys, expected, exit) => {
+        const { code, stdout, shown } = await run(CALLS, [['numbers/ids', keys]]);
+        expect([code, codes(stdout)]).toEqual([exit, expected]);
+        expect(shown).toContain('3 calls need your approval');
+        expect(['one', 'two', 'three'].map(isThere)).toEqual(expected.map((each) => each === 'ok'));
+      },
+      60_000,
+    );
+
+    it('decides a deferred batch, and leaves it waiting when nobody answers there', async () => {
+      const deferred = await run(CALLS, [], {}, '--defer');
+      expect(deferred.code).toBe(4);
+      const { code, stdout, shown } = await sit(
+        ['approve', 'c', '--journal', journal],
+        [['numbers/ids', '2\n']],
+      );
+      expect(shown).toContain('3 calls need your approval');
+      expect([code, codes(stdout)]).toEqual([1, ['user_denied', 'ok', 'user_denied']]);
+      expect(['one', 'two', 'three'].map(isThere)).toEqual([false, true, false]);
+      const store = openJournal(journal);
+      const [batch] = await store.batches({ conversation: 'c' });
+      const calls = await store.batch(batch?.id ?? '');
+      const approvals = await Promise.all(calls.map(({ key }) => store.notes(key)));
+      await store.close();
+      expect(
+        approvals.flat().flatMap(({ kind, data }) => (kind === 'approval' ? [data.approved] : [])),
+      ).toEqual([false, true, false]);
+    }, 60_000);
+
+    it('cannot be driven by what a model wrote', async () => {
+      const wild = [
+        { id: 'x\u001b[2J', name: 'bash', args: { command: 'touch wild; printf "\u001b]0;owned\u0007"' } },
+      ];
+      const { shown } = await run(wild, [['numbers/ids', 'n\n']]);
+      expect(shown).not.toContain('\u001b[2J');
+      expect(shown).not.toContain('\u001b]0;');
+      expect(readFileSync(join(toolexec.folder, 'r.json'), 'utf8')).toContain('\\u001b');
+    }, 60_000);
+  },
+);
