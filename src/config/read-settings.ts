@@ -1,9 +1,9 @@
-import { parse, TomlError } from 'smol-toml';
 import { nearestName } from '../base/nearest-name.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';
 import { createPlaceFinder, type KeyPath, type TextPlace } from './place-of.js';
 import { showKey, showPath } from './show-value.js';
+import { toml } from './toml.js';
 
 /** One key that a file names. */
 export interface FileSetting {
@@ -36,9 +36,9 @@ export function readSettings(text: string, file: string): FileSetting[] {
 
 function parseToml(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
-    return parse(text, { unsafeKeyBehaviour: 'throw' });
+    return toml().parse(text, { unsafeKeyBehaviour: 'throw' });
   } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
+    if (!(error instanceof toml().TomlError)) throw error;
     const [told = 'it is no TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const { line, column } = error;
     throw configInvalid([

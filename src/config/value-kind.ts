@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { parse } from 'smol-toml';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
 import type { KeyPath } from './place-of.js';
 import { showValue } from './show-value.js';
+import { toml } from './toml.js';
 
 /** What is wrong with a value. */
 export interface Flaw {
@@ -170,7 +170,7 @@ function toTexts(text: string): unknown {
 /** A list in TOML's own writing; the text itself where it is none, or more than that. */
 export function readTomlList(text: string): unknown {
   try {
-    const { list, ...others } = parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });
+    const { list, ...others } = toml().parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });
     return Array.isArray(list) && Object.keys(others).length === 0 ? list : text;
   } catch {
     return text;

@@ -1,4 +1,3 @@
-import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type {
@@ -14,7 +13,6 @@ import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
-import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type DeferredBatch, findDeferred, waitsFor } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
@@ -28,32 +26,31 @@ import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run/batch.js';
 import type { BatchScope } from './run/batch-scope.js';
 import { watchStrayErrors } from './run/stray-errors.js';
-import { checkCalls, checkRunOptions } from './run-options.js';
+import { checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
 import type { EngineSettings } from './settings.js';
 import { undoCall } from './undo/undo-call.js';
 
-/**
- * The executor over complete settings. Programs use `createExecutor`, which chooses them.
- * @param onClose closes what was opened for this engine alone.
- */
-export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Executor {
-  return new Engine(settings, onClose);
+/** The part of an executor that runs calls: loaded with the first of them. */
+export interface Engine extends Omit<Executor, 'definitions' | 'cache'> {
+  /** @param id of the batch; left out: a new one. */
+  start(calls: readonly ToolCall[], options?: RunOptions, id?: string): BatchRun;
+  receive(options?: RunOptions, id?: string): IncomingBatch;
 }
 
-/** Stands where none was wanted: keeps nothing, and says so. */
-const NO_CACHE: ResultCache = Object.freeze({
-  get: () => undefined,
-  set() {},
-  clear() {},
-  stats: () => ({ hits: 0, misses: 0, evictions: 0, size: 0, capacity: 0, hitRate: 0 }),
-});
-
-/** A batch that has its id already, and its calls where they were recorded before. */
-type NamedBatch = Pick<DeferredBatch, 'id'> & Partial<Pick<DeferredBatch, 'calls'>>;
+/**
+ * The engine over complete settings. Programs use `createExecutor`, which chooses them.
+ * @param onClose closes what was opened for this engine alone.
+ */
+export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Engine {
+  return new CallEngine(settings, onClose);
+}
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
 
-class Engine implements Executor {
+/** A batch that has its id already, and its calls where they were recorded before. */
+type Known = Pick<DeferredBatch, 'id'> & Partial<Pick<DeferredBatch, 'calls'>>;
+
+class CallEngine implements Engine {
   readonly #settings: EngineSettings;
   readonly #onClose: () => Promise<void>;
   readonly #memories = new ConversationMemories();
@@ -79,20 +76,20 @@ class Engine implements Executor {
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
-      return this.#begin(calls, options, undefined).results;
+      return this.#begin(calls, options).results;
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
-    return this.#watched(calls, options);
+  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS, id?: string): BatchRun {
+    return this.#watched(calls, options, id === undefined ? undefined : { id });
   }
 
-  #watched(calls: readonly ToolCall[], options: RunOptions, named?: NamedBatch): BatchRun {
+  #watched(calls: readonly ToolCall[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    const { id, batch, results } = this.#begin(calls, options, observer, named);
+    const { id, batch, results } = this.#begin(calls, options, observer, known);
     const ended = results.finally(() => stream.end());
     return {
       id,
@@ -102,11 +99,10 @@ class Engine implements Executor {
     };
   }
 
-  receive(options: RunOptions = NO_OPTIONS): IncomingBatch {
+  receive(options: RunOptions = NO_OPTIONS, id = this.#settings.createId()): IncomingBatch {
     checkRunOptions(options);
     this.#requireOpen('receive calls');
     const settings = this.#settingsFor(options);
-    const id = settings.createId();
     return new IncomingCalls({
       id,
       settings,
@@ -169,16 +165,6 @@ class Engine implements Executor {
     return undoCall(callId, options, this.#settings);
   }
 
-  definitions(): readonly ToolDefinition[] {
-    const { mode, definitions, registry } = this.#settings;
-    if (mode === 'disabled') return [];
-    return mode === 'parse_only' && definitions.length > 0 ? definitions : registry.definitions();
-  }
-
-  get cache(): ResultCache {
-    return this.#settings.cache ?? NO_CACHE;
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -202,8 +188,7 @@ class Engine implements Executor {
   }
 
   #requireOpen(action: string): void {
-    if (this.#closing === undefined) return;
-    throw new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
+    if (this.#closing !== undefined) throw executorIsClosed(action);
   }
 
   readonly #ended = (batch: Batch): void => {
@@ -213,8 +198,8 @@ class Engine implements Executor {
   #begin(
     calls: readonly ToolCall[],
     options: RunOptions,
-    observer: Observer | undefined,
-    named?: NamedBatch,
+    observer?: Observer,
+    known?: Known,
   ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
@@ -222,7 +207,7 @@ class Engine implements Executor {
     watchStrayErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
-      id: named?.id ?? this.#settings.createId(),
+      id: known?.id ?? this.#settings.createId(),
       settings: this.#settingsFor(options),
       conversation,
       memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
@@ -230,7 +215,7 @@ class Engine implements Executor {
       message: options.message,
       origin: options.origin,
       recovery: this.#recovery,
-      deferred: named?.calls,
+      deferred: known?.calls,
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };

@@ -50,6 +50,19 @@ export function checkCalls(calls: unknown): void {
   throw new ToolError('bad_args', 'Cannot run calls: an array of { id, name, args } is expected.');
 }
 
+/** @param action what was asked of it: `run calls`. */
+export function executorIsClosed(action: string): ToolError {
+  return new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
+}
+
+/** What was started or dropped takes nothing more. */
+export function incomingIsOver(): ToolError {
+  return new ToolError(
+    'bad_args',
+    'Cannot go on with this batch: it was started or dropped. Receive another one.',
+  );
+}
+
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkRunOptions(options: RunOptions): void {
   settleOptions('options', options, RULES);

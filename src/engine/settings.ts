@@ -9,7 +9,7 @@ import type { OutputStore } from '../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
 import type { BackgroundShells, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
-import type { Registry, TimeoutClass, ToolDefinition } from '../contract/tool.js';
+import type { Registry, TimeoutClass } from '../contract/tool.js';
 import type { ToolError } from '../errors/tool-error.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
 import type { OnStrayError } from './run/stray-errors.js';
@@ -49,8 +49,6 @@ export interface CommandGuard {
 export interface EngineSettings {
   readonly registry: Registry;
   readonly mode: ExecutorMode;
-  /** Shown in mode `parse_only` instead of the registry's, where there are any (CFG-TOOLS-02); sorted by name. */
-  readonly definitions: readonly ToolDefinition[];
   /** Null: no policy is asked. */
   readonly policy: Policy | null;
   /** Told of every decision of the policy. */

@@ -1,15 +1,16 @@
 import { option, settleOptions } from '../base/settle-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import type { AnalyzeCommand } from './analyze.js';
+import { type CompiledPolicy, compilePolicy } from './compile-policy.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
 import { Judgement, type PolicyBasis } from './judging/judgement.js';
 import { ORDER } from './judging/order.js';
 import { readQuestion } from './judging/read-question.js';
 import { RuleIndex } from './judging/rule-index.js';
-import { type PolicyOptions, settlePolicyOptions } from './policy-options.js';
+import type { PolicyOptions } from './policy-options.js';
 import { checkExamples } from './rules/check-examples.js';
-import { type CompiledRule, compileRule } from './rules/compile-rule.js';
+import type { CompiledRule } from './rules/compile-rule.js';
 
 /** What a policy is given besides its options. */
 export interface PolicyParts {
@@ -42,8 +43,14 @@ export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {
   const { analyzeCommand } = settleOptions<Required<PolicyParts>>('policy parts', parts, {
     analyzeCommand: option(undefined, (value) => typeof value === 'function', 'a function'),
   });
-  const settled = settlePolicyOptions(options);
-  const rules = compileRules(settled.rules);
+  return policyOf(compilePolicy(options), { analyzeCommand });
+}
+
+/**
+ * The same of options that have been read.
+ * @throws ToolError `config_invalid` for an example of a rule that does not hold.
+ */
+export function policyOf({ settled, rules }: CompiledPolicy, { analyzeCommand }: PolicyParts): RulePolicy {
   checkExamples(rules, analyzeCommand, settled.mode);
   const basis: PolicyBasis = {
     ...settled,
@@ -54,17 +61,6 @@ export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {
     analyzeCommand,
   };
   return new OrderedPolicy(basis, rules);
-}
-
-function compileRules(rules: PolicyBasis['rules']): readonly CompiledRule[] {
-  const counts = new Map<string, number>();
-  return rules.map((rule, order) => {
-    const tier = rule.origin?.tier;
-    const list = tier === undefined ? 'rules' : `${tier} rules`;
-    const index = counts.get(list) ?? 0;
-    counts.set(list, index + 1);
-    return compileRule(rule, `${list}[${index}]`, order);
-  });
 }
 
 function withSeen(answer: PolicyAnswer, { seen }: Judgement): PolicyAnswer {

@@ -1,4 +1,6 @@
-import { braceExpand, Minimatch, type MinimatchOptions } from 'minimatch';
+import { createRequire } from 'node:module';
+import type { Minimatch, MinimatchOptions } from 'minimatch';
+import { expandBraces } from '../base/expand-braces.js';
 import { ToolError } from '../errors/tool-error.js';
 import { globFlawOf } from './glob-flaw.js';
 
@@ -45,7 +47,7 @@ export function compilePattern(source: unknown, option: string): DenyPattern[] {
   const flaw = globFlawOf(source);
   if (flaw !== undefined) throw invalid(option, source, flaw);
   try {
-    const alternatives = braceExpand(source, { braceExpandMax: MAX_ALTERNATIVES + 1 });
+    const alternatives = expandBraces(source, MAX_ALTERNATIVES);
     if (alternatives.length <= MAX_ALTERNATIVES) return alternatives.map((text) => compile(source, text));
   } catch (error) {
     throw invalid(option, source, error instanceof Error ? error.message : 'it cannot be compiled');
@@ -64,19 +66,39 @@ function compile(source: string, alternative: string): DenyPattern {
   // A plain name holds at any depth, as in a .gitignore; `x/**` is meant from the root.
   const name = (holdsBelow ? /^(?:\*\*\/)+([^/]+)$/ : /^(?:\*\*\/)*([^/]+)$/).exec(entry)?.[1];
   const subject = name !== undefined ? 'name' : /^(?:\*\*)?\//.test(text) ? 'absolute' : 'relative';
-  const matcher = new Minimatch(name ?? entry, OPTIONS);
-  const whole = holdsBelow && subject !== 'relative' ? new Minimatch(text, OPTIONS) : undefined;
+  const matcher = matcherOf(name ?? entry);
+  const whole = holdsBelow && subject !== 'relative' ? matcherOf(text) : undefined;
   const { head, tail, isPlain } = fixedEnds(name ?? entry);
+  const mayMatch = (candidate: string): boolean => candidate.endsWith(tail) && candidate.startsWith(head);
   return {
     source,
     subject,
     literalName: isPlain && subject === 'name' ? head : undefined,
     head,
     tail,
-    mayMatch: (candidate) => candidate.endsWith(tail) && candidate.startsWith(head),
-    matches: (candidate) => matcher.match(candidate),
-    coversBelow: (directory) => whole?.match(`${directory}/x`) ?? false,
+    mayMatch,
+    matches: (candidate) => matcher().match(candidate),
+    coversBelow(directory) {
+      if (whole === undefined) return false;
+      const child = `${directory}/x`;
+      // The end of what comes before `/**` has to be one of its parts.
+      const mayCover = NOT_ASCII.test(child) || child.toLowerCase().split('/').some(mayMatch);
+      return mayCover && whole().match(child);
+    },
   };
+}
+
+/** Made when it is asked for the first time, and minimatch loaded, which takes 15 ms: most names concern no pattern. */
+function matcherOf(pattern: string): () => Minimatch {
+  let matcher: Minimatch | undefined;
+  return () => {
+    matcher ??= new (minimatch().Minimatch)(pattern, OPTIONS);
+    return matcher;
+  };
+}
+
+function minimatch(): typeof import('minimatch') {
+  return createRequire(import.meta.url)('minimatch') as typeof import('minimatch');
 }
 
 interface FixedEnds {
@@ -85,13 +107,14 @@ interface FixedEnds {
   readonly isPlain: boolean;
 }
 
+const NOT_ASCII = /[^\0-\x7f]/;
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
 /** How every name that the pattern can match begins and ends, in lower case. */
 function fixedEnds(pattern: string): FixedEnds {
   const last = pattern.slice(pattern.lastIndexOf('/') + 1);
   // What lower case does beyond ASCII is no business of a quick test.
-  if (/[^\0-\x7f]/.test(last)) return { head: '', tail: '', isPlain: false };
+  if (NOT_ASCII.test(last)) return { head: '', tail: '', isPlain: false };
   const lower = last.toLowerCase();
   const firstMagic = lower.search(MAGIC);
   if (firstMagic === -1) return { head: lower, tail: lower, isPlain: true };

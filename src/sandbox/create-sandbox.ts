@@ -2,7 +2,14 @@ import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { entryStat, filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
-import { admit, createEnclosure, type Enclosure, withAbsolutePaths } from './enclosure.js';
+import {
+  admit,
+  createEnclosure,
+  type DenyOptions,
+  type Enclosure,
+  enclose,
+  withAbsolutePaths,
+} from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { guardedFinder } from './find-guarded.js';
 import { holdContained } from './hold-contained.js';
@@ -12,6 +19,7 @@ import type { PathRequest } from './parse-request.js';
 import { listContained, readContained, statContained, statEntriesContained } from './read-contained.js';
 import { type HardLinks, isHardLinks, type SandboxOptions } from './sandbox-options.js';
 import { createSweeper, sweepDirectory } from './sweep-leftovers.js';
+import type { Territory } from './territory.js';
 import { walk } from './walk.js';
 import { whileBusy } from './while-busy.js';
 import { writeAllContained } from './write-all-contained.js';
@@ -24,6 +32,11 @@ import { writeContained } from './write-contained.js';
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { cwd, ...settled } = settleOptions('sandbox', options, RULES);
   return sandboxOf(createEnclosure(cwd === undefined ? settled : { ...settled, cwd }));
+}
+
+/** The same in a territory that was settled before, with patterns that were looked at then. */
+export function sandboxIn(territory: Territory, options: DenyOptions): Sandbox {
+  return sandboxOf(enclose(territory, options));
 }
 
 const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns');

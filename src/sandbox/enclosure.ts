@@ -19,8 +19,23 @@ export interface Enclosure {
 
 /** @throws ToolError `config_invalid` */
 export function createEnclosure(options: SandboxOptions, pinner: Pinner = openPinner()): Enclosure {
-  const withDefaults = options.includeDefaultDenies ?? true;
   const territory = createTerritory({ ...options, allowAbsolute: options.allowAbsolute ?? false });
+  return enclose(territory, options, pinner);
+}
+
+/** What is denied in a territory, for those who have settled it before. */
+export type DenyOptions = Pick<
+  SandboxOptions,
+  'deniedPatterns' | 'deniedWritePatterns' | 'includeDefaultDenies'
+>;
+
+/** @throws ToolError `config_invalid` for a pattern that is no glob */
+export function enclose(
+  territory: Territory,
+  options: DenyOptions,
+  pinner: Pinner = openPinner(),
+): Enclosure {
+  const withDefaults = options.includeDefaultDenies ?? true;
   const deniedPatterns = [
     TEMPORARY_PATTERN,
     ...(withDefaults ? DEFAULT_DENIED_PATTERNS : []),

@@ -1,3 +1,6 @@
+/** What the matcher takes. */
+const MAX_LENGTH = 65_536;
+
 /**
  * What makes a glob mean less than its author thinks; undefined: nothing. The matcher itself would read an unclosed
  * bracket as plain text, and a deny pattern that matches nothing protects nothing.
@@ -6,6 +9,7 @@ export function globFlawOf(pattern: string): string | undefined {
   if (pattern.trim() === '') return 'it is empty';
   if (pattern.startsWith('!') && pattern[1] !== '(') return 'a deny pattern cannot be negated';
   if (pattern.includes('\0')) return 'it holds a NUL character';
+  if (pattern.length > MAX_LENGTH) return `it is too long (more than ${MAX_LENGTH} characters)`;
   const open: string[] = [];
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at];

@@ -1,4 +1,4 @@
-import { braceExpand } from 'minimatch';
+import { expandBraces as alternativesOf } from '../base/expand-braces.js';
 import { ToolError } from '../errors/tool-error.js';
 import { parseSegment, type SegmentPattern } from './segment-pattern.js';
 
@@ -29,8 +29,8 @@ export function parsePathPattern(source: string): PathPattern {
 }
 
 /** @throws ToolError `bad_args` when there are too many */
-export function expandBraces(source: string): string[] {
-  const alternatives = braceExpand(source, { braceExpandMax: MAX_ALTERNATIVES + 1 });
+export function expandBraces(source: string): readonly string[] {
+  const alternatives = alternativesOf(source, MAX_ALTERNATIVES);
   if (alternatives.length <= MAX_ALTERNATIVES) return alternatives;
   throw badPattern(source, `its braces stand for more than ${MAX_ALTERNATIVES} patterns`);
 }

@@ -1,4 +1,4 @@
-import { stringify } from 'smol-toml';
+import { toml } from '../../config/toml.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import type { PolicyRecordOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
@@ -42,5 +42,5 @@ export async function suggestRules(
 
 function toToml({ rule, times }: Suggestion): string {
   const count = times === 1 ? 'once' : `${times} times`;
-  return `# approved ${count}\n${stringify({ tools: { approval: { rules: [rule] } } })}`;
+  return `# approved ${count}\n${toml().stringify({ tools: { approval: { rules: [rule] } } })}`;
 }

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { stringify } from 'smol-toml';
 import type { ConfigOrigin, ResolvedSetting } from '../../config/resolve-config.js';
+import { toml } from '../../config/toml.js';
 
 /**
  * A toolexec.toml that says what holds. With `directory`, which shown paths start from, each line says where it comes
@@ -23,7 +23,7 @@ export function toToml(settings: readonly ResolvedSetting[], directory?: string)
 function toTables({ key, value, itemOrigins }: ResolvedSetting, directory: string | undefined): string[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return items.map((item, index) => {
-    const text = stringify(nest(key.split('.'), [item]));
+    const text = toml().stringify(nest(key.split('.'), [item]));
     const origin = directory === undefined ? undefined : itemOrigins?.[index];
     if (origin === undefined || directory === undefined) return text;
     const [header = '', ...lines] = text.split('\n');
@@ -52,7 +52,12 @@ export function describeOrigin(origin: ConfigOrigin, directory: string): string 
 
 function toLine({ key, value, origins }: ResolvedSetting, directory: string | undefined): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
-  const text = value === undefined ? `# ${name} is not set` : stringify({ [name]: value }).trimEnd();
+  const text =
+    value === undefined
+      ? `# ${name} is not set`
+      : toml()
+          .stringify({ [name]: value })
+          .trimEnd();
   if (directory === undefined) return `${text}\n`;
   return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
 }

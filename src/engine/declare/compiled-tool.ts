@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
-import type { Checker } from '../../schema/checker.js';
+import type { Checker, CheckResult } from '../../schema/checker.js';
 import { compileInput } from '../../schema/compile-input.js';
 import { compileOutput } from '../../schema/compile-output.js';
 
@@ -17,8 +17,14 @@ export class CompiledTool {
   }
 
   get input(): Checker {
-    this.#input ??= compileInput(this.#tool.input, this.#tool.name, { when: this.#when });
+    this.#input ??= this.#compileInput();
     return this.#input;
+  }
+
+  #compileInput(): Checker {
+    const checker = compileInput(this.#tool.input, this.#tool.name, { when: this.#when });
+    const load = loads.get(this.#tool);
+    return load === undefined ? checker : new LoadingChecker(checker, load);
   }
 
   /** Undefined: the tool promises nothing about structured output. */
@@ -39,12 +45,41 @@ export class CompiledTool {
   }
 }
 
+/** Whoever asks a tool what its arguments would do, has them checked before: by then it has loaded what tells. */
+class LoadingChecker implements Checker {
+  readonly #checker: Checker;
+  readonly #load: () => Promise<void>;
+  #isLoaded = false;
+
+  constructor(checker: Checker, load: () => Promise<void>) {
+    this.#checker = checker;
+    this.#load = load;
+  }
+
+  get jsonSchema(): JsonSchema {
+    return this.#checker.jsonSchema;
+  }
+
+  check(value: unknown): CheckResult | Promise<CheckResult> {
+    if (this.#isLoaded) return this.#checker.check(value);
+    return this.#load().then(() => {
+      this.#isLoaded = true;
+      return this.#checker.check(value);
+    });
+  }
+}
+
 const compiled = new WeakMap<Tool, CompiledTool>();
 const lazy = new WeakSet<Tool>();
+const loads = new WeakMap<Tool, () => Promise<void>>();
 
-/** For our own tools: their schemas are tested, so compiling waits for the first call (decision 28). */
-export function compileOnFirstUse(tool: Tool): void {
+/**
+ * For our own tools: their schemas are tested, so compiling waits for the first call (decision 28).
+ * @param load what the tool needs to tell what its arguments would do.
+ */
+export function compileOnFirstUse(tool: Tool, load?: () => Promise<void>): void {
   lazy.add(tool);
+  if (load !== undefined) loads.set(tool, load);
 }
 
 export function compiledTool(tool: Tool): CompiledTool {

@@ -2,10 +2,9 @@ import type { ToolCall } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
-import { ToolError } from '../../errors/tool-error.js';
 import { reasonOf } from '../record/reason-of.js';
 import { failure, notRun } from '../record/results.js';
-import { checkCalls } from '../run-options.js';
+import { checkCalls, incomingIsOver } from '../run-options.js';
 import type { EngineSettings } from '../settings.js';
 import { recordReceived } from './record-received.js';
 import { RECEIVE, toReceivedData, toStreamArgs } from './stream-record.js';
@@ -133,10 +132,7 @@ export class IncomingCalls implements IncomingBatch {
 
   #requireOpen(): void {
     if (!this.#isOver) return;
-    throw new ToolError(
-      'bad_args',
-      'Cannot go on with this batch: it was started or dropped. Receive another one.',
-    );
+    throw incomingIsOver();
   }
 
   #close(): void {

@@ -1,4 +1,4 @@
-import { braceExpand } from 'minimatch';
+import { expandBraces } from '../../base/expand-braces.js';
 import { readGlobPieces } from './glob-pieces.js';
 import { foldName, type PathSubject, ROOT } from './path-subject.js';
 import { literalCount, literalText, matchesWildcard, matchSequence, type Piece } from './wildcard.js';
@@ -31,7 +31,7 @@ const MAX_ALTERNATIVES = 1000;
 export function parsePathPattern(source: string, tightens: boolean): PathPattern[] {
   const flaw = flawOf(source);
   if (flaw !== undefined) throw new Error(flaw);
-  const alternatives = braceExpand(source, { braceExpandMax: MAX_ALTERNATIVES + 1 });
+  const alternatives = expandBraces(source, MAX_ALTERNATIVES);
   if (alternatives.length > MAX_ALTERNATIVES)
     throw new Error(`it has more than ${MAX_ALTERNATIVES} alternatives`);
   return alternatives.map((text) => parseAlternative(source, text, tightens));

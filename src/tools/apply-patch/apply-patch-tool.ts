@@ -1,19 +1,9 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { Effect } from '../../contract/effect.js';
-import type { FileChange } from '../../contract/files.js';
-import type { DeclaredLimits, ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { DeclaredLimits, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { fileRecord, filesRead } from '../files-read.js';
 import { probeFiles } from '../probe-files.js';
-import { assertNotRedacted } from '../redacted-text.js';
-import { assertFresh } from '../stale-file.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import { yieldToLoop } from '../yield-to-loop.js';
-import { namedBy, openFiles } from './open-files.js';
-import type { ParsedPatch } from './patch-step.js';
-import { readPatch } from './read-patch.js';
-import { type ChangedFile, compareFiles, describeChanges, reportChanges } from './report-changes.js';
-import { takeSteps } from './take-steps.js';
+import type { CheckedPatch } from './checked-patch.js';
 
 export interface ApplyPatchArgs {
   readonly patch: string;
@@ -27,8 +17,6 @@ export interface ApplyPatchOptions {
 }
 
 const DEFAULT_MAX_PATCH_BYTES = 512 * 1024;
-/** Each is held open until all are written. */
-const MAX_FILES = 1000;
 
 const INPUT = {
   type: 'object',
@@ -51,12 +39,15 @@ const INPUT = {
  * `apply_patch` (FR-TOOL-PATCH-01 and 02, D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, all of it or
  * nothing. Existing files must have been read in this conversation, and not have changed since.
  */
-export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyPatchArgs> {
+export function applyPatchTool(
+  options: ApplyPatchOptions = {},
+): ToolSpec<ApplyPatchArgs> & { readonly load: () => Promise<void> } {
   const { now } = options;
   const maxOf = (limits: DeclaredLimits | undefined): number =>
     options.maxPatchBytes ?? limits?.maxApplyPatchBytes ?? DEFAULT_MAX_PATCH_BYTES;
-  const read = createPatchReader();
+  const { known, read } = createPatchReader();
   return {
+    load: async () => void (await loadReading()),
     name: 'apply_patch',
     aliases: TOOL_NAMES.apply_patch,
     description:
@@ -68,15 +59,16 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
     maxArgsBytes: (limits) => 6 * maxOf(limits) + 1024,
     effects: (args, { limits }) => {
       assertSize(args.patch, maxOf(limits));
-      return effectsOf(read(args));
+      return known(args)?.effects ?? [{ kind: 'unknown' }];
     },
     // FR-TOOL-PATCH-01: what takes a file away is approved by a person.
-    requiresApproval: (args) => read(args).steps.some(({ effect }) => effect !== 'write'),
+    requiresApproval: (args) => known(args)?.takesAway ?? true,
     summarize: (args) => {
-      const paths = pathsOf(read(args));
+      const paths = known(args)?.paths;
+      if (paths === undefined) return 'Apply patch';
       return `Apply patch to ${paths.length} file${paths.length === 1 ? '' : 's'}: ${paths.slice(0, 20).join(', ')}`;
     },
-    execute: (args, ctx) => applyPatch(read(args), ctx, now),
+    execute: async (args, ctx) => patchFiles((await read(args)).patch, ctx, now),
     probe: probeFiles,
   };
 }
@@ -87,78 +79,32 @@ function assertSize(text: string, max: number): void {
   throw new ToolError('limit_exceeded', `patch too large: ${size} bytes (max: ${max} bytes)`);
 }
 
-/** Reads each call's patch once: planning asks for it several times. */
-function createPatchReader(): (args: ApplyPatchArgs) => ParsedPatch {
-  const known = new WeakMap<ApplyPatchArgs, ParsedPatch>();
-  return (args) => {
-    let patch = known.get(args);
-    if (patch === undefined) {
-      patch = readChecked(args.patch);
-      known.set(args, patch);
-    }
+/** Knows each call's patch once it was read: planning asks for it several times. */
+function createPatchReader(): {
+  /** Undefined before the first patch of all: what reads them is not loaded. */
+  readonly known: (args: ApplyPatchArgs) => CheckedPatch | undefined;
+  readonly read: (args: ApplyPatchArgs) => Promise<CheckedPatch>;
+} {
+  const patches = new WeakMap<ApplyPatchArgs, CheckedPatch>();
+  const readWith = (args: ApplyPatchArgs, check: CheckPatch): CheckedPatch => {
+    const patch = patches.get(args) ?? check(args.patch);
+    patches.set(args, patch);
     return patch;
   };
-}
-
-function readChecked(text: string): ParsedPatch {
-  const patch = readPatch(text);
-  const { length } = pathsOf(patch);
-  if (length > MAX_FILES) {
-    throw new ToolError('limit_exceeded', `patch too large: ${length} files (max: ${MAX_FILES} files)`);
-  }
-  for (const { path, added } of patch.steps) assertNotRedacted(path, added);
-  return patch;
-}
-
-function pathsOf({ steps }: ParsedPatch): string[] {
-  return [...new Set(steps.flatMap(namedBy))];
-}
-
-function effectsOf({ steps }: ParsedPatch): Effect[] {
-  const effects = new Map<string, Effect>();
-  const declare = (kind: 'read' | 'write' | 'delete', path: string): void => {
-    effects.set(`${kind} ${path}`, { kind, path });
-  };
-  for (const { effect, path, to } of steps) {
-    if (effect === 'write') declare('write', path);
-    else {
-      // Read as well: where it is a link, what it leads to is looked at before it is refused.
-      declare('read', path);
-      declare('delete', path);
-    }
-    if (to !== undefined) declare('write', to);
-  }
-  return [...effects.values()];
-}
-
-async function applyPatch(
-  patch: ParsedPatch,
-  ctx: ToolContext,
-  now: (() => number) | undefined,
-): Promise<ToolOutput> {
-  const between = (): Promise<void> => yieldToLoop(ctx);
-  const files = await openFiles(patch, ctx.files, between);
-  for (const { path, canonical, sha256 } of new Set(files.values())) {
-    if (sha256 === null) continue;
-    assertFresh({ path, canonical, sha256 }, ctx.memory, { action: 'patch', mustBeRead: true });
-  }
-  await takeSteps(patch, files, between);
-  const changes = compareFiles(files.values());
-  await ctx.files.writeAll(changes.flatMap(toFileChange));
-  const known = filesRead(ctx.memory);
-  for (const { file, sha256 } of changes) {
-    if (sha256 === null) known.delete(file.canonical);
-    else known.set(file.canonical, fileRecord(sha256, now));
-  }
   return {
-    text: reportChanges(changes),
-    metadata: { format: patch.format, files: describeChanges(changes) },
+    known: (args) => (checkPatch === undefined ? undefined : readWith(args, checkPatch)),
+    read: async (args) => readWith(args, await loadReading()),
   };
 }
 
-function toFileChange({ file, now, status }: ChangedFile): FileChange[] {
-  if (status === 'unchanged') return [];
-  const { path, sha256: expectedSha256, movedFrom } = file;
-  const change = { path, bytes: now ?? null, expectedSha256 };
-  return status === 'moved' && movedFrom !== undefined ? [{ ...change, like: movedFrom.path }] : [change];
+type CheckPatch = typeof import('./checked-patch.js').checkPatch;
+
+let checkPatch: CheckPatch | undefined;
+
+/** Three formats take a dozen modules to read: most programs never see one. */
+async function loadReading(): Promise<CheckPatch> {
+  checkPatch ??= (await import('./checked-patch.js')).checkPatch;
+  return checkPatch;
 }
+
+const patchFiles = onFirstUse(async () => (await import('./patch-files.js')).patchFiles);

@@ -4,6 +4,7 @@ import { sha256Of } from '../files-read.js';
 import { MAX_EDITED_BYTES, readIfThere } from '../read-if-there.js';
 import { Draft } from './draft.js';
 import type { ParsedPatch, PatchStep } from './patch-step.js';
+import { namedBy } from './read-patch.js';
 
 /** A file that a patch names, in memory. */
 export interface OpenFile {
@@ -47,10 +48,6 @@ export async function openFiles(
     }
   }
   return bySpelling;
-}
-
-export function namedBy({ path, to }: PatchStep): readonly string[] {
-  return to === undefined ? [path] : [path, to];
 }
 
 async function open(path: string, canonical: string, files: ContainedFiles): Promise<OpenFile> {

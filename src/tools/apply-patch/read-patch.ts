@@ -1,7 +1,7 @@
 import { parseBeginPatch } from './begin-patch/parse-begin-patch.js';
 import { lp1Steps } from './lp1/lp1-steps.js';
 import { unreadablePatch } from './patch-error.js';
-import type { ParsedPatch } from './patch-step.js';
+import type { ParsedPatch, PatchStep } from './patch-step.js';
 import { parseUnified } from './unified/parse-unified.js';
 
 /**
@@ -35,3 +35,8 @@ export function readPatch(text: string): ParsedPatch {
 const LOOKED_AT = 10_000;
 const HEREDOC = /^<<(?:EOF|'EOF'|"EOF")$/;
 const UNIFIED = /^(?:diff |--- |Index: |From [0-9a-f]{7,} )/;
+
+/** The files that a step touches. */
+export function namedBy({ path, to }: PatchStep): readonly string[] {
+  return to === undefined ? [path] : [path, to];
+}

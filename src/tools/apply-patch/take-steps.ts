@@ -1,6 +1,11 @@
+import { applyChunks } from './begin-patch/apply-chunks.js';
+import { applySection } from './lp1/apply-section.js';
 import type { OpenFile, OpenFiles } from './open-files.js';
 import { unfitPatch } from './patch-error.js';
-import type { ParsedPatch, PatchStep } from './patch-step.js';
+import type { Appliers, ParsedPatch, PatchStep } from './patch-step.js';
+import { applyHunks } from './unified/apply-hunks.js';
+
+export const APPLIERS: Appliers = { applySection, applyChunks, applyHunks };
 
 /** An operation may search a million lines: after so many of them others have their turn. */
 const OPERATIONS_A_TURN = 16;
@@ -18,7 +23,7 @@ export async function takeSteps(
   for (const step of steps) {
     const file = files.get(step.path);
     if (file === undefined) continue;
-    for (const _ of step.run(file.draft)) if (++taken % OPERATIONS_A_TURN === 0) await between();
+    for (const _ of step.run(file.draft, APPLIERS)) if (++taken % OPERATIONS_A_TURN === 0) await between();
     if (step.to !== undefined) move(step, file, files.get(step.to));
   }
 }

@@ -1,15 +1,9 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { canonicalPath, fileRecord, filesRead, sha256Of } from '../files-read.js';
-import { explainMissing } from '../near-miss/explain-missing.js';
 import { probeFiles } from '../probe-files.js';
-import { MAX_EDITED_BYTES, readIfThere } from '../read-if-there.js';
 import { assertNotRedacted } from '../redacted-text.js';
-import { assertFresh } from '../stale-file.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import { throwIfAborted } from '../yield-to-loop.js';
-import { findOccurrences, lineNumbers, type Occurrences, replaceOccurrences } from './find-occurrences.js';
 
 export interface EditFileArgs {
   readonly path?: string;
@@ -70,7 +64,7 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
       return [{ kind: 'write', path }];
     },
     summarize: (args) => `Edit ${checkedPath(args)}${args.replace_all === true ? ' (every occurrence)' : ''}`,
-    execute: (args, ctx) => editFile(args, ctx, options.now),
+    execute: async (args, ctx) => editFile({ ...args, path: checkedPath(args) }, ctx, options.now),
     probe: probeFiles,
   };
 }
@@ -95,66 +89,4 @@ function checkedPath({ path, file_path: otherName, old_string, new_string }: Edi
   return named;
 }
 
-async function editFile(
-  args: EditFileArgs,
-  ctx: ToolContext,
-  now: (() => number) | undefined,
-): Promise<ToolOutput> {
-  const path = checkedPath(args);
-  const found = await readIfThere(path, ctx.files);
-  if (found === undefined) {
-    throw new ToolError('execution_failed', `file not found: ${path}. Use write_file to create it.`, {
-      details: { errno: 'ENOENT', path },
-    });
-  }
-  const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
-  const before = sha256Of(bytes);
-  const canonical = canonicalPath(ctx, path);
-  assertFresh({ path, canonical, sha256: before }, ctx.memory, { action: 'edit', mustBeRead: false });
-  const { edited, count, lines } = replace(path, bytes, args);
-  throwIfAborted(ctx);
-  await ctx.files.writeAll([{ path, bytes: edited, expectedSha256: before }]);
-  const after = sha256Of(edited);
-  filesRead(ctx.memory).set(canonical, fileRecord(after, now));
-  return {
-    text: `Successfully replaced ${count} occurrence(s) in ${path}`,
-    metadata: { path: canonical, replacements: count, lines, sha256_before: before, sha256_after: after },
-  };
-}
-
-interface Edited {
-  readonly edited: Buffer;
-  readonly count: number;
-  /** Where the first replacements were made, from 1. */
-  readonly lines: number[];
-}
-
-function replace(path: string, bytes: Buffer, args: EditFileArgs): Edited {
-  const sought = Buffer.from(args.old_string, 'utf8');
-  const replacement = Buffer.from(args.new_string, 'utf8');
-  const found = findOccurrences(bytes, sought);
-  const { count, starts, overlap } = found;
-  if (count === 0) throw notFound(path, bytes, args.old_string);
-  const lines = lineNumbers(bytes, starts);
-  if (args.replace_all !== true && (count > 1 || overlap)) throw ambiguous(path, found, lines);
-  if (bytes.length + count * (replacement.length - sought.length) > MAX_EDITED_BYTES) {
-    throw new ToolError('limit_exceeded', `${path} would become larger than ${MAX_EDITED_BYTES} bytes.`);
-  }
-  return { edited: replaceOccurrences(bytes, sought, replacement, count), count, lines };
-}
-
-function notFound(path: string, bytes: Buffer, sought: string): ToolError {
-  const why = explainMissing(bytes.toString('utf8'), sought);
-  return new ToolError('patch_failed', `old_string not found in ${path}. ${why}`, { details: { path } });
-}
-
-function ambiguous(path: string, { count, overlap }: Occurrences, lines: readonly number[]): ToolError {
-  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
-  const where = count > 1 ? `lines ${lines.join(', ')}${more}` : `line ${lines[0]}, overlapping itself`;
-  return new ToolError(
-    'patch_failed',
-    `old_string is not unique in ${path}: it appears ${overlap && count === 1 ? 2 : count} times (${where}). ` +
-      'Take in more of the text around the one that is meant, or set replace_all to true.',
-    { details: { path, count, lines: [...lines] } },
-  );
-}
+const editFile = onFirstUse(async () => (await import('./edit-file.js')).editFile);

@@ -1,6 +1,5 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { shellMetadata, shellNotFound } from '../shell-report.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
 export interface KillShellArgs {
@@ -38,13 +37,4 @@ export function killShellTool(): ToolSpec<KillShellArgs> {
   };
 }
 
-async function killShell({ shell_id: id }: KillShellArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const before = ctx.processes.findShell(id);
-  if (before === undefined) return shellNotFound(id);
-  const shell = (await ctx.processes.killShell(id)) ?? before;
-  const metadata = { shell_id: id, ...shellMetadata(shell), already_stopped: !before.isRunning };
-  if (!before.isRunning) return { text: `Shell ${id} was already stopped (${shell.status}).`, metadata };
-  if (shell.survivors.length === 0) return { text: `Shell ${id} terminated (${shell.status}).`, metadata };
-  const message = `Shell ${id} was told to end, but these processes could not be killed: ${shell.survivors.join(', ')}`;
-  return { text: '', metadata, error: { code: 'execution_failed', message } };
-}
+const killShell = onFirstUse(async () => (await import('./kill-shell.js')).killShell);

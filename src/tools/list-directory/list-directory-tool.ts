@@ -1,8 +1,5 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { ToolError } from '../../errors/tool-error.js';
-import { canonicalPath } from '../files-read.js';
-import { outputLimit } from '../output-limit.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import {
   type ListDirectoryOptions,
@@ -10,8 +7,6 @@ import {
   listSettings,
   parseListRequest,
 } from './list-request.js';
-import { walkDirectory } from './walk-directory.js';
-import { writeListing } from './write-listing.js';
 
 export interface ListDirectoryArgs {
   readonly path: string;
@@ -43,7 +38,7 @@ export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<
     idempotent: true,
     effects: (args) => [{ kind: 'read', path: parseListRequest(args, settings).path }],
     summarize: (args) => summary(args, settings),
-    execute: (args, ctx) => listDirectory(args, ctx, settings),
+    execute: async (args, ctx) => listDirectory(parseListRequest(args, settings), ctx),
   };
 }
 
@@ -90,30 +85,4 @@ function summary(args: ListDirectoryArgs, settings: ListSettings): string {
   return maxDepth === 1 ? `List ${path}` : `List ${path} depth ${maxDepth}`;
 }
 
-async function listDirectory(
-  args: ListDirectoryArgs,
-  ctx: ToolContext,
-  settings: ListSettings,
-): Promise<ToolOutput> {
-  const request = parseListRequest(args, settings);
-  const walk = await walkDirectory(request, ctx);
-  const maxBytes = outputLimit(ctx);
-  const listing = writeListing(request, walk, maxBytes);
-  if (listing === undefined) {
-    throw new ToolError(
-      'execution_failed',
-      `output budget too small: ${maxBytes} bytes cannot hold even an empty listing of ${request.path}`,
-    );
-  }
-  return {
-    text: listing.text,
-    truncatable: false,
-    truncated: listing.truncatedReason !== null,
-    metadata: {
-      path: canonicalPath(ctx, request.path),
-      returned: listing.returned,
-      truncated: listing.truncatedReason !== null,
-      truncated_reason: listing.truncatedReason,
-    },
-  };
-}
+const listDirectory = onFirstUse(async () => (await import('./list-directory.js')).listDirectory);

@@ -1,14 +1,8 @@
-import type { ToolContext } from '../../contract/context.js';
+import { onFirstUse } from '../../base/on-first-use.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { canonicalPath, fileRecord, filesRead } from '../files-read.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import { readByteSlice } from './read-byte-slice.js';
-import { readErrorFor } from './read-error.js';
-import { readLineRange } from './read-line-range.js';
-import { describeRange, parseReadRange, type ReadRange } from './read-range.js';
-import { readWhole } from './read-whole.js';
-import { SequentialReader } from './sequential-reader.js';
+import { describeRange, parseReadRange } from './read-range.js';
 
 export interface ReadFileArgs {
   readonly path: string;
@@ -95,37 +89,4 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
   };
 }
 
-async function readFile(
-  args: ReadFileArgs,
-  ctx: ToolContext,
-  now: (() => number) | undefined,
-): Promise<ToolOutput> {
-  const range = parseReadRange(args);
-  const reader = new SequentialReader(args.path, ctx);
-  try {
-    const { metadata, ...read } = await readRange(args.path, range, reader, ctx);
-    const digest = await reader.digest();
-    const path = canonicalPath(ctx, args.path);
-    if (digest !== undefined) filesRead(ctx.memory).set(path, fileRecord(digest.sha256, now));
-    const known = digest === undefined ? {} : { total_bytes: digest.totalBytes, sha256: digest.sha256 };
-    return { ...read, metadata: { path, ...metadata, ...known } };
-  } catch (error) {
-    throw await readErrorFor(args.path, error, ctx);
-  }
-}
-
-function readRange(
-  path: string,
-  range: ReadRange,
-  reader: SequentialReader,
-  ctx: ToolContext,
-): Promise<ReadOutcome> {
-  switch (range.kind) {
-    case 'whole':
-      return readWhole(path, reader, ctx);
-    case 'lines':
-      return readLineRange(path, range, reader, ctx);
-    case 'bytes':
-      return readByteSlice(path, range, reader, ctx);
-  }
-}
+const readFile = onFirstUse(async () => (await import('./read-file.js')).readFile);

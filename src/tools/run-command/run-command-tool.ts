@@ -1,6 +1,5 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
-import { commandError, commandMetadata, isIncomplete, streamText, withNotice } from '../command-report.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { probeCommand } from '../probe-command.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
@@ -32,24 +31,9 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
     risk: 'high',
     effects: (args) => [{ kind: 'run', command: args.command }],
     summarize: (args) => `Run command: ${args.command}`,
-    execute: runCommand,
+    execute: runInSh,
     probe: probeCommand,
   };
 }
 
-async function runCommand(args: RunCommandArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run({ shell: 'sh', command: args.command, clean: true });
-  const stdout = streamText(outcome.stdout);
-  const stderr = streamText(outcome.stderr);
-  const text = withNotice(stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`, outcome);
-  const metadata = commandMetadata(outcome, ctx.cwd);
-  const error = commandError(outcome, (reason) => `run_command failed: ${reason}`);
-  const { outputRef } = outcome;
-  const shown = {
-    text,
-    truncated: isIncomplete(outcome),
-    metadata,
-    ...(outputRef === undefined ? {} : { outputRef }),
-  };
-  return error === undefined ? shown : { ...shown, error };
-}
+const runInSh = onFirstUse(async () => (await import('./run-in-sh.js')).runInSh);

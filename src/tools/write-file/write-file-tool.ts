@@ -1,12 +1,10 @@
-import type { ToolContext } from '../../contract/context.js';
-import type { WriteMode, WriteOutcome } from '../../contract/files.js';
-import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import type { WriteMode } from '../../contract/files.js';
+import type { ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { probeFiles } from '../probe-files.js';
 import { assertNotRedacted } from '../redacted-text.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import { writeErrorFor } from './write-error.js';
-import { type KnownContent, knownContent, rememberWrite } from './written-file.js';
 
 export interface WriteFileArgs {
   readonly path: string;
@@ -66,7 +64,10 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
       return [{ kind: 'write', path: args.path }];
     },
     summarize: (args) => `${VERBS[args.mode ?? 'create']} ${args.path} (${contentBytes(args.content)} bytes)`,
-    execute: (args, ctx) => writeFile(args, ctx, options.now),
+    execute: async (args, ctx) => {
+      contentBytes(args.content);
+      return writeFile(args, ctx, options.now);
+    },
     probe: probeFiles,
   };
 }
@@ -84,36 +85,4 @@ function contentBytes(content: string): number {
   throw new ToolError('limit_exceeded', `content too large: ${size} bytes (max: ${MAX_CONTENT_BYTES} bytes)`);
 }
 
-async function writeFile(
-  args: WriteFileArgs,
-  ctx: ToolContext,
-  now: (() => number) | undefined,
-): Promise<ToolOutput> {
-  const size = contentBytes(args.content);
-  const mode = args.mode ?? 'create';
-  const bytes = Buffer.from(args.content, 'utf8');
-  const known = await knownContent(args.path, mode, ctx);
-  const written = await put({ path: args.path, bytes, mode, known }, ctx).catch(async (error: unknown) => {
-    throw await writeErrorFor(args.path, error, ctx);
-  });
-  const { path, created } = written;
-  rememberWrite({ path, created, mode, bytes, before: known?.bytes }, ctx.memory, now);
-  return {
-    text: `Successfully wrote ${size} bytes to ${args.path}`,
-    metadata: { path: written.path, bytes_written: size, mode, created: written.created },
-  };
-}
-
-interface NewContent {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  readonly mode: WriteMode;
-  readonly known: KnownContent | undefined;
-}
-
-/** What was looked at before it is replaced must be what is replaced: another process may be writing as well. */
-async function put({ path, bytes, mode, known }: NewContent, { files }: ToolContext): Promise<WriteOutcome> {
-  if (mode !== 'overwrite' || known === undefined) return files.write(path, bytes, { mode });
-  const [written] = await files.writeAll([{ path, bytes, expectedSha256: known.sha256 }]);
-  return written ?? { path, created: false, bytesWritten: bytes.length };
-}
+const writeFile = onFirstUse(async () => (await import('./write-file.js')).writeFile);

@@ -1,5 +1,4 @@
 import type { PatchStep } from '../patch-step.js';
-import { applySection } from './apply-section.js';
 import { parsePatch } from './parse-patch.js';
 import type { Operation } from './patch.js';
 
@@ -10,7 +9,7 @@ export function lp1Steps(text: string): PatchStep[] {
     path: section.path,
     effect: 'write',
     added: section.operations.flatMap(addedBy),
-    run: (draft) => applySection(section, draft),
+    run: (draft, { applySection }) => applySection(section, draft),
   }));
 }
 

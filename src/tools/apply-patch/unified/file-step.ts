@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.js';
 import { unfitPatch, unreadablePatch } from '../patch-error.js';
-import type { PatchStep } from '../patch-step.js';
-import { applyHunks, type Hunk } from './apply-hunks.js';
+import type { Appliers, PatchStep } from '../patch-step.js';
+import type { Hunk } from './apply-hunks.js';
 import type { GitHeader } from './git-header.js';
 import { NO_FILE } from './header-path.js';
 
@@ -20,10 +20,10 @@ export function fileStep(diff: FileDiff): PatchStep {
   const { old, fresh } = pathsOf(diff);
   const added = hunks.flatMap((hunk) => hunk.added);
   if (old === NO_FILE)
-    return { line, path: fresh, effect: 'write', added, run: (draft) => create(diff, fresh, draft) };
+    return { line, path: fresh, effect: 'write', added, run: (draft, by) => create(diff, fresh, draft, by) };
   if (fresh === NO_FILE)
-    return { line, path: old, effect: 'delete', added, run: (draft) => remove(diff, old, draft) };
-  const run: PatchStep['run'] = (draft) => modify(diff, old, draft);
+    return { line, path: old, effect: 'delete', added, run: (draft, by) => remove(diff, old, draft, by) };
+  const run: PatchStep['run'] = (draft, by) => modify(diff, old, draft, by);
   if (old === fresh) {
     if (hunks.length === 0)
       throw unreadablePatch(line, `nothing is said of what shall become of ${old}: no hunk follows.`);
@@ -36,14 +36,14 @@ export function fileStep(diff: FileDiff): PatchStep {
   );
 }
 
-function* create({ line, hunks }: FileDiff, path: string, draft: Draft): Generator<void, void> {
+function* create({ line, hunks }: FileDiff, path: string, draft: Draft, by: Appliers): Generator<void, void> {
   if (draft.exists) throw unfitPatch({ path, line }, 'the file exists already, and the patch creates it.');
   draft.become(new Uint8Array(0));
-  yield* applyHunks({ path, line }, hunks, draft);
+  yield* by.applyHunks({ path, line }, hunks, draft);
 }
 
-function* remove(diff: FileDiff, path: string, draft: Draft): Generator<void, void> {
-  yield* modify(diff, path, draft);
+function* remove(diff: FileDiff, path: string, draft: Draft, by: Appliers): Generator<void, void> {
+  yield* modify(diff, path, draft, by);
   if (draft.text().lines.length > 0) {
     const place = { path, line: diff.line };
     throw unfitPatch(place, 'the patch deletes the file, and its hunks leave some of its content.');
@@ -51,9 +51,9 @@ function* remove(diff: FileDiff, path: string, draft: Draft): Generator<void, vo
   draft.remove();
 }
 
-function* modify({ line, hunks }: FileDiff, path: string, draft: Draft): Generator<void, void> {
+function* modify({ line, hunks }: FileDiff, path: string, draft: Draft, by: Appliers): Generator<void, void> {
   if (!draft.exists) throw unfitPatch({ path, line }, 'the file does not exist.');
-  yield* applyHunks({ path, line }, hunks, draft);
+  yield* by.applyHunks({ path, line }, hunks, draft);
 }
 
 function pathsOf({ line, git, old, fresh }: FileDiff): { readonly old: string; readonly fresh: string } {
