@@ -89,6 +89,7 @@ describe('a program that imports toolexec', () => {
     expect(own).not.toContain('tools/edit-file/edit-file');
     expect(own.filter((path) => path.startsWith('search/'))).toEqual([]);
     expect(own).not.toContain('process/run-command');
+    expect(own).not.toContain('policy/command/analyze-command');
     expect(packages).not.toContain('@photostructure/sqlite');
     expect(packages).not.toContain('minimatch');
   });

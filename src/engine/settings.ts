@@ -51,6 +51,8 @@ export interface EngineSettings {
   readonly mode: ExecutorMode;
   /** Null: no policy is asked. */
   readonly policy: Policy | null;
+  /** Before the policy is asked about a command: loads what understands it. Undefined: it is there. */
+  readonly loadAnalysis: () => Promise<void> | undefined;
   /** Told of every decision of the policy. */
   readonly onDecision: DecisionObserver | undefined;
   /** For the policy: the sub-agent that makes the calls of a run. */

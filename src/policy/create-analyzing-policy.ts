@@ -1,6 +1,5 @@
 import { analyzeCommand } from './command/analyze-command.js';
-import type { CompiledPolicy } from './compile-policy.js';
-import { createPolicy, type PolicyParts, policyOf, type RulePolicy } from './create-policy.js';
+import { createPolicy, type PolicyParts, type RulePolicy } from './create-policy.js';
 import type { PolicyOptions } from './policy-options.js';
 
 /**
@@ -12,12 +11,4 @@ export function createAnalyzingPolicy(
   parts: PolicyParts = { analyzeCommand },
 ): RulePolicy {
   return createPolicy(options, parts);
-}
-
-/**
- * The same of options that have been read.
- * @throws ToolError `config_invalid` for an example of a rule that does not hold.
- */
-export function analyzingPolicyOf(compiled: CompiledPolicy): RulePolicy {
-  return policyOf(compiled, { analyzeCommand });
 }

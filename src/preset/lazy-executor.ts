@@ -160,7 +160,7 @@ export class LazyExecutor implements Executor {
   async #open(): Promise<Engine> {
     const wasClosed = this.#closing !== undefined;
     const { openEngine } = await import('./open-engine.js');
-    const engine = openEngine(this.#settled);
+    const engine = await openEngine(this.#settled);
     // It says itself what it does not do any more.
     if (wasClosed) await engine.close();
     return engine;

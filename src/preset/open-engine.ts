@@ -16,7 +16,7 @@ import { readEnvironment } from '../platform/environment.js';
 import { isProcessAlive, isWorkerAlive } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
-import { analyzingPolicyOf } from '../policy/create-analyzing-policy.js';
+import { policyOf } from '../policy/create-policy.js';
 import { commandEnvironment } from '../process/command-environment.js';
 import { openOutputStore } from '../process/open-output-store.js';
 import { removedValues } from '../process/removed-values.js';
@@ -24,6 +24,7 @@ import { type EnvironmentOptions, sanitizeEnvironment } from '../process/sanitiz
 import { covers } from '../sandbox/covers.js';
 import { sandboxIn } from '../sandbox/create-sandbox.js';
 import { createCommandGuard } from './create-command-guard.js';
+import { type LazyAnalysis, lazyAnalysis } from './lazy-analysis.js';
 import type { Settled } from './settled.js';
 
 /**
@@ -31,9 +32,10 @@ import type { Settled } from './settled.js';
  * with the first of them.
  * @throws ToolError `config_invalid` for an example of a policy rule that does not hold.
  */
-export function openEngine(settled: Settled): Engine {
+export async function openEngine(settled: Settled): Promise<Engine> {
   const { environment, inherited, wall, territory, ...given } = settled;
-  const policy = openPolicy(settled.policy);
+  const analysis = lazyAnalysis();
+  const policy = await openPolicy(settled.policy, analysis);
   const sandbox = sandboxIn(territory, settled.denies);
   const confinement = confinementOf(wall, sandbox);
   const around: Around = { confinement, limits: settled.commandLimits };
@@ -43,6 +45,7 @@ export function openEngine(settled: Settled): Engine {
   const settings: EngineSettings = {
     ...given,
     policy,
+    loadAnalysis: () => analysis.load(),
     sandbox,
     journal,
     outputs,
@@ -72,8 +75,12 @@ interface Around {
   readonly limits: CommandLimits;
 }
 
-function openPolicy(policy: Settled['policy']): Policy | null {
-  return policy === null || 'decide' in policy ? policy : analyzingPolicyOf(policy);
+async function openPolicy(policy: Settled['policy'], analysis: LazyAnalysis): Promise<Policy | null> {
+  if (policy === null || 'decide' in policy) return policy;
+  // Examples may be command lines, and are tried out now.
+  const hasExamples = policy.rules.some(({ rule }) => (rule.match ?? rule.not_match) !== undefined);
+  if (hasExamples) await analysis.load();
+  return policyOf(policy, { analyzeCommand: analysis.analyze });
 }
 
 function confinementOf(wall: Settled['wall'], sandbox: Sandbox): Confinement {

@@ -36,6 +36,7 @@ export class CompiledTool {
 
   /** @throws ToolError `config_invalid` when a schema cannot be compiled. */
   compile(): void {
+    if (this.#when === 'first_use') return;
     void this.input;
     void this.output;
   }

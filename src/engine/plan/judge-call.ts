@@ -122,7 +122,20 @@ function judgeChecked(
   const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
-  const { declared, requires } = said;
+  const loading = said.declared.some(isRun) ? settings.loadAnalysis() : undefined;
+  return loading === undefined
+    ? judgeSaid(call, tool, { ...said, parsed }, settings)
+    : loading.then(() => judgeSaid(call, tool, { ...said, parsed }, settings));
+}
+
+const isRun = ({ kind }: Effect): boolean => kind === 'run';
+
+function judgeSaid(
+  call: ToolCall,
+  tool: Tool,
+  { parsed, declared, requires }: Declared & { readonly parsed: unknown },
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
   const { effects, violation } = placeEffects(declared, settings);
   const answer = askPolicy(settings, {
     name: tool.name,
@@ -186,9 +199,12 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
 /** What a policy may answer where the sandbox has not been asked yet (FR-APR-05). */
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
 
-type Said =
-  | { readonly declared: readonly Effect[]; readonly requires: boolean }
-  | { readonly error: unknown };
+interface Declared {
+  readonly declared: readonly Effect[];
+  readonly requires: boolean;
+}
+
+type Said = Declared | { readonly error: unknown };
 
 function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): Said {
   try {
