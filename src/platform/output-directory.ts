@@ -8,8 +8,8 @@ import {
   rmSync,
   statSync,
   unlinkSync,
-  write,
   writeSync,
+  writev,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,15 +124,29 @@ function attempt<T>(look: () => T): T[] {
   }
 }
 
+/** Many at once: each write is a turn of another thread, which costs more than what it writes. */
 async function append(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
-  for (const chunk of chunks) {
-    for (let done = 0; done < chunk.length; ) done += await writeSome(fd, chunk.subarray(done));
+  for (let at = 0; at < chunks.length; at += MOST_AT_ONCE) {
+    let rest = chunks.slice(at, at + MOST_AT_ONCE);
+    while (rest.length > 0) rest = after(await writeSome(fd, rest), rest);
   }
 }
 
-function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+/** What every system takes in one call. */
+const MOST_AT_ONCE = 512;
+
+function after(written: number, chunks: readonly Uint8Array[]): Uint8Array[] {
+  let left = written;
+  return chunks.flatMap((chunk) => {
+    const skipped = Math.min(left, chunk.length);
+    left -= skipped;
+    return skipped === chunk.length ? [] : [chunk.subarray(skipped)];
+  });
+}
+
+function writeSome(fd: number, chunks: readonly Uint8Array[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    write(fd, bytes, 0, bytes.length, null, (error, written) => {
+    writev(fd, chunks, (error, written) => {
       if (error === null) resolve(written);
       else reject(error);
     });

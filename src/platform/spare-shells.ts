@@ -94,12 +94,11 @@ export class SpareShells {
     if (file === undefined || pipe === undefined) return false;
     // As a reader of our own orders we never wait for the other one, and can write before it listens.
     const order = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-    // It opens them by our descriptor: by name it might come too late.
+    // Whoever starts it opens them by our descriptor. It does not open them again, which might be too late.
     unlinkQuietly(pipe);
     const { cwd, env } = pattern;
     const mark = env.TOOLEXEC_CALL ?? '';
-    const args = ['/proc/self/fd/3'];
-    const opening = this.#options.open({ file, name: 'sh', args, cwd, env, mark, inherit: order });
+    const opening = this.#options.open({ file, name: 'sh', args: ['-s'], cwd, env, mark, input: order });
     if (opening === undefined) closeSync(order);
     else {
       this.#coming++;

@@ -46,11 +46,15 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, report, places = [] }) {
+function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit, report, places = [] }) {
   const open = [];
   try {
-    open.push(openForWriting(stdout));
-    open.push(openForWriting(stderr));
+    const outputs = [stdout, stderr].map((name) => {
+      open.push(openForWriting(name));
+      return open.at(-1);
+    });
+    const given = input === null ? 'ignore' : fs.openSync(input, 'r');
+    if (input !== null) open.push(given);
     const mine = inherit === null ? 'ignore' : fs.openSync(inherit, 'r');
     if (inherit !== null) open.push(mine);
     const told = report === null ? 'ignore' : fs.openSync(report, O_WRONLY);
@@ -62,7 +66,7 @@ function start({ id, file, name, args, cwd, mark, stdout, stderr, inherit, repor
       cwd,
       env: { ...environment, TOOLEXEC_CALL: mark },
       detached: true,
-      stdio: ['ignore', open[0], open[1], mine, told, ...held],
+      stdio: [given, ...outputs, mine, told, ...held],
     });
     if (child.pid === undefined) {
       child.once('error', (error) => say({ id, error: error.code }));

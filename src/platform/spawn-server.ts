@@ -101,11 +101,12 @@ class NodeSpawnServer implements SpawnServer {
         this.#asked.set(id, { started: resolve, failed: reject, ended: end });
       });
     });
+    const input = nameOfOpen(start.input);
     const inherit = nameOfOpen(start.inherit);
     const report = nameOfOpen(start.report);
     const places = start.places?.map(nameOfOpen);
     const [stdout, stderr] = pipes;
-    const streamsOf = { stdout, stderr, inherit, report, places };
+    const streamsOf = { input, stdout, stderr, inherit, report, places };
     this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;

@@ -15,6 +15,8 @@ export interface ProcessStart {
   readonly env: Readonly<Record<string, string>>;
   /** Stands in `TOOLEXEC_CALL`, whatever `env` says of it: the rest is the same for most. */
   readonly mark?: string;
+  /** An open file that is its standard input; left out: it has none. */
+  readonly input?: number;
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
@@ -109,7 +111,7 @@ function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', num
     detached: true,
     windowsHide: true,
     stdio: [
-      'ignore',
+      start.input ?? 'ignore',
       ...outputs,
       start.inherit ?? 'ignore',
       start.report ?? 'ignore',

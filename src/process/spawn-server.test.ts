@@ -41,7 +41,7 @@ async function serverPid(): Promise<number> {
 function waitingShells(server: number): number[] {
   return readFileSync(`/proc/${server}/task/${server}/children`, 'latin1')
     .split(' ')
-    .filter((pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('/proc/self/fd/3'))
+    .filter((pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'latin1') === 'sh\0-s\0')
     .map(Number);
 }
 
@@ -111,6 +111,14 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
       renameSync(place, `${place}-${round}`);
     }
   }, 30_000);
+
+  it('start all the same where they are wanted before the shell that waits has begun to listen', async () => {
+    for (let round = 0; round < 60; round++) {
+      const outcomes = await Promise.all([run(`echo ${round}`), run('exit 3'), run('echo fine >&2')]);
+      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 3, 0]);
+      expect(outcomes[0]?.stdout.head).toBe(`${round}\n`);
+    }
+  }, 60_000);
 
   it('fail as ever where a shell that waits has been killed, and the next one runs', async () => {
     const server = await serverPid();

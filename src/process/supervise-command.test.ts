@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +34,10 @@ interface HostedCommand {
 async function startHost(
   commands: readonly HostedCommand[],
   env: NodeJS.ProcessEnv = {},
+  before = 0,
 ): Promise<ChildProcess> {
-  const host = spawn(process.execPath, ['--import', TSX, HOST, JSON.stringify(commands)], {
+  const args = ['--import', TSX, HOST, JSON.stringify(commands), String(before)];
+  const host = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -58,6 +68,22 @@ function supervisorsOf(pid: number | undefined): number[] {
     .map(Number)
     .filter((id) => id > 0 && readOrEmpty(`/proc/${id}/cmdline`).includes('toolexec-supervisor'))
     .filter((id) => Number(/\) . (\d+)/.exec(readOrEmpty(`/proc/${id}/stat`))?.[1]) === pid);
+}
+
+/** Shells and what they have become, by their working directory. */
+function startedIn(directory: string): string[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && linkOrEmpty(`/proc/${pid}/cwd`) === directory)
+    .map((pid) => readOrEmpty(`/proc/${pid}/cmdline`))
+    .filter((command) => /^(?:\S*\/)?(?:sh|bash|sleep|setsid)\0/.test(command));
+}
+
+function linkOrEmpty(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 function readOrEmpty(path: string): string {
@@ -150,6 +176,17 @@ describe('when the program ends in another way', () => {
     await killAndWait(host, signal);
     expect(await leftOf(token)).toEqual([]);
   });
+
+  it('leaves no shell that waits for a command, and none that was told one', async () => {
+    const token = sleepToken();
+    const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
+    const host = await startHost([foreground, { ...foreground, background: true }], {}, 20);
+    expect(living(token).length).toBeGreaterThan(0);
+    await expect.poll(() => startedIn(cwd).length, { timeout: 15_000 }).toBeGreaterThan(2);
+    await killAndWait(host, 'SIGKILL');
+    expect(await leftOf(token)).toEqual([]);
+    await expect.poll(() => startedIn(cwd), { timeout: 15_000 }).toEqual([]);
+  }, 60_000);
 
   it('leaves no supervisor behind', async () => {
     const host = await startHost([{ background: true, command: 'echo ready; sleep 60' }]);
