@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave, type Timing } from './measure.js';
@@ -85,7 +85,7 @@ async function argumentsOfWall(executor: Executor): Promise<readonly string[]> {
     await new Promise((resolve) => setTimeout(resolve, 20));
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       const [name, ...args] = commandLineOf(pid);
-      if (name !== 'bwrap' || !args.includes(marker)) continue;
+      if (basename(name ?? '') !== 'bwrap' || !args.includes(marker)) continue;
       await running;
       const flags = args.slice(0, args.indexOf('--'));
       const standIn = flags.findIndex((arg, at) => arg === '--tmpfs' && flags[at + 1]?.endsWith('/.git'));

@@ -227,6 +227,20 @@ describe('createSanitizer', () => {
     }
   });
 
+  it('gives of bytes what it gives of text, whichever two stand side by side', () => {
+    for (const mode of ['output', 'inline'] as const) {
+      for (let first = 0; first < 128; first++) {
+        for (let second = 0; second < 128; second++) {
+          const bytes = Buffer.from([0x61, 0x61, 0x61, 0x61, first, second, 0x62, first, 0x0a, second]);
+          const sanitizer = createSanitizer(mode);
+          const ofBytes = sanitizer.push(bytes) + sanitizer.end();
+          const ofText = sanitizer.push(bytes.toString('latin1')) + sanitizer.end();
+          if (ofBytes !== ofText) expect([...bytes, ofBytes]).toEqual([...bytes, ofText]);
+        }
+      }
+    }
+  });
+
   it('hides no more than a line, or 8192 characters, behind a sequence that is never finished', () => {
     expect(sanitize('a\x1b]0;title\nb')).toBe('a\nb');
     expect(sanitize('a\x1bPq\r\nb')).toBe('a\r\nb');

@@ -9,6 +9,12 @@ const BLANKS = 0x20202020;
 const ONES = 0x01010101;
 const HIGH_BITS = 0x80808080;
 
+const LINE_FEED = 0x0a;
+const LINE_FEEDS = 0x0a0a0a0a;
+// Added to a byte, these set its high bit where it is at least a blank, and where it is not zero.
+const LIFTS_BLANK = 0x60606060;
+const LIFTS_ONE = 0x7f7f7f7f;
+
 // A piece may bring along the first bytes of its first character.
 const units = new Uint16Array(PLAIN_PIECE_BYTES + 4);
 const unitBytes = Buffer.from(units.buffer);
@@ -30,14 +36,25 @@ function isPlainAscii(bytes: Uint8Array, kinds: Uint8Array): boolean {
   const wordsFrom = -bytes.byteOffset & 3;
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + wordsFrom, (length - wordsFrom) >> 2);
   const wordsTo = wordsFrom + words.length * 4;
+  const linesAreShown = kinds[LINE_FEED] === KIND.text;
   if (!areShown(bytes, 0, wordsFrom, kinds) || !areShown(bytes, wordsTo, length, kinds)) return false;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? 0;
     if (((word | (word - BLANKS) | (word + ONES)) & HIGH_BITS) === 0) continue;
+    if (linesAreShown && isPlainWithLines(word)) continue;
     const at = wordsFrom + index * 4;
     if (!areShown(bytes, at, at + 4, kinds)) return false;
   }
   return true;
+}
+
+/** Whether each of four bytes is printable ASCII or a line feed, which every few words have one. */
+function isPlainWithLines(word: number): boolean {
+  if ((word & HIGH_BITS) !== 0) return false;
+  // No byte carries over into the next: all are below 128, and so is what is added, less one.
+  const below = ~(word + LIFTS_BLANK) & HIGH_BITS;
+  const lines = ~((word ^ LINE_FEEDS) + LIFTS_ONE) & HIGH_BITS;
+  return ((below & ~lines) | ((word + ONES) & HIGH_BITS)) === 0;
 }
 
 function areShown(bytes: Uint8Array, from: number, to: number, kinds: Uint8Array): boolean {

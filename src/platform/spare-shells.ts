@@ -29,6 +29,7 @@ interface Spare {
 
 /** One runs while the next waits; more at once are started as they come. */
 const KEPT = 2;
+const REFILL_MS = 1;
 /** Whoever has started nothing for so long can wait a few milliseconds the next time. */
 const IDLE_MS = 60_000;
 
@@ -63,13 +64,20 @@ export class SpareShells {
     return undefined;
   }
 
-  /** To be called when a command has ended: making new ones takes nothing from one that runs. */
+  /** To be called when a command has ended. */
   refill(): void {
-    const pattern = this.#pattern;
-    if (pattern === undefined) return;
-    while (this.#spares.length + this.#coming < KEPT && this.#make(pattern));
+    if (this.#pattern === undefined) return;
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.dropAll(), IDLE_MS).unref();
+    // Whoever waits for the command comes first.
+    this.#idle = setTimeout(() => {
+      this.#makeAll();
+      this.#idle = setTimeout(() => this.dropAll(), IDLE_MS).unref();
+    }, REFILL_MS).unref();
+  }
+
+  #makeAll(): void {
+    const pattern = this.#pattern;
+    while (pattern !== undefined && this.#spares.length + this.#coming < KEPT && this.#make(pattern));
   }
 
   dropAll(): void {
