@@ -62,6 +62,18 @@ describe('GroupCommit', () => {
     expect(countCommits()).toBe(2);
   });
 
+  it('waits for no turn where nobody else is at work, and yet lets the event loop turn', async () => {
+    await commits.ask(add(0));
+    let turned = false;
+    setImmediate(() => {
+      turned = true;
+    });
+    await commits.ask(add(1));
+    expect(turned).toBe(false);
+    for (let number = 2; number < 100 && !turned; number++) await commits.ask(add(number));
+    expect(turned).toBe(true);
+  });
+
   it('answers after the commit', async () => {
     await commits.ask(add(1)).then(() => expect(sqlite.inTransaction).toBe(false));
     expect(countCommits()).toBe(1);

@@ -85,9 +85,8 @@ export class JournalDatabase {
 
   private clear(): void {
     this.rows.clear();
-    this.fresh.clear();
-    this.found.clear();
-    this.freshWorkers.clear();
+    // Emptying a map that is empty makes a new one.
+    for (const map of [this.fresh, this.found, this.freshWorkers]) if (map.size > 0) map.clear();
   }
 
   /**
@@ -173,7 +172,12 @@ export class JournalDatabase {
 
   /** The number of a key's call; undefined for a key that this journal never gave out. */
   numberOf(key: CallKey): number | undefined {
-    return this.numbers.get(key) ?? this.fresh.get(key) ?? this.found.get(key) ?? this.lookUp(key);
+    return this.fresh.get(key) ?? this.numbers.get(key) ?? this.found.get(key) ?? this.lookUp(key);
+  }
+
+  /** How many calls this process has begun and not finished, as far as they are remembered. */
+  get unfinished(): number {
+    return this.numbers.size;
   }
 
   /** Whether the open transaction itself has added this call, and no result yet. */

@@ -19,7 +19,8 @@ import { ToolError } from '../errors/tool-error.js';
 import { callKey } from './call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from './journal-unavailable.js';
 import { lateNote } from './late-note.js';
-import { MemoryBatch, MemoryCall } from './memory-call.js';
+import { MemoryBatches } from './memory-batches.js';
+import { type MemoryBatch, MemoryCall } from './memory-call.js';
 import { filterBatches, MemoryContents } from './memory-contents.js';
 
 export interface MemoryJournalOptions {
@@ -50,42 +51,29 @@ export function createMemoryJournal(options: MemoryJournalOptions = {}): Journal
 class MemoryJournal implements Journal {
   readonly durable = false;
   private closed = false;
-  /** Every batch that is kept, in order of acceptance. */
-  private readonly byId = new Map<string, MemoryBatch>();
-  /** First deliveries that later ones attach to, by conversation and call id. */
-  private readonly first = new Map<string, MemoryCall>();
-  /** Finished batches, in order of finishing, linked by `next`. */
-  private oldest: MemoryBatch | undefined = undefined;
-  private newest: MemoryBatch | undefined = undefined;
-  private finishedCalls = 0;
-  /** One of `batches`. */
-  private recent: MemoryBatch | undefined = undefined;
-  /** Those that wait for the person, the first one first. */
-  private readonly waiting = new Set<MemoryBatch>();
-  private accepted = 0;
+  private readonly batchesKept: MemoryBatches;
   private readonly contents: MemoryContents;
 
-  constructor(private readonly capacity: number) {
+  constructor(capacity: number) {
+    this.batchesKept = new MemoryBatches(capacity);
     this.contents = new MemoryContents(capacity);
   }
 
   accept(entry: BatchEntry): readonly Acceptance[] {
     if (this.closed) throw journalIsClosed('accept a batch');
-    if (this.byId.has(entry.id)) throw batchIsKnown(entry.id);
-    const blocker = entry.attach && this.waiting.size > 0 ? this.findWaiting(entry.conversation) : undefined;
+    const { batchesKept: kept } = this;
+    if (kept.of(entry.id) !== undefined) throw batchIsKnown(entry.id);
+    const blocker = entry.attach ? kept.waitingOf(entry.conversation) : undefined;
     if (blocker !== undefined) return this.answerWaiting(entry, blocker);
-    const batch = new MemoryBatch(entry, this.accepted++);
-    this.byId.set(entry.id, batch);
-    this.recent = batch;
+    const batch = kept.add(entry);
     const inBatch = entry.calls.length > 1 ? new Map<string, MemoryCall>() : undefined;
-    const answers = entry.calls.map((call, index) => this.acceptCall(batch, index, call, inBatch));
-    if (batch.open === 0) this.keepFinished(batch);
+    const answers = new Array<Acceptance>(entry.calls.length);
+    for (let index = 0; index < entry.calls.length; index++) {
+      answers[index] = this.acceptCall(batch, index, entry.calls[index] as CallEntry, inBatch);
+    }
+    if (batch.open === 0) kept.finish(batch);
+    else kept.expect(batch.calls[0]);
     return answers;
-  }
-
-  private findWaiting(conversation: string): MemoryBatch | undefined {
-    for (const batch of this.waiting) if (batch.entry.conversation === conversation) return batch;
-    return undefined;
   }
 
   private answerWaiting(
@@ -98,7 +86,7 @@ class MemoryJournal implements Journal {
     return calls.map((call, index) => {
       const isFirst = !seen.has(call.callId);
       seen.add(call.callId);
-      const earlier = isFirst ? this.first.get(nameOf(conversation, call.callId)) : undefined;
+      const earlier = isFirst ? this.batchesKept.firstOf(conversation, call.callId) : undefined;
       return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
         ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
         : { kind: 'waits', key: callKey(id, index), ...waits };
@@ -113,7 +101,7 @@ class MemoryJournal implements Journal {
   ): Acceptance {
     const { attach, conversation } = batch.entry;
     const twin = inBatch?.get(entry.callId);
-    const named = attach ? this.first.get(nameOf(conversation, entry.callId)) : undefined;
+    const named = attach ? this.batchesKept.firstOf(conversation, entry.callId) : undefined;
     // Nobody has decided about an open one yet: the same call again is one of its own, and takes over the name.
     const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
     if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
@@ -121,7 +109,7 @@ class MemoryJournal implements Journal {
       inBatch?.set(entry.callId, earlier);
       return { kind: 'known', key: earlier.key, record: earlier.toRecord() };
     }
-    const call = this.addCall(batch, index, entry);
+    const call = addCall(batch, index, entry);
     if (earlier !== undefined) {
       inBatch?.set(entry.callId, earlier);
       return { kind: 'conflict', key: call.key, record: earlier.toRecord() };
@@ -129,21 +117,14 @@ class MemoryJournal implements Journal {
     inBatch?.set(entry.callId, call);
     if (attach) {
       call.argsText = JSON.stringify(entry.args);
-      this.first.set(nameOf(conversation, entry.callId), call);
+      this.batchesKept.makeFirst(conversation, entry.callId, call);
     }
     return { kind: 'fresh', key: call.key };
   }
 
-  private addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCall {
-    const call = new MemoryCall(callKey(batch.entry.id, index), batch, index, entry);
-    batch.calls[index] = call;
-    batch.open++;
-    return call;
-  }
-
   claim(key: CallKey, worker: Worker, at: number): boolean {
     if (this.closed) throw journalIsClosed('claim a call');
-    const call = this.callOf(key);
+    const call = this.batchesKept.callOf(key);
     if (call === undefined || call.worker !== undefined || call.result !== undefined) return false;
     call.worker = worker;
     call.startedAt = at;
@@ -152,7 +133,7 @@ class MemoryJournal implements Journal {
 
   note(key: CallKey, note: JournalNote): void {
     if (this.closed) throw journalIsClosed('note a fact');
-    const call = this.callOf(key);
+    const call = this.batchesKept.callOf(key);
     if (call === undefined) throw callIsUnknown('note a fact of', key);
     call.notes ??= [];
     call.notes.push(note);
@@ -160,7 +141,7 @@ class MemoryJournal implements Journal {
 
   finish(key: CallKey, result: ToolResult, at: number): 'recorded' | 'late' {
     if (this.closed) throw journalIsClosed('record a result');
-    const call = this.callOf(key);
+    const call = this.batchesKept.callOf(key);
     // A call that is not kept any more had its answer long ago.
     if (call === undefined) return 'late';
     if (call.result !== undefined) {
@@ -170,47 +151,8 @@ class MemoryJournal implements Journal {
     call.result = result;
     call.finishedAt = at;
     call.batch.open--;
-    if (call.batch.open === 0) this.keepFinished(call.batch);
+    if (call.batch.open === 0) this.batchesKept.finish(call.batch);
     return 'recorded';
-  }
-
-  /** The call of this key; a key of a delivery that attached was never given out. */
-  private callOf(key: CallKey): MemoryCall | undefined {
-    const slash = key.lastIndexOf('/');
-    const call = this.batchOf(key, slash)?.calls[Number(key.slice(slash + 1))];
-    return call?.key === key ? call : undefined;
-  }
-
-  private batchOf(key: CallKey, slash: number): MemoryBatch | undefined {
-    const { recent } = this;
-    // Calls come batch by batch: nearly always the one that was asked for last.
-    if (recent?.entry.id.length === slash && key.startsWith(recent.entry.id)) return recent;
-    const found = this.byId.get(key.slice(0, slash));
-    this.recent = found ?? recent;
-    return found;
-  }
-
-  private keepFinished(batch: MemoryBatch): void {
-    if (this.newest === undefined) this.oldest = batch;
-    else this.newest.next = batch;
-    this.newest = batch;
-    this.finishedCalls += batch.weight;
-    while (this.finishedCalls > this.capacity && this.oldest !== undefined) this.forget(this.oldest);
-  }
-
-  private forget(batch: MemoryBatch): void {
-    this.oldest = batch.next;
-    if (this.oldest === undefined) this.newest = undefined;
-    this.finishedCalls -= batch.weight;
-    this.byId.delete(batch.entry.id);
-    this.waiting.delete(batch);
-    if (this.recent === batch) this.recent = undefined;
-    if (!batch.entry.attach) return;
-    for (const call of batch.calls) {
-      if (call.batch !== batch || call.argsText === undefined) continue;
-      const name = nameOf(batch.entry.conversation, call.entry.callId);
-      if (this.first.get(name) === call) this.first.delete(name);
-    }
   }
 
   keep(bytes: Uint8Array): string {
@@ -220,17 +162,16 @@ class MemoryJournal implements Journal {
 
   decide(batchId: string, decision: BatchDecision): boolean {
     if (this.closed) throw journalIsClosed('decide about a batch');
-    const batch = this.byId.get(batchId);
+    const batch = this.batchesKept.of(batchId);
     if (batch === undefined) throw batchIsUnknown('decide about', batchId);
     const counts = batch.decide(decision);
-    if (counts && decision.kind === 'wait') this.waiting.add(batch);
-    else if (counts) this.waiting.delete(batch);
+    if (counts) this.batchesKept.setWaiting(batch, decision.kind === 'wait');
     return counts;
   }
 
   message(conversation: string, message: ConversationMessage): void {
     if (this.closed) throw journalIsClosed('record a message');
-    this.contents.send(conversation, message, this.accepted);
+    this.contents.send(conversation, message, this.batchesKept.count);
   }
 
   sync(): void {
@@ -239,14 +180,14 @@ class MemoryJournal implements Journal {
 
   call(key: CallKey): CallRecord | undefined {
     if (this.closed) throw journalIsClosed('read a call');
-    return this.callOf(key)?.toRecord();
+    return this.batchesKept.callOf(key)?.toRecord();
   }
 
   find(conversation: string | undefined, callId: string): CallRecord | undefined {
     if (this.closed) throw journalIsClosed('find a call');
     if (conversation === undefined) return this.findAnywhere(callId)?.toRecord();
     let holder: MemoryCall | undefined;
-    for (const call of this.callsOf(conversation)) {
+    for (const call of this.batchesKept.callsOf(conversation)) {
       if (call.entry.callId !== callId) continue;
       if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(call.entry))) holder = call;
     }
@@ -254,20 +195,20 @@ class MemoryJournal implements Journal {
   }
 
   private findAnywhere(callId: string): MemoryCall | undefined {
-    const calls = [...this.callsOf(undefined)].filter(({ entry }) => entry.callId === callId);
+    const calls = [...this.batchesKept.callsOf(undefined)].filter(({ entry }) => entry.callId === callId);
     return calls.findLast(({ worker }) => worker !== undefined) ?? calls.at(-1);
   }
 
   batch(id: string): readonly CallRecord[] {
     if (this.closed) throw journalIsClosed('read a batch');
-    return (this.byId.get(id)?.calls ?? []).map((call) => call.toRecord());
+    return (this.batchesKept.of(id)?.calls ?? []).map((call) => call.toRecord());
   }
 
   unfinished(conversation?: string, page?: CallPage): readonly CallRecord[] {
     if (this.closed) throw journalIsClosed('read the unfinished calls');
     const found: CallRecord[] = [];
     let isBehind = page?.after === undefined;
-    for (const call of this.callsOf(conversation)) {
+    for (const call of this.batchesKept.callsOf(conversation)) {
       if (found.length >= (page?.limit ?? Number.POSITIVE_INFINITY)) break;
       if (isBehind && call.result === undefined) found.push(call.toRecord());
       isBehind ||= call.key === page?.after;
@@ -277,7 +218,7 @@ class MemoryJournal implements Journal {
 
   notes(key: CallKey): readonly JournalNote[] {
     if (this.closed) throw journalIsClosed('read the notes of a call');
-    return [...(this.callOf(key)?.notes ?? [])];
+    return [...(this.batchesKept.callOf(key)?.notes ?? [])];
   }
 
   kept(hash: string): Uint8Array | undefined {
@@ -287,41 +228,30 @@ class MemoryJournal implements Journal {
 
   decisions(batchId: string): readonly BatchDecision[] {
     if (this.closed) throw journalIsClosed('read the decisions about a batch');
-    return [...(this.byId.get(batchId)?.decisions ?? [])];
+    return [...(this.batchesKept.of(batchId)?.decisions ?? [])];
   }
 
   batches(filter: BatchFilter = {}): readonly BatchRecord[] {
     if (this.closed) throw journalIsClosed('list batches');
-    return filterBatches([...this.byId.values()], filter);
+    return filterBatches(this.batchesKept.all(), filter);
   }
 
   history(conversation: string): readonly ConversationEntry[] {
     if (this.closed) throw journalIsClosed('read a conversation');
-    const batches = [...this.byId.values()].filter(({ entry }) => entry.conversation === conversation);
+    const batches = this.batchesKept.all().filter(({ entry }) => entry.conversation === conversation);
     return this.contents.history(conversation, batches);
   }
 
   close(): void {
     this.closed = true;
-    this.byId.clear();
-    this.recent = undefined;
-    this.first.clear();
+    this.batchesKept.clear();
     this.contents.clear();
-    this.waiting.clear();
-    this.oldest = undefined;
-    this.newest = undefined;
-  }
-
-  /** Each call once, in order of acceptance; of one conversation, or of all. */
-  private *callsOf(conversation: string | undefined): Generator<MemoryCall> {
-    for (const batch of this.byId.values()) {
-      if (conversation !== undefined && batch.entry.conversation !== conversation) continue;
-      for (const call of batch.calls) if (call.batch === batch) yield call;
-    }
   }
 }
 
-/** The length keeps `("a", "b c")` apart from `("a b", "c")`. */
-function nameOf(conversation: string, callId: string): string {
-  return `${conversation.length} ${conversation}${callId}`;
+function addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCall {
+  const call = new MemoryCall(callKey(batch.entry.id, index), batch, index, entry);
+  batch.calls[index] = call;
+  batch.open++;
+  return call;
 }

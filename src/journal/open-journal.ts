@@ -17,6 +17,7 @@ import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { IN_MEMORY } from './journal-place.js';
 import { journalIsClosed } from './journal-unavailable.js';
+import type { SqliteJournal } from './sqlite-journal.js';
 
 export interface JournalOptions {
   /**
@@ -53,9 +54,9 @@ export function openJournal(path: string, options: JournalOptions = {}): Journal
 /** Loads SQLite and everything around it with the first operation: a program that keeps no journal never pays for it. */
 class LazyJournal implements Journal {
   readonly durable: boolean;
-  private readonly load: () => Promise<Journal>;
-  private loading: Promise<Journal> | undefined = undefined;
-  private loaded: Journal | undefined = undefined;
+  private readonly load: () => Promise<SqliteJournal>;
+  private loading: Promise<SqliteJournal> | undefined = undefined;
+  private loaded: SqliteJournal | undefined = undefined;
   private closed = false;
 
   constructor(path: string, busyTimeoutMs: number) {
@@ -66,12 +67,20 @@ class LazyJournal implements Journal {
     };
   }
 
+  /** What every call asks for goes straight there. */
+  private get open(): SqliteJournal | undefined {
+    return this.closed ? undefined : this.loaded;
+  }
+
   accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
-    return this.ask((journal) => journal.accept(batch), 'accept a batch');
+    return this.open?.accept(batch) ?? this.ask((journal) => journal.accept(batch), 'accept a batch');
   }
 
   claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
-    return this.ask((journal) => journal.claim(key, worker, at), 'claim a call');
+    return (
+      this.open?.claim(key, worker, at) ??
+      this.ask((journal) => journal.claim(key, worker, at), 'claim a call')
+    );
   }
 
   note(key: CallKey, note: JournalNote): Promise<void> {
@@ -79,7 +88,10 @@ class LazyJournal implements Journal {
   }
 
   finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
-    return this.ask((journal) => journal.finish(key, result, at), 'record a result');
+    return (
+      this.open?.finish(key, result, at) ??
+      this.ask((journal) => journal.finish(key, result, at), 'record a result')
+    );
   }
 
   keep(bytes: Uint8Array): Promise<string> {

@@ -8,21 +8,23 @@ import { DECISIONS } from './read-batches.js';
 import { readWorker } from './read-worker.js';
 import { toStoredText } from './stored-text.js';
 
-/** Calls with all that became of them. */
-const CALLS = `
+const COLUMNS = `
   SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
     k.worker AS worker_id, k.pid AS worker_pid, k.process_started_at AS worker_process_started_at, k.started_at,
     w.start_ticks AS worker_start_ticks, w.system AS worker_system,
     a.id AS acceptor_id, a.pid AS acceptor_pid, a.process_started_at AS acceptor_process_started_at,
     a.start_ticks AS acceptor_start_ticks, a.system AS acceptor_system,
-    d.kind AS decision, r.result, r.blob, r.finished_at, x.content
-  FROM calls c JOIN batches b ON b.number = c.batch
+    d.kind AS decision, r.result, r.blob, r.finished_at, x.content`;
+const JOINS = `
+  JOIN batches b ON b.number = c.batch
   LEFT JOIN workers a ON a.number = b.worker
   LEFT JOIN claims k ON k.call = c.number
   LEFT JOIN workers w ON w.id = k.worker
   LEFT JOIN decided d ON d.batch = c.batch
   LEFT JOIN results r ON r.call = c.number
   LEFT JOIN blobs x ON x.hash = r.blob`;
+/** Calls with all that became of them. */
+const CALLS = `${COLUMNS} FROM calls c ${JOINS}`;
 
 /** The call of a number that is known to be there. */
 export function readCall(database: JournalDatabase, number: number): CallRecord {
@@ -57,18 +59,21 @@ function findAnywhere(database: JournalDatabase, callId: string): CallRecord | u
   return row === undefined ? undefined : readCall(database, new JournalRow(row).number('number'));
 }
 
-const NUMBERS_OF_BATCH = `
-  SELECT c.number, c.number AS call FROM calls c JOIN batches b ON c.number > b.number AND c.number <= b.number + b.size
-  WHERE b.id = ?1
-  UNION ALL
-  SELECT p.number, p.call FROM repeats p JOIN batches b ON p.number > b.number AND p.number <= b.number + b.size
-  WHERE b.id = ?1
-  ORDER BY 1`;
+/** The order of the join is part of it: from the few calls of a batch to what became of each. */
+const CALLS_OF_BATCH = `${COLUMNS}
+  FROM (
+    SELECT c.number, c.number AS call FROM calls c JOIN batches b
+      ON c.number > b.number AND c.number <= b.number + b.size
+    WHERE b.id = ?1
+    UNION ALL
+    SELECT p.number, p.call FROM repeats p JOIN batches b ON p.number > b.number AND p.number <= b.number + b.size
+    WHERE b.id = ?1
+  ) place CROSS JOIN calls c ON c.number = place.call ${JOINS}
+  ORDER BY place.number`;
 
 /** A batch's calls, in order; for a delivery that attached, the call it attached to. */
 export function readBatch(database: JournalDatabase, id: string): readonly CallRecord[] {
-  const numbers = database.prepared(NUMBERS_OF_BATCH).all(toStoredText(id));
-  return numbers.map((row) => readCall(database, new JournalRow(row).number('call')));
+  return database.prepared(CALLS_OF_BATCH).all(toStoredText(id)).map(toRecord);
 }
 
 const UNFINISHED = `${CALLS} WHERE c.number IN (SELECT call FROM unfinished)`;

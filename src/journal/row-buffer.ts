@@ -32,8 +32,8 @@ export class RowBuffer {
   /** @throws an error where a row was there already; the driver's for one that cannot be. */
   flush(): void {
     if (this.isEmpty) return;
-    this.isEmpty = true;
     for (const table of TABLES) this.write(table);
+    this.isEmpty = true;
   }
 
   private write(table: BufferedTable): void {
@@ -43,16 +43,18 @@ export class RowBuffer {
     while (at < values.length) {
       const rows = values.length - at < ROWS_AT_ONCE * width ? 1 : ROWS_AT_ONCE;
       const end = at + rows * width;
-      const written = this.prepare(insertInto(table, rows)).run(...values.slice(at, end));
+      const some = at === 0 && end === values.length ? values : values.slice(at, end);
+      const written = this.prepare(insertInto(table, rows)).run(...some);
       if (written !== rows) throw new Error(`a row of ${table} was there already`);
       at = end;
     }
-    values.length = 0;
+    if (at > 0) values.length = 0;
   }
 
   clear(): void {
-    for (const table of TABLES) this.values[table].length = 0;
+    if (this.isEmpty) return;
     this.isEmpty = true;
+    for (const table of TABLES) this.values[table].length = 0;
   }
 }
 

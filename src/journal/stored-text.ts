@@ -1,15 +1,21 @@
+import { toUSVString } from 'node:util';
+
 const ESCAPED = 'json:';
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 /**
  * SQLite's texts end at a NUL and hold no lone surrogates, ids that a model makes up may hold both: such a text, and
  * one that could be mistaken for it, is stored as a JSON string.
  */
 export function toStoredText(text: string): string {
-  if (!UNSTORABLE.test(text) && !text.startsWith(ESCAPED)) return text;
+  if (isStorable(text) && !text.startsWith(ESCAPED)) return text;
   return `${ESCAPED}${JSON.stringify(text)}`;
 }
 
 export function fromStoredText(stored: string): string {
   return stored.startsWith(ESCAPED) ? String(JSON.parse(stored.slice(ESCAPED.length))) : stored;
+}
+
+function isStorable(text: string): boolean {
+  // Where nothing is lone, it is the very same text, and nothing has to be compared.
+  return toUSVString(text) === text && !text.includes('\0');
 }
