@@ -3,10 +3,10 @@ import { basename, dirname, join, relative } from 'node:path';
 import { type BuildResult, build, type Plugin, transform } from 'esbuild';
 
 /**
- * Stay packages of their own: they bring binaries along, which they look for beside themselves; and `re2js`, a single
- * file that is seldom needed, and then late.
+ * Stay packages of their own: they bring binaries along, which they look for beside themselves; or are seldom needed, and
+ * then late: ajv, where arguments are refused and it is said why.
  */
-const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep', 're2js'];
+const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep', 'ajv', 'ajv-formats', 're2js'];
 
 /** Of modules and of classes as they are written, so that a stack can be read. */
 const MINIFIED = { minifyWhitespace: true, minifySyntax: true, legalComments: 'none' } as const;

@@ -29,7 +29,7 @@ export class JsonValidator {
     this.schema = settled.schema;
     this.#settled = settled;
     this.#ownProperties = INHERITED_NAME.test(text);
-    this.accepts = this.#compile('first');
+    this.accepts = readyMade[text] ?? this.#compile('first');
   }
 
   /** What is wrong with a value that is not accepted. */
@@ -55,13 +55,19 @@ export class JsonValidator {
  * What ajv would take otherwise than the specification: its own spelling of the dialect's name, a root without a name
  * (a reference to `#` would lead nowhere), and two annotations of other dialects that it throws at.
  */
-function toAjvSchema(schema: JsonSchema): JsonSchema {
+export function toAjvSchema(schema: JsonSchema): JsonSchema {
   return mapSchema({ $id: NAMELESS, ...withoutKeywords(schema, '$schema') }, (node) =>
     withoutKeywords(node, 'id', ...(node.type === undefined ? ['nullable'] : [])),
   );
 }
 
 const kept = new Map<string, JsonValidator>();
+let readyMade: Readonly<Record<string, ValidateFunction>> = {};
+
+/** Validators that need not be compiled any more, by the text of their schema. */
+export function takeReadyMade(validators: Readonly<Record<string, ValidateFunction>>): void {
+  readyMade = validators;
+}
 
 /**
  * Compiles a settled schema, or finds the validator that an equal schema has already got.

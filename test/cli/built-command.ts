@@ -18,7 +18,9 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 const SOURCES = join(ROOT, 'src');
 const BUILDS = join(ROOT, '.tmp', 'built-command');
 
-const BUNDLERS = ['build-command.ts', 'bundle-command.ts'].map((name) => join(ROOT, 'scripts', name));
+const BUNDLERS = ['build-command.ts', 'bundle-command.ts', 'compile-validators.ts'].map((name) =>
+  join(ROOT, 'scripts', name),
+);
 
 /**
  * The command as it would be shipped, built from the sources of now; the path of its program. Compiled once per

@@ -3,6 +3,7 @@ import type { Tool } from '../../contract/tool.js';
 import type { Checker, CheckResult } from '../../schema/checker.js';
 import { compileInput } from '../../schema/compile-input.js';
 import { compileOutput } from '../../schema/compile-output.js';
+import { takeReadyMade } from '../../schema/json-validator.js';
 
 /** A tool's schemas, compiled at most once each. */
 export class CompiledTool {
@@ -23,8 +24,7 @@ export class CompiledTool {
 
   #compileInput(): Checker {
     const checker = compileInput(this.#tool.input, this.#tool.name, { when: this.#when });
-    const load = loads.get(this.#tool);
-    return load === undefined ? checker : new LoadingChecker(checker, load);
+    return this.#when === 'now' ? checker : new LoadingChecker(checker, loads.get(this.#tool));
   }
 
   /** Undefined: the tool promises nothing about structured output. */
@@ -46,13 +46,16 @@ export class CompiledTool {
   }
 }
 
-/** Whoever asks a tool what its arguments would do, has them checked before: by then it has loaded what tells. */
+/**
+ * For our own tools. Their validators are ready made; and whoever asks such a tool what its arguments would do has them
+ * checked before: by then it has loaded what tells.
+ */
 class LoadingChecker implements Checker {
   readonly #checker: Checker;
-  readonly #load: () => Promise<void>;
+  readonly #load: (() => Promise<void>) | undefined;
   #isLoaded = false;
 
-  constructor(checker: Checker, load: () => Promise<void>) {
+  constructor(checker: Checker, load: (() => Promise<void>) | undefined) {
     this.#checker = checker;
     this.#load = load;
   }
@@ -62,11 +65,15 @@ class LoadingChecker implements Checker {
   }
 
   check(value: unknown): CheckResult | Promise<CheckResult> {
-    if (this.#isLoaded) return this.#checker.check(value);
-    return this.#load().then(() => {
-      this.#isLoaded = true;
-      return this.#checker.check(value);
-    });
+    return this.#isLoaded ? this.#checker.check(value) : this.#checkFirst(value);
+  }
+
+  async #checkFirst(value: unknown): Promise<CheckResult> {
+    const { READY_MADE } = await import('../../schema/ready-made.js');
+    takeReadyMade(READY_MADE);
+    await this.#load?.();
+    this.#isLoaded = true;
+    return this.#checker.check(value);
   }
 }
 
