@@ -95,9 +95,11 @@ describe('a process counts as dead', () => {
     const { tool, runs } = counting({ name: 'send' });
     const executor = executorFor({ root, journal, tools: [tool] });
     expect(await executor.recover()).toEqual([]);
-    const [meanwhile] = await executor.run(calls, { conversation: 'c' });
-    expect(meanwhile?.error?.code).toBe('outcome_unknown');
+    const meanwhile = executor.run(calls, { conversation: 'c' });
+    const soon = new Promise((resolve) => setTimeout(resolve, 200, 'waits'));
+    expect(await Promise.race([meanwhile, soon])).toBe('waits');
     child.kill('SIGKILL');
+    expect((await meanwhile)[0]?.error?.code).toBe('outcome_unknown');
     await expect.poll(async () => told(await executor.recover())).toEqual([['outcome_unknown maybe']]);
     const [again] = await executor.run(calls, { conversation: 'c' });
     expect(again?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
