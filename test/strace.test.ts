@@ -186,8 +186,10 @@ describe.skipIf(reason !== undefined)(
         );
         expect(inside.filter(({ how }) => how === 'change')).toEqual([]);
         const started = all.filter(({ call }) => call === 'execve').map(({ path }) => basename(path));
-        expect(started[0]).toBe(name === 'bash' ? 'bash' : 'sh');
-        expect(started.slice(1).every((program) => program === 'cat')).toBe(true);
+        // Small shells are started ahead, to become what the next commands run.
+        const shell = name === 'bash' ? 'bash' : 'sh';
+        expect(started).toContain(shell);
+        expect(started.filter((program) => ![shell, 'sh', 'cat'].includes(program))).toEqual([]);
       },
     );
   },

@@ -1,4 +1,5 @@
 import { isToolError } from '../errors/tool-error.js';
+import { afterThisCallback } from '../platform/after-this-callback.js';
 import { pause } from '../platform/pause.js';
 import { sqliteFailure } from '../platform/sqlite-failure.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -56,7 +57,7 @@ export class GroupCommit {
 
   private async drain(): Promise<void> {
     // The rest of this turn of the event loop may ask for more, which then shares the commit.
-    if (this.isAlone()) await endOfCallback();
+    if (this.isAlone()) await afterThisCallback();
     else await this.nextTurn();
     while (this.waiting.length > 0) {
       const group = this.waiting;
@@ -163,13 +164,6 @@ function runOnce(
     database.rollback();
     throw error;
   }
-}
-
-/** When everything is done that was to be done at once: a tick that is asked for by a microtask comes after all of them. */
-function endOfCallback(): Promise<void> {
-  return new Promise((resolve) => {
-    queueMicrotask(() => process.nextTick(resolve));
-  });
 }
 
 /** An operation and its promise. */

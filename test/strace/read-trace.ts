@@ -26,7 +26,7 @@ export function readTrace(text: string): { readonly planned: Touch[]; readonly a
   const all: Touch[] = [];
   let planned: Touch[] | undefined;
   let inside = false;
-  for (const line of text.split('\n')) {
+  for (const line of wholeLines(text)) {
     const parsed = /^\d+\s+(\w+)\((.*)$/.exec(line);
     if (parsed === null) continue;
     const [, call = '', rest = ''] = parsed;
@@ -38,6 +38,20 @@ export function readTrace(text: string): { readonly planned: Touch[]; readonly a
     if (opened?.[1] !== undefined && opened[2] !== undefined) descriptors.set(opened[1], opened[2]);
   }
   throw new Error('the trace has no end');
+}
+
+/** Of a call that another thread came between, the beginning and the end are two lines. */
+function* wholeLines(text: string): Generator<string> {
+  const begun = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, pid = '', beginning] = /^(\d+)\s+(.*) <unfinished \.\.\.>$/.exec(line) ?? [];
+    if (beginning !== undefined) {
+      begun.set(pid, beginning);
+      continue;
+    }
+    const [, by = '', end] = /^(\d+)\s+<\.\.\. \w+ resumed>(.*)$/.exec(line) ?? [];
+    yield end === undefined ? line : `${by} ${begun.get(by) ?? ''}${end}`;
+  }
 }
 
 function touchesOf(call: string, rest: string, descriptors: ReadonlyMap<string, string>): Touch[] {
