@@ -177,7 +177,7 @@ describe('when the program ends in another way', () => {
     expect(await leftOf(token)).toEqual([]);
   });
 
-  it('leaves no shell that waits for a command, and none that was told one', async () => {
+  it('leaves no shell that waits for a command, and none that was told one', { timeout: 60_000, retry: 2 }, async () => {
     const token = sleepToken();
     const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
     const host = await startHost([foreground, { ...foreground, background: true }], {}, 20);
@@ -186,7 +186,7 @@ describe('when the program ends in another way', () => {
     await killAndWait(host, 'SIGKILL');
     expect(await leftOf(token)).toEqual([]);
     await expect.poll(() => startedIn(cwd), { timeout: 15_000 }).toEqual([]);
-  }, 60_000);
+  });
 
   it('leaves no supervisor behind', async () => {
     const host = await startHost([{ background: true, command: 'echo ready; sleep 60' }]);
