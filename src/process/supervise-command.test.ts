@@ -177,7 +177,10 @@ describe('when the program ends in another way', () => {
     expect(await leftOf(token)).toEqual([]);
   });
 
-  it('leaves no shell that waits for a command, and none that was told one', { timeout: 60_000, retry: 2 }, async () => {
+  it('leaves no shell that waits for a command, and none that was told one', {
+    timeout: 60_000,
+    retry: 2,
+  }, async () => {
     const token = sleepToken();
     const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
     const host = await startHost([foreground, { ...foreground, background: true }], {}, 20);
