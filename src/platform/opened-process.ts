@@ -35,7 +35,6 @@ export function handOver(opened: OpenedProcess, { after, letGo }: HandOver): Sta
     stdout,
     stderr,
     ended,
-    isLookedAfter: true,
     seen: { startTicks, after, outputs },
     unref() {
       stdout.unref();

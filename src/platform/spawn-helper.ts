@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** A program of ours that runs beside us and listens to its standard input. */
+/** A program of ours that runs beside us, with an input in which nothing ever comes but its end. */
 export interface HelperProcess {
   readonly pid: number;
-  /** Never throws: that the helper is gone is told by `onGone`. */
-  write(text: string): void;
 }
 
 export interface HelperStart {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** An open file that it inherits as descriptor 3. */
+  readonly inherit: number;
   /** Called once, when it cannot be started or has ended. */
   readonly onGone: () => void;
 }
@@ -20,25 +20,20 @@ export interface HelperStart {
  * Starts a helper in a session of its own, so that nobody's Ctrl-C reaches it. It does not keep this program alive, and
  * reads the end of its input when this program ends, however that happens.
  */
-export function spawnHelper({ file, args, env, onGone }: HelperStart): HelperProcess | undefined {
+export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): HelperProcess | undefined {
   const child = spawn(file, args, {
     cwd: '/',
     env,
     detached: true,
     windowsHide: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'ignore', 'ignore', inherit],
   });
   child.once('error', onGone);
   child.once('exit', onGone);
   const { pid, stdin } = child;
-  if (pid === undefined) return undefined;
+  if (pid === undefined || stdin === null) return undefined;
   stdin.on('error', () => {});
   if (stdin instanceof Socket) stdin.unref();
   child.unref();
-  return {
-    pid,
-    write(text) {
-      if (stdin.writable) stdin.write(text);
-    },
-  };
+  return { pid };
 }

@@ -3,8 +3,8 @@
  * are lines of JSON, so nothing in a command can be taken for anything else. Its first argument says where its pipes
  * with names shall be; they come from `mkfifo`, many at a time, and each is used once.
  *
- * When its input ends, our program has: what it has started is told to end, and then killed. Descendants are the
- * supervisor's.
+ * When its input ends, our program has: what it has started is told to end, and then killed, and nothing is started any
+ * more. Descendants are the supervisor's.
  */
 export const SPAWN_SERVER_PROGRAM = String.raw`
 'use strict';
@@ -16,6 +16,7 @@ const O_PATH = 0o10000000;
 const directory = fs.mkdtempSync(process.argv[1]);
 const running = new Map();
 let made = 0;
+const program = process.ppid;
 // Of the last request that named one.
 let environment = {};
 
@@ -47,6 +48,8 @@ function startTicks(pid) {
 }
 
 function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit, report, places = [] }) {
+  // Our program has died, and its supervisor may have looked already.
+  if (process.ppid !== program) return;
   const open = [];
   try {
     const outputs = [stdout, stderr].map((name) => {

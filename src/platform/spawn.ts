@@ -45,8 +45,6 @@ export interface StartedProcess {
   readonly stderr: Readable;
   /** Where it may be gone by now: what was known of it when the program began. */
   readonly seen?: SeenProcess;
-  /** The process that started it ends it when we are gone. */
-  readonly isLookedAfter?: true;
   /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** From now on it does not keep this program alive. */

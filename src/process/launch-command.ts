@@ -7,7 +7,7 @@ import { drainOutput } from './drain-output.js';
 import { killTree } from './kill-tree.js';
 import { type ByteSink, type OutputPump, pumpOutput } from './pump-output.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
-import { superviseCommand } from './supervise-command.js';
+import { type Supervision, superviseCommand } from './supervise-command.js';
 import { watchTree } from './watch-tree.js';
 import { whenAborted } from './when-aborted.js';
 import { within } from './within.js';
@@ -44,10 +44,11 @@ export interface CommandEnding extends ProcessEnd {
  */
 export async function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const mark = createCommandMark();
-  const started = await startMarked(launch, mark);
+  const supervision = superviseCommand(mark);
+  const started = await startMarked(launch, mark, supervision);
   const { process: command, wall } = started;
+  supervision.started(command);
   const tree = createCommandTree(command, mark, wall.kind !== 'none');
-  const endSupervision = superviseCommand(command, mark);
   const output = pumpOutput(
     {
       stdout: { source: command.stdout, sink: launch.stdout },
@@ -57,7 +58,7 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
   );
   if (launch.inBackground === true) command.unref();
   const ended = seeToItsEnd(started, tree, output, launch).finally(() => {
-    endSupervision();
+    supervision.end();
     command.release();
     started.close();
     mark.close();
@@ -65,10 +66,15 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
   return { pid: command.pid, startTicks: command.seen?.startTicks, wall, ended };
 }
 
-async function startMarked(launch: CommandLaunch, mark: CommandMark): Promise<StartedCommand> {
+async function startMarked(
+  launch: CommandLaunch,
+  mark: CommandMark,
+  supervision: Supervision,
+): Promise<StartedCommand> {
   try {
     return await startCommand(launch, mark);
   } catch (error) {
+    supervision.end();
     mark.close();
     throw error;
   }

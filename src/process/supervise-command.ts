@@ -1,60 +1,68 @@
-import { idleClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { findShell } from '../platform/find-shell.js';
 import { readProcess } from '../platform/proc-table.js';
+import { SharedList } from '../platform/shared-list.js';
 import type { StartedProcess } from '../platform/spawn.js';
 import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
 import type { CommandMark } from './command-mark.js';
 import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
 
+/** A command that the supervisor knows of. */
+export interface Supervision {
+  /** From now on its process is known too, not only its mark. */
+  started(process: StartedProcess): void;
+  /** It has ended, or was never started. */
+  end(): void;
+}
+
 /**
  * Commands end with this program, also when it is killed with a signal that nobody can catch. A small shell beside us
- * is told what runs; when its input ends it ends what was running then. Returns what takes the command off the list.
+ * has a list of what runs; when its input ends it ends what was running then. To be called before the command starts:
+ * whatever comes of that, what carries its mark is found.
  */
-export function superviseCommand(
-  { pid, seen, isLookedAfter }: StartedProcess,
-  mark: CommandMark,
-): () => void {
-  const startTicks = seen?.startTicks ?? readProcess(pid)?.startTicks ?? 0;
+export function superviseCommand({ id, file }: CommandMark): Supervision {
   // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
-  const file = /#(\d+)/.exec(mark.file?.name ?? '')?.[1] ?? '';
-  const entry = `${pid}:${startTicks}:${mark.id}:${file}`;
-  const add = (): void => {
-    running.add(entry);
-    tell();
-  };
-  // The spawn server ends its own commands too, only less thoroughly: most are over before that matters, and a word to
-  // the supervisor costs a tenth of what a short command does.
-  const forget = isLookedAfter === true ? idleClock.after(UNWATCHED_MS, add) : add();
-  return () => {
-    forget?.();
-    if (running.delete(entry)) tell();
+  const fileNumber = /#(\d+)/.exec(file?.name ?? '')?.[1] ?? '';
+  const entryOf = (pid: number, startTicks: number): string => `${pid}:${startTicks}:${id}:${fileNumber}`;
+  list ??= openList();
+  const entry = list?.add(entryOf(0, 0));
+  running++;
+  if (list !== undefined) supervisor ??= start(list);
+  return {
+    started({ pid, seen }) {
+      entry?.change(entryOf(pid, seen?.startTicks ?? readProcess(pid)?.startTicks ?? 0));
+    },
+    end() {
+      entry?.remove();
+      running--;
+    },
   };
 }
 
-const UNWATCHED_MS = 20;
-
-const running = new Set<string>();
+let running = 0;
+let list: SharedList | undefined;
 let supervisor: HelperProcess | undefined;
 
-/** The whole list each time: the last line that came in full is what counts, whenever we end. */
-function tell(): void {
-  if (supervisor === undefined && running.size > 0) supervisor = start();
-  supervisor?.write(`${[...running].join(' ')}\n`);
+/** Undefined where nothing can be written at all: then commands end with us as far as the system sees to it. */
+function openList(): SharedList | undefined {
+  try {
+    return new SharedList();
+  } catch {
+    return undefined;
+  }
 }
 
-function start(): HelperProcess | undefined {
+function start(known: SharedList): HelperProcess | undefined {
   const file = findShell('sh');
   if (file === undefined) return undefined;
   const helper = spawnHelper({
     file,
     args: ['-c', SUPERVISOR_PROGRAM, 'toolexec-supervisor'],
     env: helperEnvironment(),
+    inherit: known.fd,
     onGone() {
-      // Somebody has ended it: the next one knows all that runs.
-      if (supervisor !== helper) return;
-      supervisor = undefined;
-      if (running.size > 0) tell();
+      // Somebody has ended it: the next one reads the same list.
+      if (supervisor === helper) supervisor = running > 0 ? start(known) : undefined;
     },
   });
   return helper;

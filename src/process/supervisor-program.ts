@@ -1,14 +1,19 @@
 /**
- * For `sh -c`. Each line of its input is the whole list of running commands, `pid:start:mark:file` each. When the input
- * ends, our program has: everything that belongs to a command of the last list is ended, found by session, parent,
- * mark in its environment, or open mark file. TERM first, KILL after 300 ms, until two looks find nobody.
+ * For `sh -c`. Descriptor 3 is a list of the running commands, a line with `pid:start:mark:file` each, or blank; the
+ * number is 0 for one that may not have been started. When the input ends, our program has: everything that belongs to
+ * a command of the list is ended, found by session, parent, mark in its environment, or open mark file. TERM first, KILL
+ * after 300 ms, until two looks find nobody.
  *
  * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` add what only they can see.
  */
 export const SUPERVISOR_PROGRAM = String.raw`
 trap '' HUP INT QUIT TERM PIPE
+while read -r entry; do :; done
 last=
-while read -r line; do last=$line; done
+while read -r entry; do
+  [ -z "$entry" ] || last="$last $entry"
+done <&3
+exec 3<&-
 [ -n "$last" ] || exit 0
 
 # Reads /proc/$1/stat into the fields behind the program's name, which may hold anything, line ends too.
@@ -28,6 +33,7 @@ for entry in $last; do
   mark=\${rest%%:*}; file=\${rest#*:}
   patterns="$patterns -e $mark"
   [ -n "$file" ] && files="$files -o -lname */#$file*"
+  [ "$pid" != 0 ] || continue
   # A number that was given out anew is not ours.
   if fields_of "$pid"; then
     set -f; set -- $fields; set +f
