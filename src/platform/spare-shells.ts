@@ -27,9 +27,12 @@ interface Spare {
   readonly order: number;
 }
 
-/** One runs while the next waits; more at once are started as they come. */
-const KEPT = 2;
-const REFILL_MS = 1;
+/** More at once are started as they come. */
+const KEPT = 3;
+/** Fewer are not waited with: the next command comes first, unless it would find none. */
+const FEW = 1;
+/** Without a command for so long, nobody is kept waiting by making new ones. */
+const QUIET_MS = 20;
 /** Whoever has started nothing for so long can wait a few milliseconds the next time. */
 const IDLE_MS = 60_000;
 
@@ -68,11 +71,11 @@ export class SpareShells {
   refill(): void {
     if (this.#pattern === undefined) return;
     clearTimeout(this.#idle);
-    // Whoever waits for the command comes first.
+    const pauseMs = this.#spares.length + this.#coming > FEW ? QUIET_MS : 1;
     this.#idle = setTimeout(() => {
       this.#makeAll();
       this.#idle = setTimeout(() => this.dropAll(), IDLE_MS).unref();
-    }, REFILL_MS).unref();
+    }, pauseMs).unref();
   }
 
   #makeAll(): void {

@@ -1,3 +1,4 @@
+import { onFirstUse } from '../base/on-first-use.js';
 import type { Sandbox } from '../contract/files.js';
 import type { Policy } from '../contract/policy.js';
 import type {
@@ -99,10 +100,9 @@ function openJournalOf(settled: Settled['journal']): Pick<EngineSettings, 'journ
 }
 
 /** Everything that starts and kills processes is loaded with the first command. */
-const runCommandLazily: RunCommand = async (request) => {
-  const { runCommand } = await import('../process/run-command.js');
-  return runCommand(request);
-};
+const runCommandLazily: RunCommand = onFirstUse(
+  async () => (await import('../process/run-command.js')).runCommand,
+);
 
 /** The same for what searches. */
 function searchLazily(sandbox: Sandbox): SearchEngine {

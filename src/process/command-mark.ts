@@ -11,14 +11,26 @@ export interface CommandMark {
 }
 
 export function createCommandMark(): CommandMark {
-  const file = openMarkFile();
+  const { id, file } = next ?? makeMark();
+  next = undefined;
   return {
-    id: randomBytes(12).toString('hex'),
+    id,
     file,
     close() {
       if (file !== undefined) closeMarkFile(file);
+      // Not now: somebody waits for the result.
+      setImmediate(() => {
+        next ??= makeMark();
+      }).unref();
     },
   };
+}
+
+/** Made when a command has ended, for the next one, which waits for as little as possible. */
+let next: Pick<CommandMark, 'id' | 'file'> | undefined;
+
+function makeMark(): Pick<CommandMark, 'id' | 'file'> {
+  return { id: randomBytes(12).toString('hex'), file: openMarkFile() };
 }
 
 /** What `TOOLEXEC_CALL` says. A command of a command carries both marks: it belongs to both. */

@@ -89,10 +89,10 @@ async function seeToItsEnd(
   const { process: command, read } = started;
   const { end, aborted, failure, limit } = await firstEnding(started, tree, output, launch);
   // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
-  if (end !== undefined) await drainOutput(output);
+  if (end !== undefined && !output.isEnded()) await drainOutput(output);
   const isAlone = end !== undefined && (read(end).tidied || !tree.mayHaveOthers());
   const survivors = isAlone ? [] : await killTree(tree);
-  await drainOutput(output);
+  if (!output.isEnded()) await drainOutput(output);
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted } = read(last);

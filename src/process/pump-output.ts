@@ -6,6 +6,8 @@ export interface OutputPump {
   readonly failed: Promise<unknown>;
   /** Resolves when both streams have ended. */
   readonly ended: Promise<void>;
+  /** The same, without a turn. */
+  isEnded(): boolean;
   /** From now on no promise of `onOutput` is waited for. */
   hurry(): void;
   /** Chunks that came so far. */
@@ -30,6 +32,7 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
   const { stdout, stderr } = streams;
   let chunks = 0;
   let waits = true;
+  let isEnded = false;
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<unknown>((resolve) => {
     fail = resolve;
@@ -74,7 +77,10 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
 
   return {
     failed,
-    ended: Promise.all([pump('stdout'), pump('stderr')]).then(() => undefined),
+    ended: Promise.all([pump('stdout'), pump('stderr')]).then(() => {
+      isEnded = true;
+    }),
+    isEnded: () => isEnded,
     hurry() {
       waits = false;
       resume();
