@@ -87,11 +87,24 @@ async function argumentsOfWall(executor: Executor): Promise<readonly string[]> {
       const [name, ...args] = commandLineOf(pid);
       if (basename(name ?? '') !== 'bwrap' || !args.includes(marker)) continue;
       await running;
-      const flags = args.slice(0, args.indexOf('--'));
-      const standIn = flags.findIndex((arg, at) => arg === '--tmpfs' && flags[at + 1]?.endsWith('/.git'));
-      return standIn === -1 ? flags : flags.toSpliced(standIn, 4);
+      return byName(args.slice(0, args.indexOf('--')));
     }
   }
+}
+
+/** What is mounted by a descriptor is mounted by its path; what stood in for a repository is not there any more. */
+function byName(flags: readonly string[]): readonly string[] {
+  const named: string[] = [];
+  for (let at = 0; at < flags.length; at++) {
+    const [flag = '', , path = ''] = flags.slice(at, at + 3);
+    if (!/^--(?:ro-)?bind-fd$/.test(flag)) {
+      named.push(flag);
+      continue;
+    }
+    at += 2;
+    if (!path.endsWith('/.git')) named.push(flag.replace('-fd', ''), path, path);
+  }
+  return named;
 }
 
 function commandLineOf(pid: string): readonly string[] {
@@ -114,7 +127,9 @@ async function spawnProgram(file: string, args: readonly string[], cwd: string):
   const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();
   child.stderr.resume();
-  await once(child, 'close');
+  const [code] = await once(child, 'close');
+  // What fails is quick.
+  if (code !== 0) throw new Error(`Cannot measure ${file}: it ended with ${code}.`);
 }
 
 type Executor = ReturnType<typeof toolexec.createExecutor>;
