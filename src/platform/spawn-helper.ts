@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 
 /** A program of ours that runs beside us, with an input in which nothing ever comes but its end. */
 export interface HelperProcess {
   readonly pid: number;
+  /** Lets it read the end of its input. Resolves when it is gone. */
+  end(): Promise<void>;
 }
 
 export interface HelperStart {
@@ -35,5 +38,13 @@ export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): 
   stdin.on('error', () => {});
   if (stdin instanceof Socket) stdin.unref();
   child.unref();
-  return { pid };
+  return {
+    pid,
+    async end() {
+      const gone = once(child, 'exit');
+      child.ref();
+      stdin.end();
+      await gone;
+    },
+  };
 }

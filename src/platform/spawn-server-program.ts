@@ -79,6 +79,7 @@ function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit
     running.set(id, child);
     child.once('exit', (exitCode, signal) => {
       running.delete(id);
+      if (running.size === 0) clearTimeout(last);
       say({ id, exitCode, signal });
     });
     say({ id, pid, startTicks: startTicks(pid) });
@@ -98,6 +99,7 @@ function signalAll(signal) {
 }
 
 let ending = false;
+let last;
 function end() {
   if (ending) return;
   ending = true;
@@ -106,7 +108,7 @@ function end() {
   if (running.size === 0) return;
   signalAll('SIGTERM');
   // After that nothing keeps this process, not even one that cannot be killed.
-  setTimeout(() => {
+  last = setTimeout(() => {
     signalAll('SIGKILL');
     for (const child of running.values()) child.unref();
   }, 300);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,10 @@ import { unlinkQuietly } from './unlink-quietly.js';
 export interface SpawnServer {
   /** Undefined when it cannot start anything now: it is not ready yet, or out of pipes. */
   start(start: ProcessStart): Promise<StartedProcess> | undefined;
+  /** Whether nobody waits for anything of it. */
+  isIdle(): boolean;
+  /** Resolves when it is gone. To be called when it is idle. */
+  end(): Promise<void>;
 }
 
 /** @param onGone called once, when it cannot be used any more. */
@@ -83,6 +88,19 @@ class NodeSpawnServer implements SpawnServer {
     if (opening === undefined) return undefined;
     this.#hold();
     return opening.then((opened) => this.#hand(opened)).finally(() => this.#letGo());
+  }
+
+  isIdle(): boolean {
+    return this.#holders === 0;
+  }
+
+  async end(): Promise<void> {
+    const isGone = this.#child.exitCode !== null || this.#child.signalCode !== null;
+    const gone = isGone ? undefined : once(this.#child, 'exit');
+    this.#hold();
+    this.#spares.dropAll();
+    this.#child.stdin?.end();
+    await gone;
   }
 
   #open(start: ProcessStart): Promise<OpenedProcess> | undefined {

@@ -12,6 +12,15 @@ export function startProcess(start: ProcessStart): Promise<StartedProcess> {
   return server?.start(start) ?? spawnProcess(start);
 }
 
+/** It starts again with the next process. One whose processes run goes on. Resolves when it is gone. */
+export async function endSpawnServer(): Promise<void> {
+  const ending = server;
+  if (ending === undefined || !ending.isIdle()) return;
+  server = undefined;
+  opened--;
+  await ending.end();
+}
+
 let started = 0;
 let opened = 0;
 let server: SpawnServer | undefined;

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -300,3 +300,23 @@ describe('the shells of an executor', () => {
     expect(required).toEqual([['command'], ['bash_id'], ['shell_id']]);
   });
 });
+
+/** Every process that this one has started and that is there yet. */
+function children(): string[] {
+  return readdirSync('/proc/self/task')
+    .flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'latin1').split(' '))
+    .filter((pid) => pid !== '');
+}
+
+describe.skipIf(process.platform !== 'linux')(
+  'an executor that is closed (skipped where there is no /proc)',
+  () => {
+    it('leaves no process behind, neither of its commands nor of its own', async () => {
+      for (let round = 0; round < 3; round++) await executor.execute('bash', { command: 'sleep 0.1' });
+      await start('sleep 60');
+      expect(children().length).toBeGreaterThan(1);
+      await executor.close();
+      expect(children()).toEqual([]);
+    });
+  },
+);

@@ -43,6 +43,7 @@ export async function openEngine(settled: Settled): Promise<Engine> {
   const { journal, close } = openJournalOf(settled.journal);
   const outputs = openOutputStore(settled.outputs);
   const shells = shellsLazily(around);
+  const commands = commandsLazily();
   const settings: EngineSettings = {
     ...given,
     policy,
@@ -53,7 +54,7 @@ export async function openEngine(settled: Settled): Promise<Engine> {
     shells,
     locator: createLocator(sandbox, inherited.HOME),
     covers,
-    runCommand: (request) => runCommandLazily({ ...request, ...around }),
+    runCommand: (request) => commands.run({ ...request, ...around }),
     commandGuard: createCommandGuard(wall.os, sandbox.roots),
     search: searchLazily(sandbox),
     commandEnvironment: commandEnvironments(environment),
@@ -65,6 +66,7 @@ export async function openEngine(settled: Settled): Promise<Engine> {
   };
   return createEngine(settings, async () => {
     await shells.close();
+    await commands.close();
     await outputs.close();
     await close();
   });
@@ -100,9 +102,16 @@ function openJournalOf(settled: Settled['journal']): Pick<EngineSettings, 'journ
 }
 
 /** Everything that starts and kills processes is loaded with the first command. */
-const runCommandLazily: RunCommand = onFirstUse(
-  async () => (await import('../process/run-command.js')).runCommand,
-);
+function commandsLazily(): { readonly run: RunCommand; readonly close: () => Promise<void> } {
+  let release: (() => Promise<void>) | undefined;
+  const run = onFirstUse(async () => {
+    const { runCommand } = await import('../process/run-command.js');
+    const { useCommandHelpers } = await import('../process/command-helpers.js');
+    release ??= useCommandHelpers();
+    return runCommand;
+  });
+  return { run, close: async () => release?.() };
+}
 
 /** The same for what searches. */
 function searchLazily(sandbox: Sandbox): SearchEngine {

@@ -1,9 +1,11 @@
 import type { BackgroundShells } from '../contract/processes.js';
+import { useCommandHelpers } from './command-helpers.js';
 import { ShellPool } from './shell-pool.js';
 
 /** The shells of one owner, an executor: they end with it. */
 export function openBackgroundShells(): BackgroundShells {
   const pool = new ShellPool();
+  const release = useCommandHelpers();
   return {
     async start({ command, cwd, ...options }) {
       return (await pool.createShell(command, cwd, options)).snapshot();
@@ -17,6 +19,7 @@ export function openBackgroundShells(): BackgroundShells {
     },
     async close() {
       await pool.killAll();
+      await release();
     },
   };
 }

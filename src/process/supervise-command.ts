@@ -39,6 +39,14 @@ export function superviseCommand({ id, file }: CommandMark): Supervision {
   };
 }
 
+/** It starts again with the next command. Where one runs it goes on. Resolves when it is gone. */
+export async function endSupervisor(): Promise<void> {
+  const ending = supervisor;
+  if (ending === undefined || running > 0) return;
+  supervisor = undefined;
+  await ending.end();
+}
+
 let running = 0;
 let list: SharedList | undefined;
 let supervisor: HelperProcess | undefined;

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { useCommandHelpers } from './command-helpers.js';
+import { openBackgroundShells } from './open-background-shells.js';
+import { runCommand } from './run-command.js';
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+async function run(command: string): Promise<string> {
+  const signal = AbortSignal.timeout(15_000);
+  const request = { command, cwd: tmpdir(), env: { PATH }, signal, keepBytes: 1000 };
+  return (await runCommand({ shell: 'sh', ...request })).stdout.head;
+}
+
+/** Those of this program that commands are started by, or supervised. */
+function helpers(): string[] {
+  return readdirSync('/proc/self/task')
+    .flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'latin1').split(' '))
+    .filter((pid) => pid !== '')
+    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
+    .filter((line) => line.includes('toolexec'));
+}
+
+async function runUntilAllHelp(): Promise<void> {
+  await run('true');
+  await expect
+    .poll(async () => (await run('echo $PPID')) !== `${process.pid}\n`, { timeout: 15_000 })
+    .toBe(true);
+  expect(helpers()).toHaveLength(2);
+}
+
+describe.skipIf(process.platform !== 'linux')('useCommandHelpers (skipped where there is no /proc)', () => {
+  it('ends what helps with commands when its last user goes, and not before', async () => {
+    const [first, second] = [useCommandHelpers(), useCommandHelpers()];
+    await runUntilAllHelp();
+    await first();
+    await first();
+    expect(helpers()).toHaveLength(2);
+    await second();
+    expect(helpers()).toEqual([]);
+  });
+
+  it('lets it start again, as often as anybody needs it', async () => {
+    for (let round = 0; round < 7; round++) {
+      const release = useCommandHelpers();
+      await runUntilAllHelp();
+      await release();
+      expect(helpers()).toEqual([]);
+    }
+  }, 60_000);
+
+  it('leaves it to a command that runs', async () => {
+    const release = useCommandHelpers();
+    await runUntilAllHelp();
+    const running = run('sleep 0.5; echo done');
+    await expect.poll(() => helpers().length).toBe(2);
+    await release();
+    expect(helpers()).toHaveLength(2);
+    expect(await running).toBe('done\n');
+    await useCommandHelpers()();
+    expect(helpers()).toEqual([]);
+  });
+
+  it('ends with background shells too', async () => {
+    const shells = openBackgroundShells();
+    await runUntilAllHelp();
+    await shells.start({ shell: 'sh', command: 'sleep 60', cwd: tmpdir(), env: { PATH } });
+    await shells.close();
+    expect(helpers()).toEqual([]);
+  });
+});
