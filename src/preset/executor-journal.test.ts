@@ -148,6 +148,45 @@ describe('the journal file', () => {
     ]);
   });
 
+  it('has on disk what a call gave before another starts that only reads', async () => {
+    const path = join(folder(), 'journal.db');
+    const seen: unknown[] = [];
+    const looks = defineTool({
+      name: 'looks',
+      description: 'd',
+      input: INPUT,
+      effects: () => [{ kind: 'read', path: 'a' }],
+      async execute() {
+        const first = await look(path, (journal) => journal.find('c', '1'));
+        seen.push([first?.state, first?.result?.output]);
+        return 'seen';
+      },
+    });
+    const file = openJournal(path);
+    // A disk that takes its time.
+    const slow = new Proxy(file, {
+      get(target, name) {
+        if (name === 'durable') return target.durable;
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'finish') return value.bind(target);
+        return async (...args: Parameters<Journal['finish']>) => {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          return target.finish(...args);
+        };
+      },
+    });
+    const executor = executorOf([writer().tool, looks], { journal: slow, approver: null });
+    const calls = [call('1'), call('2', 'looks'), call('3', 'looks')];
+    const results = await executor.run(calls, { conversation: 'c' });
+    await file.close();
+    expect(results.every(({ success }) => success)).toBe(true);
+    expect(seen).toEqual([
+      ['done', 'ran 1'],
+      ['done', 'ran 1'],
+    ]);
+  });
+
   it('has no claim for a call that only reads, and one for a call that declares nothing', async () => {
     const path = join(folder(), 'journal.db');
     const looks = defineTool({

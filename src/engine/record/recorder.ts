@@ -23,6 +23,10 @@ export class Recorder {
   /** How many writes the return has to wait for. */
   #pending = 0;
   #onSettled: (() => void) | undefined;
+  /** Calls that do more than read, where the journal answers later. */
+  #claimed: Set<number> | undefined;
+  /** The last result of one of them that may not be on disk yet. */
+  #owed: Promise<void> | undefined;
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
@@ -127,19 +131,26 @@ export class Recorder {
   }
 
   /**
-   * The fence. A call that only reads needs none: running it again harms nobody. One that declares nothing gets one:
-   * what it does is not known to be repeatable. Where it answers later, what else is asked of a call that may start is
-   * `accepted` and `requireWhole`.
+   * The fence. A call that only reads needs none: running it again harms nobody; it waits for the results of those that
+   * do more, as every call does (D087). One that declares nothing gets one: what it does is not known to be repeatable.
+   * Where it answers later, what else is asked of a call that may start is `accepted` and `requireWhole`.
    */
   claim(index: number, { onlyReads, declared }: ReadyCall): boolean | Promise<boolean> {
     this.requireWhole();
-    if (onlyReads && declared.length > 0) return true;
+    if (onlyReads && declared.length > 0) return this.#owed?.then(isOnDisk) ?? true;
     try {
-      return this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
+      const claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
+      if (claimed instanceof Promise) this.#willOwe(index);
+      return claimed;
     } catch (error) {
       this.break(error);
       throw error;
     }
+  }
+
+  #willOwe(index: number): void {
+    this.#claimed ??= new Set();
+    this.#claimed.add(index);
   }
 
   /** What has to be waited for besides a claim, before its call may start; as a rule it is there with the claim. */
@@ -161,7 +172,7 @@ export class Recorder {
     const what = 'a note could not be recorded';
     try {
       const written = this.#journal.note(this.key(index), { kind, data, at: this.#settings.clock.now() });
-      if (written instanceof Promise) this.#await(written, what, callId);
+      if (written instanceof Promise) void this.#await(written, what, callId);
     } catch (error) {
       this.#complain(error, what, callId);
     }
@@ -182,7 +193,9 @@ export class Recorder {
     const what = 'a result could not be recorded';
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
-      if (written instanceof Promise) this.#await(written, what, call.id);
+      if (!(written instanceof Promise)) return;
+      const onDisk = this.#await(written, what, call.id);
+      if (this.#claimed?.has(index) === true) this.#owed = onDisk;
     } catch (error) {
       this.#complain(error, what, call.id);
     }
@@ -196,9 +209,9 @@ export class Recorder {
     });
   }
 
-  #await(written: Promise<unknown>, what: string, callId: string): void {
+  #await(written: Promise<unknown>, what: string, callId: string): Promise<void> {
     this.#pending++;
-    written.then(
+    return written.then(
       () => this.#arrived(),
       (error: unknown) => {
         this.#complain(error, what, callId);
@@ -214,7 +227,9 @@ export class Recorder {
 
   #arrived(): void {
     this.#pending--;
-    if (this.#pending === 0) this.#onSettled?.();
+    if (this.#pending > 0) return;
+    this.#owed = undefined;
+    this.#onSettled?.();
   }
 
   // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.
@@ -226,6 +241,7 @@ export class Recorder {
   }
 }
 
+const isOnDisk = (): boolean => true;
 const NOTHING = Object.freeze({});
 const NO_ANSWERS: readonly Acceptance[] = [];
 
