@@ -13,4 +13,5 @@ export {
   type TapeOptions,
 } from './testing/create-tape.js';
 export { describeJournal, type JournalUnderTest, type SuiteRunner } from './testing/describe-journal.js';
+export type { JournalUpkeep } from './testing/journal-upkeep-cases.js';
 export type { TapeEntry, TapeRecord } from './testing/tape-entries.js';

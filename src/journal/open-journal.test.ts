@@ -17,6 +17,8 @@ import { describeJournal } from '../testing/describe-journal.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
+import { pruneJournal } from './prune-journal.js';
+import { verifyJournal } from './verify-journal.js';
 
 let directory: string;
 
@@ -30,7 +32,11 @@ describeJournal(
   'openJournal() of a file',
   () => {
     const path = join(directory, 'journal.db');
-    return { journal: openJournal(path), open: () => openJournal(path) };
+    const upkeep = {
+      verify: () => verifyJournal(path).intact,
+      prune: (before: number) => pruneJournal(path, { before, at: 5_000 }),
+    };
+    return { journal: openJournal(path), open: () => openJournal(path), upkeep };
   },
   { describe, it },
 );

@@ -106,6 +106,8 @@ describe('verifyJournal()', () => {
     ['DELETE FROM unfinished', 'unfinished'],
     ['INSERT INTO unfinished VALUES (2)', 'unfinished'],
     ["INSERT INTO decided VALUES (1, 'wait')", 'decided'],
+    ['DROP TRIGGER call_is_unfinished', 'trigger call_is_unfinished'],
+    ['CREATE TRIGGER evil AFTER INSERT ON calls BEGIN DELETE FROM unfinished; END', 'trigger evil'],
   ])('finds what the chain does not cover: %s', (tampering, reason) => {
     tamper(tampering);
     expect(verifyJournal(path)).toMatchObject({ intact: false, reason: expect.stringContaining(reason) });

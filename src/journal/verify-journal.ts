@@ -1,4 +1,5 @@
 import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
+import { findSchemaFlaw } from './find-schema-flaw.js';
 import { type JournalDatabase, rowContent } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { JournalRow } from './journal-row.js';
@@ -71,6 +72,8 @@ function verifyChain(database: JournalDatabase): Verification {
   if (lost !== undefined) return { intact: false, reason: `blob ${lost} is gone` };
   const derived = findWrongIndex(database);
   if (derived !== undefined) return { intact: false, reason: derived };
+  const schema = findSchemaFlaw(database);
+  if (schema !== undefined) return { intact: false, reason: schema };
   const prunes = Number(database.prepared('SELECT count(*) AS prunes FROM prunes').get()?.prunes);
   return { intact: true, commits, head, prunes };
 }

@@ -6,12 +6,15 @@ import { HISTORY_CASES } from './journal-history-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
 import { SHARED_CASES } from './journal-shared-cases.js';
 import { UNFINISHED_CASES } from './journal-unfinished-cases.js';
+import { type JournalUpkeep, UPKEEP_CASES } from './journal-upkeep-cases.js';
 
 /** A new, empty journal, and what the suite may do with it. */
 export interface JournalUnderTest {
   readonly journal: Journal;
   /** Another journal over the same records, as a second process would open it. Left out: records are not shared. */
   readonly open?: () => Awaitable<Journal>;
+  /** How old records are taken out, and all of them checked. Left out: that is not a part of it. */
+  readonly upkeep?: JournalUpkeep;
   /** Called after the journals were closed. */
   readonly dispose?: () => Awaitable<void>;
 }
@@ -38,6 +41,13 @@ export function describeJournal(
   runner.describe(`${name} as a journal`, () => {
     for (const { title, run } of CASES) {
       runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
+    }
+    for (const { title, run } of UPKEEP_CASES) {
+      runner.it(title, () =>
+        withJournal(make, ({ journal, upkeep }) =>
+          upkeep === undefined ? Promise.resolve() : run(journal, upkeep),
+        ),
+      );
     }
     for (const { title, run } of SHARED_CASES) {
       runner.it(title, () =>

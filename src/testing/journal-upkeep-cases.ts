@@ -1,0 +1,105 @@
+import type { Journal } from '../contract/journal.js';
+import type { Awaitable } from '../contract/tool.js';
+import { assertEqual } from './assert-equal.js';
+import { batchEntry, callEntry, successOf, WORKER } from './journal-entries.js';
+
+/** What a journal can do with its records besides: take old ones out, and vouch for the others. */
+export interface JournalUpkeep {
+  /** Whether every record is as it was written; asked while nothing is under way. */
+  readonly verify: () => Awaitable<boolean>;
+  /** Takes out what was settled before a time; milliseconds since the epoch. */
+  readonly prune: (before: number) => Awaitable<unknown>;
+}
+
+/** One thing that holds for a journal with its upkeep. */
+export interface UpkeepCase {
+  readonly title: string;
+  readonly run: (journal: Journal, upkeep: JournalUpkeep) => Promise<void>;
+}
+
+/** Records that are chained, and records that go. */
+export const UPKEEP_CASES: readonly UpkeepCase[] = [
+  {
+    title: 'vouches for everything that it has written',
+    run: async (journal, { verify }) => {
+      assertEqual(await verify(), true, 'an empty one');
+      await writeAll(journal, 'b1', 1);
+      assertEqual(await verify(), true, 'with all kinds of records');
+    },
+  },
+  {
+    title: 'prunes what was settled before a time, with all that belongs to it, and vouches for the rest',
+    run: async (journal, { verify, prune }) => {
+      const { key, kept } = await writeAll(journal, 'old', 1);
+      await writeAll(journal, 'young', 1_000);
+      await prune(500);
+      assertEqual(await idsOf(journal), ['young'], 'batches');
+      assertEqual(await journal.call(key), undefined, 'a call that is gone');
+      assertEqual(await journal.notes(key), [], 'its notes');
+      assertEqual(await journal.decisions('old'), [], 'the decisions about its batch');
+      assertEqual((await journal.decisions('young')).length, 2, 'the decisions that stay');
+      assertEqual((await journal.notes('young/0')).length, 7, 'the notes that stay');
+      assertEqual((await journal.kept(kept))?.length, 3, 'a content that a note of the other still names');
+      assertEqual(await verify(), true, 'the rest');
+    },
+  },
+  {
+    title: 'prunes nothing that is not settled, waits, or was answered from; and forgets what it prunes',
+    run: async (journal, { verify, prune }) => {
+      for (const id of ['queued', 'running', 'waits', 'first', 'gone']) {
+        await journal.accept(batchEntry(id, [callEntry(id)], { attach: true, conversation: id, at: 1 }));
+      }
+      await journal.claim('running/0', WORKER, 1);
+      await journal.decide('waits', { kind: 'wait', at: 1, data: {} });
+      for (const id of ['waits', 'first', 'gone']) await journal.finish(`${id}/0`, successOf(id), 1);
+      const again = (conversation: string, id: string): unknown =>
+        Promise.resolve(
+          journal.accept(
+            batchEntry(id, [callEntry(conversation)], { attach: true, conversation, at: 1_000 }),
+          ),
+        ).then(([answer]) => answer?.kind);
+      assertEqual(await again('first', 'repeat'), 'known', 'a second delivery');
+      await prune(500);
+      assertEqual(await idsOf(journal), ['repeat', 'first', 'waits', 'running', 'queued'], 'batches');
+      assertEqual(await again('first', 'third'), 'known', 'what a later batch was answered from');
+      assertEqual(await again('gone', 'anew'), 'fresh', 'what was pruned');
+      assertEqual((await journal.unfinished()).length, 3, 'unfinished calls');
+      assertEqual((await journal.batches({ waiting: true })).length, 1, 'what waits');
+      assertEqual(await verify(), true, 'the rest');
+    },
+  },
+];
+
+async function idsOf(journal: Journal): Promise<readonly string[]> {
+  return (await journal.batches()).map(({ id }) => id);
+}
+
+/** A batch with every kind of record, all of one time. */
+async function writeAll(
+  journal: Journal,
+  id: string,
+  at: number,
+): Promise<{ readonly key: string; readonly kept: string }> {
+  const message = { text: 'I look.', model: 'm' };
+  const more = { at, worker: WORKER, message, origin: { a: 1 }, conversation: id };
+  const [answer] = await journal.accept(batchEntry(id, [callEntry('x')], more));
+  const key = answer?.key ?? '';
+  await journal.claim(key, WORKER, at);
+  const kept = await journal.keep(Uint8Array.of(1, 2, 3));
+  for (const kind of [
+    'intent',
+    'preimage',
+    'process',
+    'approval',
+    'late_result',
+    'undo',
+    'received',
+  ] as const) {
+    await journal.note(key, { kind, data: kind === 'intent' ? { preimage: kept } : { id }, at });
+  }
+  await journal.message(id, { role: 'user', content: id, at });
+  await journal.decide(id, { kind: 'wait', at, data: {} });
+  await journal.decide(id, { kind: 'resume', at, data: {} });
+  await journal.finish(key, successOf('x', 'z'.repeat(100_000)), at);
+  return { key, kept };
+}
