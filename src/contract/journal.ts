@@ -212,6 +212,11 @@ export interface Journal {
   batches(filter?: BatchFilter): Awaitable<readonly BatchRecord[]>;
   /** A conversation's messages and batches, oldest first. */
   history(conversation: string): Awaitable<readonly ConversationEntry[]>;
+  /**
+   * Whether nobody else has these records open at this moment: who has begun a call and is not seen from here is dead
+   * then. Left out: it cannot tell.
+   */
+  isAlone?(): Awaitable<boolean>;
   /** Writes what is pending, then closes. Closing twice is fine. */
   close(): Awaitable<void>;
 }

@@ -85,6 +85,8 @@ export interface EngineSettings {
   readonly worker: Worker;
   /** Whether the very process lives that a journal knows. */
   readonly isWorkerAlive: (worker: Worker) => boolean;
+  /** Whether it could be seen from here that it lives. */
+  readonly isWorkerVisible: (worker: Worker) => boolean;
   readonly isProcessAlive: (pid: number, startTicks?: number) => boolean;
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;

@@ -50,6 +50,17 @@ export class GroupCommit {
     await this.draining;
   }
 
+  /** Between two groups, outside of any transaction. @throws what `toError` makes of a failure */
+  async aside<T>(look: (database: JournalDatabase) => T): Promise<T> {
+    await this.settled();
+    try {
+      this.database ??= this.options.open();
+      return look(this.database);
+    } catch (error) {
+      throw this.options.toError(error);
+    }
+  }
+
   close(): void {
     this.database?.close();
     this.database = undefined;

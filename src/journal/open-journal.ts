@@ -146,6 +146,10 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.history(conversation), 'read a conversation');
   }
 
+  async isAlone(): Promise<boolean> {
+    return this.ask(async (journal) => (await journal.isAlone?.()) === true, 'look who else uses it');
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     // What was never used has nothing to close.

@@ -15,6 +15,7 @@ import type {
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
 import { GroupCommit, type Operation } from './group-commit.js';
+import { isAlone } from './is-alone.js';
 import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { IN_MEMORY } from './journal-place.js';
@@ -112,6 +113,11 @@ export class SqliteJournal implements Journal {
 
   history(conversation: string): Promise<readonly ConversationEntry[]> {
     return this.read('read a conversation', (database) => readHistory(database, conversation));
+  }
+
+  isAlone(): Promise<boolean> {
+    if (this.closing !== undefined) return Promise.reject(journalIsClosed('look who else uses it'));
+    return this.commits.aside(isAlone);
   }
 
   close(): Promise<void> {

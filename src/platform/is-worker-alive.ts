@@ -23,6 +23,12 @@ export function isWorkerAlive(worker: Worker): boolean {
   return startedAt === undefined || Math.abs(startedAt - worker.startedAt) < SAME_START_MS;
 }
 
+/** Whether its process can be seen from here, if it lives: in another container's space of ids it cannot. */
+export function isWorkerVisible({ id, system }: Worker): boolean {
+  const own = workerOfThisProcess();
+  return id === own.id || system === undefined || own.system === undefined || system === own.system;
+}
+
 /**
  * Whether a process of this machine lives; without a start it is known by its id alone, which may be another's by now.
  */

@@ -14,7 +14,7 @@ import { createLocator } from '../engine/plan/create-locator.js';
 import type { EngineSettings } from '../engine/settings.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
 import { readEnvironment } from '../platform/environment.js';
-import { isProcessAlive, isWorkerAlive } from '../platform/is-worker-alive.js';
+import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { policyOf } from '../policy/create-policy.js';
@@ -61,6 +61,7 @@ export async function openEngine(settled: Settled): Promise<Engine> {
     secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
     worker: workerOfThisProcess(),
     isWorkerAlive,
+    isWorkerVisible,
     isProcessAlive,
     onStrayError,
   };

@@ -27,13 +27,21 @@ export interface KilledRun {
   readonly undo?: string;
   /** Its calls come in one after the other, each with a sentence, and run when all are there. */
   readonly streamed?: boolean;
+  /** A program that starts it, with its arguments. */
+  readonly under?: readonly string[];
 }
 
 /** Starts calls in a process that kills itself at one moment. */
 export function startKilledRun(run: KilledRun): ChildProcessByStdio<null, Readable, null> {
   const dist = pathToFileURL(dirname(dirname(builtCommand()))).href;
-  const args = [join(import.meta.dirname, 'die-at.mjs'), JSON.stringify({ dist, ...run })];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { under = [] } = run;
+  const program = [
+    process.execPath,
+    join(import.meta.dirname, 'die-at.mjs'),
+    JSON.stringify({ dist, ...run }),
+  ];
+  const [file = '', ...args] = [...under, ...program];
+  return spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** @throws Error when it was not killed: then it never came to that moment. */
@@ -41,7 +49,8 @@ export async function runUntilKilled(run: KilledRun): Promise<void> {
   const child = startKilledRun(run);
   child.stdout.resume();
   const [code, signal]: unknown[] = await once(child, 'close');
-  if (signal !== 'SIGKILL')
+  // A shell around it says it with its own code.
+  if (signal !== 'SIGKILL' && code !== 128 + 9)
     throw new Error(`It was to die ${run.at}, and ended with ${String(code ?? signal)}.`);
 }
 

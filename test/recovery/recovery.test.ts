@@ -78,7 +78,6 @@ describe('a process counts as dead', () => {
 
   it.each<[string, Worker]>([
     ['another name', { ...own, id: 'x' }],
-    ['another container', { ...DEAD, system: `${own.system?.split(' ')[0]} pid:[1]` }],
     ['a start that is known by the clock alone', { id: 'x', pid: own.pid, startedAt: own.startedAt + 900 }],
   ])('not while it lives, under %s', async (_, worker) => {
     const { root, journal } = newDesk();
@@ -211,6 +210,63 @@ describe('recovery', () => {
       processes: [{ pid: expect.any(Number), running: false }],
     });
   });
+
+  it.each([
+    ['went well', { exitCode: 0, signal: null }, 'ok'],
+    ['failed', { exitCode: 3, signal: null }, 'execution_failed yes'],
+    ['was ended by a signal', { exitCode: null, signal: 'SIGKILL' }, 'outcome_unknown maybe'],
+  ])('settles a command whose end is on record by it: it %s', async (_, end, expected) => {
+    const { root, journal } = newDesk();
+    const bash: CallEntry = {
+      ...callEntry('x', { command: 'make' }),
+      toolName: 'bash',
+      effects: [{ kind: 'run', command: 'make' }],
+    };
+    await leave(journal, { calls: [bash, callEntry('y')], started: 1 });
+    const store = openJournal(journal);
+    await store.note('b1/0', { kind: 'process', data: { pid: 2 ** 22 + 2, startTicks: 1 }, at: 2 });
+    await store.note('b1/0', { kind: 'process', data: { pid: 2 ** 22 + 2, ...end }, at: 3 });
+    await store.close();
+    const batches = await executorFor({ root, journal }).recover();
+    expect(told(batches)).toEqual([[expected, 'cancelled no']]);
+    // What was done, well or not, was done in part: the other call waits for the person.
+    expect(batches[0]?.waits).toBe(!expected.startsWith('outcome_unknown'));
+  });
+
+  it('leaves what has changed files of other directories to whoever has them', async () => {
+    const { root, journal } = newDesk();
+    const elsewhere = newDesk().root;
+    const calls = [call('note', { text: 'x' }), call('write_file', { path: 'f', content: 'x' })];
+    await runUntilKilled({ root, journal, calls, conversation: 'c', at: 'after put' });
+    const stranger = executorFor({ root: elsewhere, journal });
+    const [left] = await stranger.recover();
+    expect(left?.calls.map(({ state, result }) => [state, result])).toContainEqual(['running', undefined]);
+    await stranger.close();
+    const [settled] = await executorFor({ root, journal }).recover();
+    expect(settled?.calls.at(-1)).toMatchObject({ state: 'done', result: { success: true } });
+  }, 60_000);
+
+  it('settles more than a page holds, each batch whole, and what lives in between stays', async () => {
+    const { root, journal } = newDesk();
+    const store = openJournal(journal);
+    const accepted: unknown[] = [];
+    for (let at = 0; at < 700; at++) {
+      const worker = at % 70 === 0 ? { ...own, id: 'x' } : DEAD;
+      const entries = [callEntry(`a${at}`), callEntry(`b${at}`), callEntry(`c${at}`)];
+      accepted.push(store.accept(batchEntry(`b${at}`, entries, { worker, conversation: `c${at}` })));
+    }
+    await Promise.all(accepted);
+    await store.close();
+    const { tool } = counting();
+    const batches = await executorFor({ root, journal, tools: [tool] }).recover();
+    expect(batches).toHaveLength(690);
+    expect(batches.every(({ calls }) => calls.length === 3 && calls.every(({ result }) => result))).toBe(
+      true,
+    );
+    expect(batches.map(({ batchId }) => Number(batchId.slice(1)))).toEqual(
+      Array.from({ length: 700 }, (_, at) => at).filter((at) => at % 70 !== 0),
+    );
+  }, 60_000);
 
   it('runs by itself before the first batch, and leaves alone what another executor of this process runs', async () => {
     const { root, journal } = newDesk();

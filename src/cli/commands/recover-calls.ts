@@ -66,13 +66,15 @@ function toSettled({ batchId, conversation, calls }: RecoveredBatch): RecoveredB
 
 /** By the batch's id, or by a conversation in which just one waits. */
 function findWaiting(named: string, batches: readonly RecoveredBatch[]): RecoveredBatch {
-  const deferred = batches.find(({ batchId, waitsFor }) => batchId === named && waitsFor === 'approval');
-  if (deferred !== undefined)
-    throw new UsageError(`Batch ${named} waits for approval, and has not begun: toolexec approve ${named}`);
+  const isNamed = ({ batchId, conversation }: RecoveredBatch): boolean =>
+    batchId === named || conversation === named;
   const waiting = batches.filter(({ waitsFor }) => waitsFor === 'recovery');
-  const [found, ...others] = waiting.filter(
-    ({ batchId, conversation }) => batchId === named || conversation === named,
-  );
+  const [found, ...others] = waiting.filter(isNamed);
+  const deferred = batches.find((batch) => isNamed(batch) && batch.waitsFor === 'approval')?.batchId;
+  if (found === undefined && deferred !== undefined)
+    throw new UsageError(
+      `Batch ${deferred} waits for approval, and has not begun: toolexec approve ${deferred}`,
+    );
   if (found !== undefined && others.length === 0) return found;
   const ids = waiting.map(({ batchId }) => batchId).join(', ') || 'none';
   const why = found === undefined ? 'nothing of that name waits' : 'several batches of it wait';
@@ -84,12 +86,16 @@ const WAITS = {
   approval: 'waits for approval: toolexec approve',
 };
 
+const LEFT =
+  'left alone: a process has it that lives, or it has changed files outside of these roots (recover it with their --root)';
+
 function describe(batches: readonly RecoveredBatch[]): string {
   if (batches.length === 0) return 'Nothing was left unfinished.\n';
   return batches
     .map((batch) => {
       const { batchId, conversation, waitsFor } = batch;
-      const state = waitsFor === undefined ? 'settled' : WAITS[waitsFor];
+      const isLeft = batch.calls.some(({ result }) => result === undefined);
+      const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'settled';
       return `${batchId}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
     })
     .join('');

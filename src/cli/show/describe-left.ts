@@ -6,7 +6,7 @@ export function describeLeft({ calls }: Pick<RecoveredBatch, 'calls'>): string {
 }
 
 function stateOf({ state, result }: RecoveredCall): string {
-  if (result === undefined) return state === 'queued' ? 'not started yet' : 'still running';
+  if (result === undefined) return state === 'queued' ? 'not started yet' : 'started';
   const { metadata, success, error } = result;
   if (metadata.recovered !== true) return success ? 'done' : 'failed';
   if (success) return 'done, as its files say';

@@ -4,6 +4,8 @@ import type { JsonValue } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
+import { liesElsewhere } from './lies-elsewhere.js';
+import { LivingWorkers } from './living-workers.js';
 import { settleCall } from './settle-call.js';
 import { isStream, settleStream } from './settle-stream.js';
 
@@ -15,7 +17,8 @@ const PAGE = 1000;
 /**
  * Settles what dead processes have left (D011, D089, D109).
  *
- * 1. A call whose process lives, or cannot be seen, is left alone.
+ * 1. A call whose process lives, or cannot be seen, is left alone; and a batch that has changed files outside of these
+ *    roots.
  * 2. Each call is settled once, however many recover at the same time: the first result counts.
  * 3. Of a batch that is left half done it is recorded, together with the results, that it waits for the person.
  */
@@ -66,14 +69,16 @@ export class Recovery {
     const { journal } = this.#settings;
     if (journal === null) return [];
     const settled = new Set<string>();
-    const alive = new Map<string, boolean>();
+    const living = new LivingWorkers(this.#settings, journal);
     for (let after: string | undefined; ; ) {
       const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
       const unfinished = await journal.unfinished(undefined, page);
-      const left = unfinished.filter((record) => this.#isLeft(record, alive));
-      // A batch may be cut by the page: it is settled whole.
-      const batches = [...new Set(left.map(({ batchId }) => batchId))].filter((id) => !settled.has(id));
-      const ids = await eachOf(batches, (id) => this.#settleBatch(journal, id, alive));
+      const left = new Set<string>();
+      for (const record of unfinished) {
+        // A batch may be cut by the page: it is settled whole.
+        if (!settled.has(record.batchId) && (await living.isLeft(record))) left.add(record.batchId);
+      }
+      const ids = await eachOf([...left], (id) => this.#settleBatch(journal, id, living));
       for (const id of ids.flat()) settled.add(id);
       const last = unfinished.at(-1)?.key;
       if (unfinished.length !== PAGE || last === after) return [...settled];
@@ -81,47 +86,33 @@ export class Recovery {
     }
   }
 
-  /** Whether the process is dead that would start it, or has. */
-  #isLeft({ worker: starter, acceptedBy }: CallRecord, alive: Map<string, boolean>): boolean {
-    const worker = starter ?? acceptedBy;
-    if (worker === undefined) return true;
-    let lives = alive.get(worker.id);
-    if (lives === undefined) {
-      lives = this.#settings.isWorkerAlive(worker);
-      alive.set(worker.id, lives);
-    }
-    return !lives;
-  }
-
   /**
    * Whether a queued call is still to come: its batch was put off on purpose and waits for approval, or somebody has
    * approved it, whose process lives.
    */
-  async #isHeld(journal: Journal, call: CallRecord): Promise<boolean> {
+  async #isHeld(journal: Journal, call: CallRecord, living: LivingWorkers): Promise<boolean> {
     if (call.worker !== undefined || call.decision === undefined) return false;
     const last = (await journal.decisions(call.batchId)).at(-1);
     if (last?.data.why !== 'approval') return false;
     if (last.kind === 'wait') return true;
     const worker = toWorker(last.data.worker);
-    return worker !== undefined && this.#settings.isWorkerAlive(worker);
+    return worker !== undefined && (await living.has(worker));
   }
 
   /** @returns the ids of the batches that there are of it now: its own, or that of a response which never ended. */
-  async #settleBatch(
-    journal: Journal,
-    batchId: string,
-    alive: Map<string, boolean>,
-  ): Promise<readonly string[]> {
+  async #settleBatch(journal: Journal, batchId: string, living: LivingWorkers): Promise<readonly string[]> {
     const results = new Map<string, ToolResult>();
     const calls = await journal.batch(batchId);
     for (const call of calls) {
       // One that was delivered before belongs to its own batch.
-      if (call.result !== undefined || call.batchId !== batchId || !this.#isLeft(call, alive)) continue;
+      if (call.result !== undefined || call.batchId !== batchId || !(await living.isLeft(call))) continue;
       if (isStream(call)) {
         const received = await settleStream(call, journal, this.#settings);
         if (received !== false) return received === undefined ? [] : [received];
       }
-      if (await this.#isHeld(journal, call)) continue;
+      if (await this.#isHeld(journal, call, living)) continue;
+      // Whoever has these files settles it, and the batch with it.
+      if (await liesElsewhere(call, journal, this.#settings)) return [batchId];
       results.set(call.key, await settleCall(call, this.#settings));
     }
     if (results.size === 0) return [batchId];
