@@ -32,14 +32,28 @@ export function recordedJournal(
   return probePlace(place).exists ? place : undefined;
 }
 
-/** @throws UsageError where there is none. */
+/** For commands that look for something in it. @throws UsageError where there is none. */
 export function requireJournal(options: JournalChoice, surroundings: Pick<Surroundings, 'env'>): string {
   const place = recordedJournal(options, surroundings);
   if (place !== undefined) return place;
-  throw new UsageError(
-    'There is no journal yet: nothing was run here. Name one with --journal, or the directory of the run with --root.',
-  );
+  throw new UsageError(NO_JOURNAL);
 }
+
+/**
+ * For commands about all of it: before the first run that is nothing, which the person is told, and no mistake.
+ * @throws UsageError when a named one is not there.
+ */
+export function journalIfAny(
+  options: JournalChoice,
+  surroundings: Pick<Surroundings, 'env' | 'stdio'>,
+): string | undefined {
+  const place = recordedJournal(options, surroundings);
+  if (place === undefined) surroundings.stdio.stderr.write(`toolexec: ${NO_JOURNAL}\n`);
+  return place;
+}
+
+const NO_JOURNAL =
+  'There is no journal yet: nothing was run here. Name one with --journal, or the directory of the run with --root.';
 
 /**
  * For commands that work on what a run has recorded, and would make a journal where there is none.

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
@@ -71,12 +72,35 @@ describe('toolexec journal list and show', () => {
   });
 
   it('say in one line what is missing', async () => {
-    const none = await toolexec.run(['journal', 'list']);
+    const none = await toolexec.run(['journal', 'show', 'x']);
     expect(none).toMatchObject({ code: 2, stdout: '' });
     expect(none.stderr).toContain('There is no journal yet');
     const bad = await toolexec.run(['journal', 'list', '--journal', toolexec.write('x', 'x'.repeat(2000))]);
     expect(bad).toMatchObject({ code: 2, stdout: '' });
     expect(bad.stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('toolexec journal, before anything was run', () => {
+  const pruned = { batches: 0, calls: 0, messages: 0, bytesBefore: 0, bytesAfter: 0, shrunk: false };
+  it.each([
+    [['list'], '', []],
+    [['export'], '', undefined],
+    [['verify'], 'There is nothing to verify.\n', { intact: true, commits: 0, head: '', prunes: 0 }],
+    [['prune', '--older-than', '1d'], 'There is nothing to take out.\n', { ...pruned, dryRun: false }],
+  ])('has nothing to %s: that is said, is no mistake, and makes no journal', async (words, said, json) => {
+    const plain = await toolexec.run(['journal', ...words]);
+    expect(plain).toMatchObject({ code: 0, stdout: said });
+    expect(plain.stderr).toMatch(/^toolexec: There is no journal yet: nothing was run here\. .*\n$/);
+    if (json !== undefined) {
+      const asJson = await toolexec.run(['journal', ...words, '--json']);
+      expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([0, json]);
+    }
+    expect(existsSync(toolexec.state)).toBe(false);
+    const place = join(toolexec.folder, 'none.db');
+    const named = await toolexec.run(['journal', ...words, '--journal', place]);
+    expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('no such file') });
+    expect(existsSync(place)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import type { BatchRecord, CallRecord } from '../../contract/journal.js';
 import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
 import type { JournalExportOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { journalIfAny, readingJournal } from '../recorded-journal.js';
 import { toSafeJson } from '../show/to-safe-json.js';
 import type { Surroundings } from '../surroundings.js';
 
@@ -12,7 +12,8 @@ export async function exportJournal(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdout } = surroundings.stdio;
-  const path = requireJournal(options, surroundings);
+  const path = journalIfAny(options, surroundings);
+  if (path === undefined) return 0;
   await readingJournal(async () => {
     const archive = openArchive(path);
     try {

@@ -3,7 +3,7 @@ import { type JournalArchive, openArchive } from '../../journal/open-archive.js'
 import { sanitize } from '../../output/sanitize.js';
 import type { JournalListOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { journalIfAny, readingJournal } from '../recorded-journal.js';
 import { cut } from '../show/describe-call.js';
 import { inColumns } from '../show/in-columns.js';
 import { createPalette } from '../show/palette.js';
@@ -19,15 +19,16 @@ export async function listBatches(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdout, stderr } = surroundings.stdio;
-  const path = requireJournal(options, surroundings);
+  const path = journalIfAny(options, surroundings);
   const limit = options.limit ?? (options.json === true ? undefined : SHOWN);
-  const rows = await readingJournal(() => readRows(path, options.conversation, limit));
+  const rows =
+    path === undefined ? [] : await readingJournal(() => readRows(path, options.conversation, limit));
   if (options.json === true) {
     writeJson(stdout, rows.map(toJson));
     return 0;
   }
-  if (rows.length === 0) stderr.write('toolexec: nothing is recorded\n');
-  else {
+  if (path !== undefined && rows.length === 0) stderr.write('toolexec: nothing is recorded\n');
+  if (rows.length > 0) {
     const palette = createPalette(stdout.isTerminal, surroundings.env);
     const [head = '', ...lines] = inColumns([HEAD, ...rows.map(toCells)]).split('\n');
     stdout.write([palette.dim(head), ...lines].join('\n'));

@@ -2,7 +2,7 @@ import { type Pruned, pruneJournal } from '../../journal/prune-journal.js';
 import { systemClock } from '../../platform/clock.js';
 import type { JournalPruneOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { journalIfAny, readingJournal } from '../recorded-journal.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
 import { UsageError } from '../usage-error.js';
@@ -17,20 +17,28 @@ export async function pruneRecords(
   if (olderThan === undefined && maxSize === undefined) {
     throw new UsageError('Say what is too old or too much: --older-than 30d, --max-size 100MB, or both.');
   }
-  const path = requireJournal(options, surroundings);
+  const path = journalIfAny(options, surroundings);
   const at = systemClock.now();
-  const pruned = await readingJournal(() =>
-    pruneJournal(path, {
-      at,
-      dryRun,
-      ...(olderThan === undefined ? {} : { before: at - olderThan }),
-      ...(maxSize === undefined ? {} : { maxBytes: maxSize }),
-    }),
-  );
+  const limits = {
+    at,
+    dryRun,
+    ...(olderThan === undefined ? {} : { before: at - olderThan }),
+    ...(maxSize === undefined ? {} : { maxBytes: maxSize }),
+  };
+  const pruned = path === undefined ? NOTHING : await readingJournal(() => pruneJournal(path, limits));
   if (options.json === true) writeJson(stdout, { ...pruned, dryRun });
   else stdout.write(`${describe(pruned, dryRun)}\n`);
   return 0;
 }
+
+const NOTHING: Pruned = {
+  batches: 0,
+  calls: 0,
+  messages: 0,
+  bytesBefore: 0,
+  bytesAfter: 0,
+  shrunk: false,
+};
 
 function describe(pruned: Pruned, dryRun: boolean): string {
   const { batches, calls, messages, bytesBefore, bytesAfter, shrunk } = pruned;
