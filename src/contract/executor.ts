@@ -145,7 +145,8 @@ export interface Executor {
   approve(batchId: string, options?: RunOptions): Promise<BatchRun>;
   /**
    * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
-   * @throws ToolError `bad_args` when it does not wait (any more).
+   * `discard` also gives up one that waits for approval: its calls are `cancelled`, `executed: no`.
+   * @throws ToolError `bad_args` when it does not wait (any more); to `resume` what waits for approval.
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;
   /**

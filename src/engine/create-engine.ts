@@ -14,7 +14,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
-import { type DeferredBatch, findDeferred, waitsFor } from './approve/find-deferred.js';
+import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -22,6 +22,7 @@ import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { shieldLogger } from './record/shield-logger.js';
+import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run/batch.js';
 import type { BatchScope } from './run/batch-scope.js';
@@ -147,16 +148,7 @@ class CallEngine implements Engine {
 
   async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {
     this.#requireOpen('decide');
-    const { journal, clock } = this.#settings;
-    const why = journal === null ? undefined : await waitsFor(journal, batchId);
-    if (why === 'approval') {
-      const remedy = 'It waits for approval: approve() it, with an approver that agrees or one that denies.';
-      throw new ToolError('bad_args', `Cannot ${kind} batch "${batchId}". ${remedy}`);
-    }
-    const decision = { kind, at: clock.now(), data: { by: 'person' } };
-    if (why === 'recovery' && (await journal?.decide(batchId, decision)) === true) return;
-    const message = `Cannot ${kind} batch "${batchId}": it does not wait for a decision. recover() says which do.`;
-    throw new ToolError('bad_args', message);
+    await decideBatch(batchId, kind, this.#settings);
   }
 
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {

@@ -105,6 +105,34 @@ describe('a batch that is put off', () => {
   });
 });
 
+describe('executor.decide() about a batch that is put off', () => {
+  it('gives it up: of one who approves and one who discards at the same time, one does', async () => {
+    const id = await deferred();
+    await using one = executor();
+    await using other = executor();
+    const approved = await one.approve(id, {
+      approver: async () => {
+        await other.decide(id, 'discard');
+        return { kind: 'approve_all' };
+      },
+    });
+    expect((await approved.results).map(({ error }) => error?.code)).toEqual([
+      'outcome_unknown',
+      'outcome_unknown',
+      'unknown_tool',
+      'outcome_unknown',
+    ]);
+    expect(paid()).toEqual([]);
+    expect((await journal.batch(id)).map(({ result }) => result?.error?.code)).toEqual([
+      'cancelled',
+      'cancelled',
+      'unknown_tool',
+      'cancelled',
+    ]);
+    await expect(other.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
+  });
+});
+
 describe('executor.approve()', () => {
   it('asks, runs what is approved, and answers the whole batch in order', async () => {
     const id = await deferred();
@@ -187,7 +215,7 @@ describe('executor.approve()', () => {
       code: 'bad_args',
       message: `Cannot approve batch "${id}": it does not wait for approval.`,
     });
-    await expect(later.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
+    await expect(later.decide(id, 'resume')).rejects.toMatchObject({ code: 'bad_args' });
   });
 
   it('is not settled as left behind while the process lives that has approved it', async () => {

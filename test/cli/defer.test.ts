@@ -65,12 +65,33 @@ describe('toolexec run --defer', () => {
     expect(JSON.parse(stdout)).toMatchObject([
       { batchId: id, waits: true, calls: [{ state: 'queued' }, { state: 'queued' }] },
     ]);
-    const discard = await command.run(['journal', 'recover', '--discard', id]);
-    expect([discard.code, discard.stderr]).toEqual([
+    const resumed = await command.run(['journal', 'recover', '--resume', id]);
+    expect([resumed.code, resumed.stderr]).toEqual([
       2,
       expect.stringContaining('waits for approval, and has not begun'),
     ]);
   });
+
+  it.each(['id', 'conversation'])(
+    'is given up by its %s: nothing runs, and the conversation goes on',
+    async (by) => {
+      const id = await putOff();
+      const named = by === 'id' ? id : 'thread-7';
+      const { code, stdout } = await command.run(['journal', 'recover', '--discard', named, '--json']);
+      expect(code).toBe(0);
+      const never = { state: 'done', result: { error: { code: 'cancelled', details: { executed: 'no' } } } };
+      expect(JSON.parse(stdout)).toMatchObject([{ batchId: id, waits: false, calls: [never, never] }]);
+      const late = await command.run(['approve', id, '--yes']);
+      expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('What waits: none')]);
+      const again = await command.run(['run', response, '--conversation', 'thread-7', '--yes']);
+      expect([again.code, there('one.txt'), there('two.txt')]).toEqual([1, false, false]);
+      expect(again.stdout).toContain('Discarded by the user. It was not run.');
+      command.write('root/a.txt', 'text');
+      const read = command.json('read.json', { id: 'r', name: 'read_file', args: { path: 'a.txt' } });
+      expect((await command.run(['run', read, '--conversation', 'thread-7'])).code).toBe(0);
+      expect((await command.run(['journal', 'verify'])).code).toBe(0);
+    },
+  );
 });
 
 describe('toolexec approve', () => {

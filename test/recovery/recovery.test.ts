@@ -233,6 +233,17 @@ describe('recovery', () => {
     expect(batches[0]?.waits).toBe(!expected.startsWith('outcome_unknown'));
   });
 
+  it('ends what waited for approval and was given up by a process that died before it had answered', async () => {
+    const { root, journal } = newDesk();
+    await leave(journal, { started: 0 });
+    const store = openJournal(journal);
+    await store.decide('b1', { kind: 'wait', at: 2, data: { why: 'approval' } });
+    expect(told(await executorFor({ root, journal }).recover())).toEqual([['undefined undefined']]);
+    await store.decide('b1', { kind: 'discard', at: 3, data: { why: 'approval' } });
+    await store.close();
+    expect(told(await executorFor({ root, journal }).recover())).toEqual([['cancelled no']]);
+  });
+
   it('leaves what has changed files of other directories to whoever has them', async () => {
     const { root, journal } = newDesk();
     const elsewhere = newDesk().root;

@@ -1,5 +1,6 @@
 import type { Executor, RecoveredBatch } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { openJournal } from '../../journal/open-journal.js';
 import { createExecutor } from '../../preset/create-executor.js';
 import type { RecoverOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
@@ -26,9 +27,10 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
   await using executor = createExecutor(settled);
   let batches = await recover(executor);
   if (named !== undefined) {
-    const { batchId } = findWaiting(named, batches);
-    await decide(executor, batchId, decision);
-    batches = batches.map((batch) => (batch.batchId === batchId ? toSettled(batch) : batch));
+    const found = findWaiting(named, decision, batches);
+    await decide(executor, found.batchId, decision);
+    const decided = await readDecided(found, settled.journal);
+    batches = batches.map((batch) => (batch === found ? decided : batch));
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
   else stdio.stdout.write(describe(batches));
@@ -60,30 +62,47 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
   }
 }
 
-function toSettled({ batchId, conversation, calls }: RecoveredBatch): RecoveredBatch {
-  return { batchId, conversation, waits: false, calls };
+/** What was given up is answered only now. */
+async function readDecided({ batchId, conversation }: RecoveredBatch, path: string): Promise<RecoveredBatch> {
+  const journal = openJournal(path);
+  try {
+    const calls = (await journal.batch(batchId)).map(({ callId, toolName, state, result }) => ({
+      callId,
+      toolName,
+      state,
+      ...(result === undefined ? {} : { result }),
+    }));
+    return { batchId, conversation, waits: false, calls };
+  } finally {
+    await journal.close();
+  }
 }
 
 /** By the batch's id, or by a conversation in which just one waits. */
-function findWaiting(named: string, batches: readonly RecoveredBatch[]): RecoveredBatch {
-  const isNamed = ({ batchId, conversation }: RecoveredBatch): boolean =>
-    batchId === named || conversation === named;
-  const waiting = batches.filter(({ waitsFor }) => waitsFor === 'recovery');
-  const [found, ...others] = waiting.filter(isNamed);
-  const deferred = batches.find((batch) => isNamed(batch) && batch.waitsFor === 'approval')?.batchId;
-  if (found === undefined && deferred !== undefined)
-    throw new UsageError(
-      `Batch ${deferred} waits for approval, and has not begun: toolexec approve ${deferred}`,
-    );
-  if (found !== undefined && others.length === 0) return found;
-  const ids = waiting.map(({ batchId }) => batchId).join(', ') || 'none';
-  const why = found === undefined ? 'nothing of that name waits' : 'several batches of it wait';
-  throw new UsageError(`Cannot decide about "${named}": ${why}. What waits: ${ids}.`);
+function findWaiting(
+  named: string,
+  decision: 'resume' | 'discard',
+  batches: readonly RecoveredBatch[],
+): RecoveredBatch {
+  const waiting = batches.filter(({ waits }) => waits);
+  const [found, ...others] = waiting.filter(
+    ({ batchId, conversation }) => batchId === named || conversation === named,
+  );
+  if (found === undefined || others.length > 0) {
+    const ids = waiting.map(({ batchId }) => batchId).join(', ') || 'none';
+    const why = found === undefined ? 'nothing of that name waits' : 'several batches of it wait';
+    throw new UsageError(`Cannot decide about "${named}": ${why}. What waits: ${ids}.`);
+  }
+  if (decision === 'discard' || found.waitsFor === 'recovery') return found;
+  const id = found.batchId;
+  throw new UsageError(
+    `Batch ${id} waits for approval, and has not begun: toolexec approve ${id}, or --discard it.`,
+  );
 }
 
 const WAITS = {
   recovery: 'waits: --resume or --discard it',
-  approval: 'waits for approval: toolexec approve',
+  approval: 'waits for approval: toolexec approve, or --discard it',
 };
 
 const LEFT =

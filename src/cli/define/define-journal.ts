@@ -48,7 +48,12 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
         'discard',
       ),
     )
-    .addOption(new Option('--discard <id>', 'a batch, or its conversation: all of it counts as failed'))
+    .addOption(
+      new Option(
+        '--discard <id>',
+        'a batch, or its conversation: all of it counts as failed; what waits for approval is not run',
+      ),
+    )
     .option('--json', 'as JSON')
     .addHelpText(
       'before',

@@ -33,7 +33,7 @@ export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefi
 /** How a result is delivered whose batch the person has discarded: what happened stays true, but counts for nothing. */
 export function discarded(result: ToolResult): ToolResult {
   const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
-  const message = `Discarded by the user after an interruption. ${TOLD[String(executed)] ?? TOLD.maybe}`;
+  const message = `Discarded by the user. ${TOLD[String(executed)] ?? TOLD.maybe}`;
   const { output: _, structured: __, error: ___, outputRef: ____, ...rest } = result;
   return {
     ...rest,
