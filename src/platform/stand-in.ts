@@ -88,6 +88,14 @@ function takeAway(path: string, settle: Settle): void {
   const left = entriesOf(path);
   // Another process has its file in it.
   if (left.some((name) => name !== INNER)) return;
+  // Most often nothing was made in it.
+  try {
+    rmdirSync(`${path}/${INNER}`);
+    attempt(() => rmdirSync(path));
+    return;
+  } catch {
+    // There was, or it is gone.
+  }
   // From now on nobody takes it for a stand-in.
   const taken = `${path}/${INNER}-${OWN}`;
   attempt(() => {

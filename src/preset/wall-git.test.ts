@@ -120,6 +120,23 @@ describe.skipIf(WHY_NO_WALL)(`git inside the wall${WHY_NO_WALL}`, { timeout: 60_
       'Ada "the" \'first\ntrunk\n',
     );
   });
+
+  it('takes for new what the person does, and not what they ignore everywhere', async () => {
+    mkdirSync(join(at.home, '.config/git'), { recursive: true });
+    writeFileSync(join(at.home, '.config/git/ignore'), "*.swp\n# it's mine\n");
+    put('a', '1');
+    put('a.swp', '2');
+    put('a.orig', '3');
+    const untracked = 'git init -q 2>/dev/null; git status -s';
+    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n');
+    writeFileSync(join(at.home, '.gitconfig'), '[core]\n\texcludesFile = ~/elsewhere\n');
+    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
+    writeFileSync(join(at.home, 'elsewhere'), '*.orig\n');
+    expect(await at.out(untracked)).toBe('?? a\n?? a.swp\n');
+    // More than anybody writes by hand is not handed on, and stops nothing.
+    writeFileSync(join(at.home, 'elsewhere'), '*.orig\n'.repeat(100_000));
+    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
+  });
 });
 
 const HIDDEN = {

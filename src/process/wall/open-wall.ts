@@ -8,7 +8,7 @@ import { holdStandIn, isStandIn } from '../../platform/stand-in.js';
 import { limitLines } from '../limits/limit-program.js';
 import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
 import type { CommandEntry } from './command-entry.js';
-import { personalGitSettings } from './git/personal-settings.js';
+import { personalGitFiles } from './git/personal-settings.js';
 import { settleRepository } from './git/settle-repository.js';
 import { guardMounts } from './guard-mounts.js';
 import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
@@ -43,7 +43,7 @@ export function openWall({ request, confinement, bubblewrap, shellFile }: Walled
   const home = emptyHome(env.HOME, confinement.roots);
   const report = openReportFile();
   const limits = limitLines(request.limits ?? {}, true);
-  const settings = settingsFor(home, request.env);
+  const settings = home === undefined ? [] : personalGitFiles(request.env, home);
   const inside = walledProgram({ limits, isReported: report !== undefined, settings });
   // The last is what `$0` says.
   const program = ['/bin/sh', '-c', inside, 'toolexec', shellFile, '-c', command, shell];
@@ -61,11 +61,6 @@ export function openWall({ request, confinement, bubblewrap, shellFile }: Walled
 
 function reportTo(report: ReportFile | undefined): Pick<ProcessStart, 'report'> {
   return report === undefined ? {} : { report: report.fd };
-}
-
-function settingsFor(home: string | undefined, env: Readonly<Record<string, string>>) {
-  const text = home === undefined ? '' : personalGitSettings(env);
-  return text === '' ? undefined : { path: `${home}/.gitconfig`, text };
 }
 
 /** Settings that hold for every git that the command starts, besides those that it has been given so already. */

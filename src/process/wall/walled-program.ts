@@ -1,3 +1,5 @@
+import type { PersonalFile } from './git/personal-settings.js';
+
 /**
  * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program, tells on
  * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but the init
@@ -10,7 +12,7 @@ export function walledProgram({ limits, isReported, settings }: WalledProgram): 
   return `${isReported ? '' : 'exec 4>/dev/null'}
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
-${settings === undefined ? '' : `printf %s ${quoted(settings.text)} >${quoted(settings.path)}`}
+${settings.map(({ path, text }) => `printf %s ${quoted(text)} >${quoted(path)}`).join('\n')}
 trap : HUP INT QUIT TERM
 echo started >&4
 (
@@ -37,8 +39,8 @@ export interface WalledProgram {
   readonly limits: string;
   /** Somebody reads descriptor 4. */
   readonly isReported: boolean;
-  /** A file to be written before. */
-  readonly settings: { readonly path: string; readonly text: string } | undefined;
+  /** Files to be written before. */
+  readonly settings: readonly PersonalFile[];
 }
 
 function quoted(text: string): string {

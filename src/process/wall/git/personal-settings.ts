@@ -3,25 +3,65 @@ import { configHome } from '../../../platform/user-directories.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 
-/**
- * What a person has set for their git, as the text of a configuration for commands: who they are, and how they like
- * lines to end, branches to be called and changes to be joined. Nothing that names a program, a file or a key:
- * aliases, credential helpers, hooks, filters, pagers, signing. What it includes is not read.
- * @param env `HOME` and `XDG_CONFIG_HOME`
- */
-export function personalGitSettings(env: Readonly<Record<string, string>>): string {
-  const { HOME } = env;
-  if (HOME === undefined || !HOME.startsWith('/')) return '';
-  const files = [`${configHome(env)}/git/config`, `${HOME}/.gitconfig`];
-  const print = JSON.stringify(files.map((file) => [file, printOf(file)]));
-  if (known?.print === print) return known.text;
-  const settings = files.flatMap((file) => parseGitConfig(readSmallFile(file)));
-  const text = formatGitConfig(settings.filter(isHarmless));
-  known = { print, text };
-  return text;
+/** A file that commands shall find in their home. */
+export interface PersonalFile {
+  readonly path: string;
+  readonly text: string;
 }
 
-let known: { readonly print: string; readonly text: string } | undefined;
+/**
+ * What a person has set for their git, as files for commands: who they are, how they like lines to end, branches to be
+ * called and changes to be joined, and what they never want to see as new. Nothing that names a program, a file or a
+ * key: aliases, credential helpers, hooks, filters, pagers, signing. What it includes is not read.
+ * @param env `HOME` and `XDG_CONFIG_HOME`
+ * @param home the directory that commands have for it.
+ */
+export function personalGitFiles(
+  env: Readonly<Record<string, string>>,
+  home: string,
+): readonly PersonalFile[] {
+  const { HOME } = env;
+  if (HOME === undefined || !HOME.startsWith('/')) return [];
+  const files = [`${configHome(env)}/git/config`, `${HOME}/.gitconfig`];
+  const print = JSON.stringify([home, ...files.map((file) => [file, printOf(file)])]);
+  const settings = known?.print === print ? known : readSettings(print, files);
+  known = settings;
+  const ignored = ignoredBy(settings.ignore ?? `${configHome(env)}/git/ignore`, HOME);
+  const [config, ignore] = [`${home}/.gitconfig`, `${home}/.gitignore_global`];
+  if (ignored === '') return settings.text === '' ? [] : [{ path: config, text: settings.text }];
+  const named = { section: 'core', subsection: undefined, key: 'excludesfile', value: ignore };
+  return [
+    { path: config, text: settings.text + formatGitConfig([named]) },
+    { path: ignore, text: ignored },
+  ];
+}
+
+interface ReadSettings {
+  readonly print: string;
+  readonly text: string;
+  /** The file of patterns that they name. */
+  readonly ignore: string | undefined;
+}
+
+let known: ReadSettings | undefined;
+
+function readSettings(print: string, files: readonly string[]): ReadSettings {
+  const settings = files.flatMap((file) => parseGitConfig(readSmallFile(file)));
+  const named = settings.findLast(({ section, subsection, key }) => {
+    return section === 'core' && subsection === undefined && key === 'excludesfile';
+  });
+  return { print, text: formatGitConfig(settings.filter(isHarmless)), ignore: named?.value };
+}
+
+/** Empty where there are none, or more than a command line should carry. */
+function ignoredBy(named: string, home: string): string {
+  const path = named.replace(/^~(?=\/)/, home);
+  if (!path.startsWith('/') || (targetOf(path)?.size ?? MOST_IGNORED) >= MOST_IGNORED) return '';
+  const text = readSmallFile(path);
+  return text.includes('\0') ? '' : text;
+}
+
+const MOST_IGNORED = 8192;
 
 function printOf(path: string): string {
   const { ino, size, mtimeMs, ctimeMs } = targetOf(path) ?? {};
