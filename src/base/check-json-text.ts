@@ -3,7 +3,7 @@ import { JsonTextError } from './json-text-error.js';
 export interface JsonTextLimits {
   readonly maxDepth: number;
   readonly maxValues: number;
-  /** Lets integers pass that a double would round: for who keeps the text. */
+  /** Lets numbers pass that a double cannot hold, and halves of characters: for who keeps the text. */
   readonly keepsText?: boolean;
 }
 
@@ -190,6 +190,7 @@ class Scanner {
     const isEscape = raw === BACKSLASH && text.charCodeAt(next + 1) === LETTER_U;
     const low = isEscape ? readHex(text, next + 2) : raw;
     if (unit >= 0xdc00 || !(low >= 0xdc00 && low <= 0xdfff)) {
+      if (this.#limits.keepsText === true) return next;
       this.#fail(at, 'half of a surrogate pair inside a string. Write the whole character.');
     }
     return next + (isEscape ? 6 : 1);
@@ -216,10 +217,11 @@ class Scanner {
       this.#fail(this.#at, `${quote(matchWord(this.#text, this.#at))} is not a JSON number.`);
     }
     const value = Number(number);
+    if (this.#limits.keepsText === true) return number.length;
     if (!Number.isFinite(value)) {
       this.#fail(this.#at, `the number ${cut(number)} is too large. Send it as a string.`);
     }
-    if (this.#limits.keepsText !== true && /^-?[0-9]+$/.test(number) && losesDigits(number, value)) {
+    if (/^-?[0-9]+$/.test(number) && losesDigits(number, value)) {
       this.#fail(this.#at, `the integer ${cut(number)} would lose digits. Send it as a string.`);
     }
     return number.length;

@@ -5,7 +5,7 @@ export interface JsonLimits {
   readonly maxDepth?: number;
   /** Object members and array elements in the whole text; default 100,000. */
   readonly maxValues?: number;
-  /** Integers that a double would round are no error: the caller keeps their text. Default false. */
+  /** Numbers that a double cannot hold, and halves of characters, are no error: the caller keeps the text. Default false. */
   readonly keepsText?: boolean;
 }
 

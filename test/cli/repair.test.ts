@@ -49,6 +49,25 @@ describe('toolexec repair', () => {
     expect((await toolexec.run(['repair'], { stdin: stdout })).stdout).toBe(stdout);
   });
 
+  it('reads and keeps numbers that no double holds, and halves of characters', async () => {
+    const args = '{"n":-9007199254740993,"huge":1e400,"cut":"\\ud83d"}';
+    const body = (more: string) =>
+      `{"seed":12345678901234567890,"top_p":1.0,"messages":[{"role":"user","content":"\\udc00"},` +
+      `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"bash","input":${args}}]}${more}]}`;
+    const sound = body(
+      `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1e999"}],"n":1e999}`,
+    );
+    const kept = await toolexec.run(['repair'], { stdin: sound });
+    expect(kept).toEqual({ code: 0, stdout: sound, stderr: 'toolexec: nothing to mend\n' });
+    const { code, stdout } = await toolexec.run(['repair'], { stdin: body('') });
+    expect([code, stdout.slice(0, body('').length - 2)]).toEqual([0, body('').slice(0, -2)]);
+    expect((await toolexec.run(['repair'], { stdin: stdout })).stdout).toBe(stdout);
+    // The same call, written down twice in one message, is one.
+    const use = `{"type":"tool_use","id":"a","name":"bash","input":${args}}`;
+    const twice = await toolexec.run(['repair'], { stdin: sound.replace(use, `${use},${use}`) });
+    expect([twice.code, twice.stdout]).toEqual([0, sound]);
+  });
+
   it('says so when the calls are written in another format than the named one', async () => {
     const stdin = JSON.stringify(OPEN);
     const { code, stdout, stderr } = await toolexec.run(['repair', '--format', 'openai'], { stdin });
@@ -97,6 +116,23 @@ describe('toolexec repair', () => {
     await toolexec.run(['run', asked, '--yes']);
     expect(lastAnswer((await toolexec.run(['repair', open])).stdout)).toBe('real\\n');
     expect(existsSync(journal)).toBe(false);
+  });
+
+  it('puts the real result in the place of its own earlier word that nobody knows it', async () => {
+    const call = { id: 'a', name: 'write_file', args: { path: 'f', content: 'x' } };
+    const history = toolexec.json('history.json', [{ role: 'user', content: 'Go.' }, call]);
+    const before = await toolexec.run(['repair', history, '--conversation', 'c']);
+    expect(before.stdout).toContain('outcome_unknown');
+    const mended = toolexec.write('mended.json', before.stdout);
+    await toolexec.run(['run', toolexec.json('call.json', call), '--yes', '--conversation', 'c']);
+    const after = await toolexec.run(['repair', mended, '--conversation', 'c']);
+    expect([after.code, after.stderr]).toEqual([
+      0,
+      'toolexec: [2] The call "a" of "write_file" was answered outcome_unknown: it has the recorded result now.\n',
+    ]);
+    expect(JSON.parse(after.stdout)[2]).toMatchObject({ tool_call_id: 'a', success: true });
+    const last = await toolexec.run(['repair', '-', '--conversation', 'c'], { stdin: after.stdout });
+    expect([last.stdout, last.stderr]).toEqual([after.stdout, 'toolexec: nothing to mend\n']);
   });
 
   it('takes no result of another call under the same id', async () => {

@@ -17,7 +17,7 @@ export interface Arrangement {
 export interface Matched {
   readonly reading: Reading;
   readonly spare: Spare;
-  /** Of calls that have no result in the history. */
+  /** Of calls that have no result in the history, or none but an earlier repair's. */
   readonly found: ReadonlyMap<Entry, ToolResult>;
 }
 
@@ -96,24 +96,33 @@ class Arranger {
     }
   }
 
-  #addResult({ call, id }: Entry, result: ResultPiece): void {
+  #addResult(entry: Entry, result: ResultPiece): void {
+    const { call, id } = entry;
     const isInPlace = this.#inPlace.has(result);
     if (!isInPlace) this.#note('misplaced_result', result.at, call.id ?? id, call.name);
     const isRenamed = id !== undefined && result.id !== undefined && result.id !== id;
-    this.#pieces.push({
-      kind: 'result',
-      value: isRenamed ? this.#shape.rename(result.value, id) : result.value,
-      home: isInPlace ? result.at : undefined,
-    });
+    let value = isRenamed ? this.#shape.rename(result.value, id) : result.value;
+    if (this.#matched.found.has(entry)) {
+      value = this.#write(entry);
+      this.#note('unknown_result', result.at, call.id ?? id, call.name, undefined, 'found');
+    }
+    this.#pieces.push({ kind: 'result', value, home: isInPlace ? result.at : undefined });
   }
 
   #addMissing(entry: Entry): void {
     const { call, id } = entry;
-    const found = this.#matched.found.get(entry);
+    const known = this.#matched.found.has(entry) ? 'found' : 'unknown';
+    this.#note('missing_result', call.at, call.id ?? id, call.name, undefined, known);
+    this.#pieces.push({ kind: 'result', value: this.#write(entry), home: undefined });
+  }
+
+  /** What is known of a call, as the format writes it. */
+  #write(entry: Entry): unknown {
+    const { call, id } = entry;
     const callId = id ?? call.asked?.id ?? call.origin?.callId ?? '';
+    const found = this.#matched.found.get(entry);
     const result = found === undefined ? unknownResult(callId, call.name) : { ...found, callId };
-    this.#note('missing_result', call.at, call.id ?? id, call.name, undefined, found ? 'found' : 'unknown');
-    this.#pieces.push({ kind: 'result', value: this.#shape.write(result, call.origin), home: undefined });
+    return this.#shape.write(result, call.origin);
   }
 
   #leaveGap(result: ResultPiece): void {

@@ -7,13 +7,15 @@ export interface HistoryChange {
   readonly at: number;
   /** What was found, and what was made of it. */
   readonly message: string;
-  /** Of a `missing_result`: whether `find` had it, or nobody knows it. */
+  /** Of a `missing_result` or an `unknown_result`: whether `find` had it, or nobody knows it. */
   readonly result?: 'found' | 'unknown';
 }
 
 export type HistoryFault =
   /** A call that nothing answers. */
   | 'missing_result'
+  /** A call that an earlier repair has answered `outcome_unknown`, and whose real result is known now. */
+  | 'unknown_result'
   /** A result that answers no call; it was taken out. */
   | 'orphan_result'
   /** One more result of a call that has one; it was taken out. */

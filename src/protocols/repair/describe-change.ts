@@ -20,6 +20,8 @@ export function describeChange(facts: ChangeFacts): string {
       return facts.result === 'found'
         ? `The ${call} had no result: it has the recorded one now.`
         : `The ${call} had no result: it is answered outcome_unknown.`;
+    case 'unknown_result':
+      return `The ${call} was answered outcome_unknown: it has the recorded result now.`;
     case 'orphan_result':
       return `A result${id === '' ? tool : ` for${id}`} answers no call: it was taken out.`;
     case 'duplicate_result':

@@ -13,8 +13,8 @@ export class HistoryText {
   readonly value: unknown;
   readonly #text: string;
   readonly #mark: string;
-  /** Where each object and list stands; found when something is to be written. */
-  #places: ReadonlyMap<unknown, Place> | undefined;
+  /** What the text says besides the value; found when something is to be written. */
+  #spelling: Spelling | undefined;
 
   /** @throws JsonTextError */
   constructor(text: string) {
@@ -27,20 +27,26 @@ export class HistoryText {
   write(value: unknown): string {
     const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(this.#text)?.[1] ?? '';
     const end = /\r?\n$/.exec(this.#text)?.[0] ?? '';
-    return `${this.#mark}${this.#write(value, indent, '')}${end}`;
+    this.#spelling ??= findSpelling(this.#text, this.value);
+    return `${this.#mark}${this.#write(value, this.#spelling, indent, '')}${end}`;
   }
 
-  #write(value: unknown, indent: string, outer: string): string {
-    this.#places ??= findPlaces(this.#text, this.value);
-    const place = this.#places.get(value);
+  #write(value: unknown, spelling: Spelling, indent: string, outer: string, named = ''): string {
+    const place = spelling.places.get(value);
     if (place !== undefined) return this.#text.slice(place.start, place.end);
+    // An object may be new and most of its members those of an old one.
+    if (typeof value === 'number')
+      return spelling.numbers.get(numberKey(named, value)) ?? JSON.stringify(value);
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
     const inner = outer + indent;
     const members = Array.isArray(value)
-      ? value.map((each: unknown) => this.#write(each ?? null, indent, inner))
+      ? value.map((each: unknown) => this.#write(each ?? null, spelling, indent, inner))
       : Object.entries(value)
           .filter(([, each]) => each !== undefined)
-          .map(([key, each]) => `${JSON.stringify(key)}:${indent && ' '}${this.#write(each, indent, inner)}`);
+          .map(
+            ([key, each]) =>
+              `${JSON.stringify(key)}:${indent && ' '}${this.#write(each, spelling, indent, inner, key)}`,
+          );
     const [open, close] = Array.isArray(value) ? '[]' : '{}';
     if (members.length === 0 || indent === '') return `${open}${members.join(',')}${close}`;
     return `${open}\n${inner}${members.join(`,\n${inner}`)}\n${outer}${close}`;
@@ -52,9 +58,21 @@ interface Place {
   readonly end: number;
 }
 
+interface Spelling {
+  /** Where each object and list stands. */
+  readonly places: ReadonlyMap<unknown, Place>;
+  /** The text of a number, by the key it stands under and what it is read as; its plain text where there are several. */
+  readonly numbers: ReadonlyMap<string, string>;
+}
+
+function numberKey(named: string, value: number): string {
+  return `${value} ${named}`;
+}
+
 /** @param value what `text`, which is valid, says. */
-function findPlaces(text: string, value: unknown): ReadonlyMap<unknown, Place> {
+function findSpelling(text: string, value: unknown): Spelling {
   const places = new Map<unknown, Place>();
+  const numbers = new Map<string, string>();
   let at = 0;
   const skipSpace = (): void => {
     while (' \t\r\n'.includes(text[at] ?? 'x')) at++;
@@ -64,13 +82,20 @@ function findPlaces(text: string, value: unknown): ReadonlyMap<unknown, Place> {
     while (isEscaped(text, at));
     at++;
   };
-  const take = (part: unknown): void => {
+  const take = (part: unknown, named = ''): void => {
     skipSpace();
+    const start = at;
     if (text[at] === '"') skipString();
     else if (typeof part === 'object' && part !== null) takeMembers(part);
     // A number or a word ends before whatever may follow a value.
     else while (at < text.length && !',]} \t\r\n'.includes(text[at] ?? '')) at++;
+    if (typeof part === 'number') note(named, part, text.slice(start, at));
     skipSpace();
+  };
+  const note = (named: string, part: number, spelled: string): void => {
+    const key = numberKey(named, part);
+    const known = numbers.get(key) ?? spelled;
+    numbers.set(key, known === spelled || !Number.isFinite(part) ? known : String(part));
   };
   const takeMembers = (part: object): void => {
     const start = at++;
@@ -90,10 +115,10 @@ function findPlaces(text: string, value: unknown): ReadonlyMap<unknown, Place> {
     const key = String(JSON.parse(text.slice(start, at)));
     skipSpace();
     at++;
-    take((part as Readonly<Record<string, unknown>>)[key]);
+    take((part as Readonly<Record<string, unknown>>)[key], key);
   };
   take(value);
-  return places;
+  return { places, numbers };
 }
 
 function isEscaped(text: string, at: number): boolean {

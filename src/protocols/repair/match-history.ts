@@ -11,14 +11,15 @@ import { matchResults, type Spare } from './match-results.js';
 import type { Piece } from './piece.js';
 import { type Entry, type Reading, toReading } from './reading.js';
 import { settleCalls, settleRepeats } from './settle-calls.js';
+import { isUnknownResult } from './unknown-result.js';
 
 /** A history with its calls and results sorted out, before anything is changed. */
 export interface MatchedHistory {
   readonly located: LocatedHistory;
   readonly reading: Reading;
   readonly spare: Spare;
-  /** Calls without a result. */
-  readonly missing: readonly Entry[];
+  /** Calls without a result, and those that an earlier repair could answer no better than as unknown. */
+  readonly wanting: readonly Entry[];
 }
 
 /** @throws ToolError `config_invalid` for what is no history. */
@@ -35,8 +36,10 @@ export function matchHistory(
     settleCalls(reading.entries);
     const spare = matchResults(reading);
     settleRepeats(reading.entries);
-    const missing = reading.entries.filter(({ isCopy, result }) => !isCopy && result === undefined);
-    return { located, reading, spare, missing };
+    const wanting = reading.entries.filter(
+      ({ isCopy, result }) => !isCopy && (result === undefined || isUnknownResult(result.value)),
+    );
+    return { located, reading, spare, wanting };
   });
 }
 
@@ -46,19 +49,21 @@ export interface MendedHistory {
   readonly format: HistoryFormat;
 }
 
-/** @param found the results of the missing ones, in their order. */
+/** @param found the results of the calls that want one, in their order. */
 export function mendHistory(
   history: unknown,
-  { located, reading, spare, missing }: MatchedHistory,
+  { located, reading, spare, wanting }: MatchedHistory,
   found: readonly (ToolResult | undefined)[],
 ): MendedHistory {
   return guarded(() => {
     const { format, list } = located;
     const shape = HISTORY_SHAPES[format];
     const results = new Map<Entry, ToolResult>();
-    for (const [at, entry] of missing.entries()) {
+    for (const [at, entry] of wanting.entries()) {
       const result = found[at];
-      if (result !== undefined) results.set(entry, result);
+      // What says no more than what is there changes nothing.
+      if (result === undefined || (entry.result !== undefined && isUnknownResult(result.error))) continue;
+      results.set(entry, result);
     }
     const { pieces, changes } = arrangePieces({ reading, spare, found: results }, shape);
     if (changes.length === 0) return { history, changes, format };

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/result.js';
 import { CHECKERS, callsOf, type Turn, textsOf, turns, WRITERS, writeGemini } from './fixtures/turns.js';
 import type { HistoryFormat } from './history-shapes.js';
 import { repairHistory } from './repair-history.js';
+import { unknownResult } from './unknown-result.js';
 
 const FORMATS: readonly HistoryFormat[] = ['anthropic', 'openai', 'openai-responses', 'gemini', 'native'];
 const WITHOUT_IDS = (turn: Turn): readonly object[] => writeGemini(turn, false);
@@ -92,6 +94,38 @@ describe.each(CASES)('repairHistory() of $what', ({ format, write }) => {
         },
       ),
       { numRuns: 400 },
+    );
+  });
+
+  it('puts what is found later in the place of its own unknowns, once, and touches nothing else', () => {
+    const find = (callId: string, toolName: string): ToolResult => ({
+      callId,
+      toolName,
+      success: false,
+      output: '',
+      error: { code: 'execution_failed', message: `found ${callId}` },
+      truncated: false,
+      executionTimeMs: 0,
+      metadata: {},
+    });
+    fc.assert(
+      fc.property(turns, fc.array(damage, { minLength: 1, maxLength: 3 }), (said, damages) => {
+        const broken = damages.reduce<readonly unknown[]>(harm, said.flatMap(write));
+        const unknown = repairHistory(broken, { format });
+        // Whether it is found at once or later makes no difference.
+        const later = repairHistory(unknown.history, { format, find });
+        expect(later.history).toEqual(repairHistory(broken, { format, find }).history);
+        expect(new Set(later.changes.map(({ kind }) => kind)).size).toBeLessThan(2);
+        expect(later.changes.length).toBe(
+          unknown.changes.filter(({ kind, result }) => kind === 'missing_result' && result === 'unknown')
+            .length,
+        );
+        const again = repairHistory(later.history, { format, find });
+        expect(again.history).toBe(later.history);
+        // Who knows no more changes nothing.
+        expect(repairHistory(unknown.history, { format, find: unknownResult }).changes).toEqual([]);
+      }),
+      { numRuns: 300 },
     );
   });
 

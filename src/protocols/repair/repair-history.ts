@@ -40,8 +40,9 @@ export interface RepairedHistory<T> {
 /**
  * Mends a conversation whose calls and results no longer match: a bare list of messages or items, a request body, or
  * the JSON text of either. Every call and every text stays, and gets exactly one result where the provider looks for
- * it: the first real one of the history, else what `find` knows, else an honest `outcome_unknown`. A sound history
- * comes back as the same value, and a mended one is sound. What is passed in is not changed.
+ * it: the first real one of the history, else what `find` knows, else an honest `outcome_unknown`. That gives way to
+ * what `find` knows later. A sound history comes back as the same value, and a mended one is sound. What is passed in is
+ * not changed.
  *
  * Gives a promise where `find` does.
  * @throws ToolError `config_invalid` for what is no history; what `find` throws.
@@ -58,7 +59,7 @@ export function repairHistory(
 function repairValue(history: unknown, options: RepairOptions): Awaitable<RepairedHistory<unknown>> {
   const matched = matchHistory(history, options);
   const { find } = options;
-  const answers = matched.missing.map(({ call: { asked } }) =>
+  const answers = matched.wanting.map(({ call: { asked } }) =>
     asked === undefined ? undefined : find?.(asked.id, asked.name, asked.args),
   );
   const found = answers.map((answer) => (isPending(answer) ? undefined : answer));

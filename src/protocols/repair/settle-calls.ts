@@ -47,10 +47,22 @@ const likenesses = new WeakMap<HistoryCall, string>();
 function likenessOf({ call }: Entry): string {
   let likeness = likenesses.get(call);
   if (likeness === undefined) {
-    likeness = canonicalize(call.raw) ?? '';
+    likeness = spell(call.raw);
     likenesses.set(call, likeness);
   }
   return likeness;
+}
+
+function spell(raw: HistoryCall['raw']): string {
+  try {
+    return canonicalize(raw) ?? '';
+  } catch {
+    // Numbers that no double holds, and halves of characters: there is no canonical text of them, and that of a copy is
+    // the same.
+    return JSON.stringify(raw, (_, value: unknown) =>
+      typeof value === 'number' || typeof value === 'bigint' ? String(value) : value,
+    );
+  }
 }
 
 /** Calls with ids, those with one id together. */

@@ -1,6 +1,5 @@
 import type { ToolResult } from '../../contract/result.js';
 
-/** Without anything that JSON would escape: it is looked for in JSON. */
 const MESSAGE =
   'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +
   'Look at what it would have changed before repeating it.';
@@ -21,5 +20,15 @@ export function unknownResult(callId: string, toolName: string): ToolResult {
 
 /** Whether a result in any format is ours of an earlier repair: a real one is better. */
 export function isUnknownResult(written: unknown): boolean {
-  return JSON.stringify(written)?.includes(MESSAGE) === true;
+  return says(written, DEEPEST);
+}
+
+/** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
+const TEXTS: ReadonlySet<unknown> = new Set([MESSAGE, `Error: ${MESSAGE}`]);
+/** No format writes it further down. */
+const DEEPEST = 4;
+
+function says(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return TEXTS.has(value);
+  return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
 }
