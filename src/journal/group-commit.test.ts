@@ -12,6 +12,7 @@ beforeEach(() => {
   opened = 0;
   sqlite = openSqlite(':memory:');
   sqlite.exec('CREATE TABLE numbers (number INTEGER PRIMARY KEY, filling BLOB) STRICT');
+  sqlite.exec('CREATE TABLE batches (number INTEGER PRIMARY KEY, size INTEGER) STRICT');
   sqlite.exec('CREATE TABLE commits (number INTEGER PRIMARY KEY, added TEXT, hash TEXT) STRICT');
   commits = new GroupCommit({
     open: () => {

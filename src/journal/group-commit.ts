@@ -3,6 +3,7 @@ import { afterThisCallback } from '../platform/after-this-callback.js';
 import { pause } from '../platform/pause.js';
 import { sqliteFailure } from '../platform/sqlite-failure.js';
 import type { JournalDatabase } from './journal-database.js';
+import { EndsHaveMoved } from './journal-ends.js';
 
 /** Groups in a row that may be committed before the event loop has turned: nothing else happens until it has. */
 const MOST_AT_ONCE = 8;
@@ -134,7 +135,9 @@ function runTogether(
   group: Waiting[],
   toError: (error: unknown) => Error,
 ): Waiting[] {
-  if (runOnce(database, group, 'together') === undefined) return group;
+  let first = runOnce(database, group, 'together');
+  if (first?.error instanceof EndsHaveMoved) first = runOnce(database, group, 'together');
+  if (first === undefined) return group;
   let rest = group;
   for (;;) {
     // Who is to blame shows only where each writes for itself.

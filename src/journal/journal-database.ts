@@ -1,7 +1,11 @@
 import type { CallKey } from '../contract/journal.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../platform/sqlite.js';
+import { sqliteFailure } from '../platform/sqlite-failure.js';
+import { toOneStatement, VIEWS } from './at-once.js';
 import { parseCallKey } from './call-key.js';
-import { linkHash } from './link-hash.js';
+import { CallNumbers } from './call-numbers.js';
+import { type Ends, EndsHaveMoved, readEnds } from './journal-ends.js';
+import { linkHash, rowContent } from './link-hash.js';
 import { type BufferedTable, insertOne, RowBuffer } from './row-buffer.js';
 import { toStoredText } from './stored-text.js';
 
@@ -18,45 +22,35 @@ export type ChainedTable =
   | 'messages'
   | 'prunes';
 
-/** Unfinished calls whose number is known without a look into the file. */
-const REMEMBERED_CALLS = 10_000;
-
-const LAST_HASH = 'SELECT hash AS head FROM commits ORDER BY number DESC LIMIT 1';
-/** The same, and where the next rows go. */
-const ENDS = `
-  SELECT (SELECT number + size + 1 FROM batches ORDER BY number DESC LIMIT 1) AS next,
-    (SELECT hash FROM commits ORDER BY number DESC LIMIT 1) AS head`;
-
-interface Ends {
-  next: number;
-  /** The hash of the last commit; empty before the first. */
-  readonly head: string;
-}
+const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 
 /**
  * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
  */
 export class JournalDatabase {
   private readonly statements = new Map<string, SqliteStatement>();
-  private readonly numbers = new Map<CallKey, number>();
-  /** Of the open transaction: which rows it added, what they hold, and the numbers that hold once it is committed. */
+  private readonly numbers = new CallNumbers();
+  /** Of the open transaction: which rows it added, and what they hold. */
   private added = '';
   private content = '';
-  private fresh = new Map<CallKey, number>();
-  private found = new Map<CallKey, number>();
   /** Processes by their id: this one, as a rule, with every batch. */
   private readonly workers = new Map<string, number>();
   private freshWorkers = new Map<string, number>();
-  /** Of the open transaction, once they are asked for: nobody else can write before its end. */
+  /** Of the open transaction, once they are asked for. */
   private ends: Ends | undefined = undefined;
+  /** As the last transaction left them. Another process may have moved them since. */
+  private last: Ends | undefined = undefined;
   /** Rows that are not in the file yet, where they are written together. */
   private readonly rows = new RowBuffer((sql) => this.statement(sql));
   private together = false;
+  private stage: 'none' | 'put off' | 'begun' = 'none';
+  private hasViews = false;
 
   constructor(private readonly sqlite: SqliteDatabase) {}
 
   /** A statement that finds everything that was added before it. */
   prepared(sql: string): SqliteStatement {
+    if (this.stage === 'put off') this.start();
     this.rows.flush();
     return this.statement(sql);
   }
@@ -71,22 +65,30 @@ export class JournalDatabase {
   }
 
   /**
-   * @param writing `together`: `add` puts off what it can, and whether a row was there already shows only with
-   *   `flush`; that is much faster, and tells nothing of whose row it was.
+   * @param writing `together`: `add` puts off what it can, BEGIN itself as well, and whether a row was there already
+   *   shows only with `flush`; that is much faster, and tells nothing of whose row it was.
    */
   begin(writing: 'together' | 'one by one' = 'one by one'): void {
     this.added = '';
     this.content = '';
     this.clear();
-    this.together = writing === 'together';
     this.ends = undefined;
+    this.together = writing === 'together';
+    this.stage = 'put off';
+    if (!this.together) this.start();
+  }
+
+  /** From here on nobody else can write. @throws EndsHaveMoved where somebody has, since what was gone by so far. */
+  private start(): void {
     this.statement('BEGIN IMMEDIATE').run();
+    this.stage = 'begun';
+    if (this.ends !== undefined && this.readEnds().commit !== this.ends.commit) throw new EndsHaveMoved();
   }
 
   private clear(): void {
     this.rows.clear();
-    // Emptying a map that is empty makes a new one.
-    for (const map of [this.fresh, this.found, this.freshWorkers]) if (map.size > 0) map.clear();
+    this.numbers.rollback();
+    if (this.freshWorkers.size > 0) this.freshWorkers.clear();
   }
 
   /**
@@ -105,9 +107,34 @@ export class JournalDatabase {
     return true;
   }
 
-  /** @throws an error where a row was there already; the driver's for one that cannot be. */
+  /**
+   * Writes what was put off; what one statement can write is committed with it.
+   * @throws EndsHaveMoved; an error where a row was there already; the driver's for one that cannot be.
+   */
   flush(): void {
+    if (this.rows.isEmpty || this.writeAtOnce()) return;
+    if (this.stage === 'put off') this.start();
     this.rows.flush();
+  }
+
+  private writeAtOnce(): boolean {
+    const isReady = this.stage === 'put off' && this.last !== undefined;
+    const rows = isReady ? toOneStatement(this.rows.values) : undefined;
+    if (rows === undefined) return false;
+    const ends = this.nextEnds();
+    try {
+      if (!this.hasViews) this.sqlite.exec(VIEWS);
+      this.hasViews = true;
+      this.statement(rows.sql).run(...rows.values, ends.commit, this.added, ends.head);
+    } catch (error) {
+      if (sqliteFailure(error) !== 'statement') throw error;
+      // Whether it is one of the rows, or somebody else has written, shows where each is written for itself.
+      return false;
+    }
+    this.rows.clear();
+    this.ends = ends;
+    this.stage = 'none';
+    return true;
   }
 
   /** Says what row was added otherwise, with its values in the order of its columns. */
@@ -118,18 +145,15 @@ export class JournalDatabase {
 
   commit(): void {
     this.flush();
-    if (this.added !== '') this.addLink();
-    this.statement('COMMIT').run();
-    for (const [key, number] of this.fresh) this.remember(key, number);
-    for (const [key, number] of this.found) this.remember(key, number);
+    if (this.stage === 'begun') {
+      if (this.added !== '') this.addLink();
+      this.statement('COMMIT').run();
+    }
+    this.stage = 'none';
+    this.last = this.ends ?? this.last;
+    this.numbers.commit();
     for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
     this.clear();
-  }
-
-  private addLink(): void {
-    const head = this.ends?.head ?? textOf(this.statement(LAST_HASH).get()?.head);
-    const hash = linkHash(head, this.added, this.content);
-    this.statement('INSERT INTO commits (added, hash) VALUES (?, ?)').run(this.added, hash);
   }
 
   /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
@@ -138,58 +162,62 @@ export class JournalDatabase {
   }
 
   takeNumbers(calls: number): void {
-    this.findEnds().next += calls + 1;
+    const ends = this.findEnds();
+    this.ends = { ...ends, next: ends.next + calls + 1 };
   }
 
   private findEnds(): Ends {
-    if (this.ends === undefined) {
-      // Before it is known, no batch can be put off.
-      const { next, head } = this.statement(ENDS).get() ?? {};
-      this.ends = {
-        next: typeof next === 'number' ? next : 1,
-        head: textOf(head),
-      };
-    }
+    if (this.stage === 'put off' && this.last === undefined) this.start();
+    // Before BEGIN it is a guess, which is compared with what is there then.
+    this.ends ??= (this.stage === 'put off' ? this.last : undefined) ?? this.readEnds();
     return this.ends;
+  }
+
+  private readEnds(): Ends {
+    return readEnds((sql) => this.statement(sql));
+  }
+
+  private addLink(): void {
+    this.ends = this.nextEnds();
+    this.statement(ADD_LINK).run(this.ends.commit, this.added, this.ends.head);
+  }
+
+  /** With the link of the open transaction. */
+  private nextEnds(): Ends {
+    const { commit, head, next } = this.findEnds();
+    return { commit: commit + 1, head: linkHash(head, this.added, this.content), next };
   }
 
   rollback(): void {
     this.clear();
+    this.stage = 'none';
+    this.last = undefined;
     if (this.sqlite.inTransaction) this.statement('ROLLBACK').run();
   }
 
   /** Knows the number of a call that the open transaction adds, and remembers it once that is committed. */
   willHold(key: CallKey, number: number): void {
-    this.fresh.set(key, number);
-  }
-
-  private remember(key: CallKey, number: number): void {
-    this.numbers.set(key, number);
-    if (this.numbers.size <= REMEMBERED_CALLS) return;
-    const oldest = this.numbers.keys().next();
-    if (oldest.done !== true) this.numbers.delete(oldest.value);
+    this.numbers.add(key, number);
   }
 
   /** The number of a key's call; undefined for a key that this journal never gave out. */
   numberOf(key: CallKey): number | undefined {
-    return this.fresh.get(key) ?? this.numbers.get(key) ?? this.found.get(key) ?? this.lookUp(key);
+    return this.numbers.get(key) ?? this.lookUp(key);
   }
 
   /** How many calls this process has begun and not finished, as far as they are remembered. */
   get unfinished(): number {
-    return this.numbers.size;
+    return this.numbers.unfinished;
   }
 
   /** Whether the open transaction itself has added this call, and no result yet. */
   isFresh(key: CallKey): boolean {
-    return this.fresh.has(key);
+    return this.numbers.isFresh(key);
   }
 
   /** A finished call's number is hardly ever asked for again. */
   forget(key: CallKey): void {
-    this.numbers.delete(key);
-    this.fresh.delete(key);
-    this.found.delete(key);
+    this.numbers.forget(key);
   }
 
   numberOfWorker(id: string): number | undefined {
@@ -208,24 +236,11 @@ export class JournalDatabase {
     ).get(parsed.index, toStoredText(parsed.batchId));
     if (row === undefined) return undefined;
     const number = Number(row.number);
-    // Not before the commit: the row that was found may be one of this transaction, and go again with it.
-    this.found.set(key, number);
+    this.numbers.find(key, number);
     return number;
   }
 
   close(): void {
     this.sqlite.close();
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-/**
- * A row as the chain covers it. No text of ours holds a NUL and no text that may be null is ever empty, so together
- * with the table's name this tells all rows apart.
- */
-export function rowContent(values: readonly unknown[]): string {
-  return `${values.join('\0')}\0`;
 }

@@ -9,3 +9,11 @@ export function linkHash(previous: string, added: string, content: string): stri
 export function sha256(text: string | Uint8Array): string {
   return hash('sha256', text);
 }
+
+/**
+ * A row as the chain covers it. No text of ours holds a NUL and no text that may be null is ever empty, so together
+ * with the table's name this tells all rows apart.
+ */
+export function rowContent(values: readonly unknown[]): string {
+  return `${values.join('\0')}\0`;
+}

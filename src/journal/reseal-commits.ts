@@ -1,8 +1,8 @@
 import { parseRowName, readChainedRow } from './chained-rows.js';
-import { type JournalDatabase, rowContent } from './journal-database.js';
+import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 import { journalUnavailable } from './journal-unavailable.js';
-import { linkHash } from './link-hash.js';
+import { linkHash, rowContent } from './link-hash.js';
 import type { PruneData } from './pruned-commits.js';
 
 const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';

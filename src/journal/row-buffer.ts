@@ -5,21 +5,24 @@ const TABLES = ['batches', 'calls', 'claims', 'results'] as const;
 
 export type BufferedTable = (typeof TABLES)[number];
 
-/** A statement of so many rows takes two thirds of the time of as many statements; more rows hardly save more. */
-const ROWS_AT_ONCE = 8;
+/** Their values, one row behind the other. */
+export type BufferedRows = Readonly<Record<BufferedTable, readonly SqliteValue[]>>;
+
+/** A statement of eight rows takes two thirds of the time of eight statements, and one of 64 a tenth less. */
+const ROWS_AT_ONCE = [64, 8, 7, 6, 5, 4, 3, 2, 1] as const;
 
 /**
  * Rows of an open transaction that are not in the file yet: what comes together is written with one statement.
  * Whoever wants to know whether a row is there already, or has to read it, flushes first.
  */
 export class RowBuffer {
-  private readonly values: Readonly<Record<BufferedTable, SqliteValue[]>> = {
+  readonly values: Readonly<Record<BufferedTable, SqliteValue[]>> = {
     batches: [],
     calls: [],
     claims: [],
     results: [],
   };
-  private isEmpty = true;
+  isEmpty = true;
 
   constructor(private readonly prepare: (sql: string) => SqliteStatement) {}
 
@@ -41,7 +44,8 @@ export class RowBuffer {
     const width = COLUMNS[table].length;
     let at = 0;
     while (at < values.length) {
-      const rows = values.length - at < ROWS_AT_ONCE * width ? 1 : ROWS_AT_ONCE;
+      const left = (values.length - at) / width;
+      const rows = ROWS_AT_ONCE.find((count) => count <= left) ?? 1;
       const end = at + rows * width;
       const some = at === 0 && end === values.length ? values : values.slice(at, end);
       const written = this.prepare(insertInto(table, rows)).run(...some);
@@ -58,7 +62,7 @@ export class RowBuffer {
   }
 }
 
-const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
+export const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
   batches: ['number', 'id', 'conversation', 'attach', 'size', 'accepted_at', 'worker'],
   calls: [
     'number',

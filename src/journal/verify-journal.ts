@@ -1,9 +1,9 @@
 import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
 import { findSchemaFlaw } from './find-schema-flaw.js';
-import { type JournalDatabase, rowContent } from './journal-database.js';
+import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { JournalRow } from './journal-row.js';
-import { linkHash, sha256 } from './link-hash.js';
+import { linkHash, rowContent, sha256 } from './link-hash.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
 

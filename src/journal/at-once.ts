@@ -1,0 +1,61 @@
+import type { SqliteValue } from '../platform/sqlite.js';
+import { type BufferedRows, COLUMNS } from './row-buffer.js';
+
+/**
+ * Views of this connection alone, which are nothing but what is inserted into them: one statement writes a call's start
+ * or its end, with its link of the chain, and is a transaction of its own. A caller who is alone waits for each
+ * statement of a transaction, and the way into the database costs more than what is done there.
+ *
+ * The link comes first, with the number that is next: where another process has written meanwhile that one is taken,
+ * and nothing of the statement remains.
+ */
+export const VIEWS = `
+  CREATE TEMP VIEW start_at_once AS SELECT
+    0 AS batch, 0 AS id, 0 AS conversation, 0 AS attach, 0 AS size, 0 AS accepted_at, 0 AS batch_worker,
+    0 AS call, 0 AS call_id, 0 AS tool_name, 0 AS args, 0 AS args_hash, 0 AS effects, 0 AS disposition, 0 AS reason,
+    0 AS worker, 0 AS pid, 0 AS process_started_at, 0 AS started_at,
+    0 AS link, 0 AS added, 0 AS hash;
+  CREATE TEMP TRIGGER starts_at_once INSTEAD OF INSERT ON start_at_once BEGIN
+    INSERT INTO commits (number, added, hash) VALUES (new.link, new.added, new.hash);
+    INSERT INTO batches (number, id, conversation, attach, size, accepted_at, worker) VALUES (
+      new.batch, new.id, new.conversation, new.attach, new.size, new.accepted_at, new.batch_worker);
+    INSERT INTO calls (
+      number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason
+    ) VALUES (
+      new.call, new.batch, new.conversation, new.call_id, new.tool_name, new.args, new.args_hash, new.effects,
+      new.disposition, new.reason);
+    INSERT INTO claims (call, worker, pid, process_started_at, started_at) VALUES (
+      new.call, new.worker, new.pid, new.process_started_at, new.started_at);
+  END;
+
+  CREATE TEMP VIEW end_at_once AS SELECT
+    0 AS call, 0 AS result, 0 AS blob, 0 AS finished_at, 0 AS link, 0 AS added, 0 AS hash;
+  CREATE TEMP TRIGGER ends_at_once INSTEAD OF INSERT ON end_at_once BEGIN
+    INSERT INTO commits (number, added, hash) VALUES (new.link, new.added, new.hash);
+    INSERT INTO results (call, result, blob, finished_at) VALUES (new.call, new.result, new.blob, new.finished_at);
+  END;
+`;
+
+export interface OneStatement {
+  readonly sql: string;
+  /** All but the link's: its number, what it covers, its hash. */
+  readonly values: readonly SqliteValue[];
+}
+
+/** One call's start, or one call's end; undefined: these are other rows. */
+export function toOneStatement({ batches, calls, claims, results }: BufferedRows): OneStatement | undefined {
+  if (batches.length + calls.length + claims.length === 0) {
+    return results.length === COLUMNS.results.length ? { sql: END, values: results } : undefined;
+  }
+  const isStart =
+    batches.length === COLUMNS.batches.length &&
+    calls.length === COLUMNS.calls.length &&
+    claims.length === COLUMNS.claims.length &&
+    results.length === 0;
+  if (!isStart) return undefined;
+  // A call's batch and conversation are its batch's, and the claim is the call's.
+  return { sql: START, values: [...batches, ...calls.slice(0, 1), ...calls.slice(3), ...claims.slice(1)] };
+}
+
+const START = `INSERT INTO start_at_once VALUES (${new Array<string>(22).fill('?').join(', ')})`;
+const END = 'INSERT INTO end_at_once VALUES (?, ?, ?, ?, ?, ?, ?)';
