@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Socket } from 'node:net';
+import { seeOff } from './see-off.js';
 
 /** A program of ours that runs beside us, with an input in which nothing ever comes but its end. */
 export interface HelperProcess {
@@ -40,11 +40,6 @@ export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): 
   child.unref();
   return {
     pid,
-    async end() {
-      const gone = once(child, 'exit');
-      child.ref();
-      stdin.end();
-      await gone;
-    },
+    end: () => seeOff(child),
   };
 }

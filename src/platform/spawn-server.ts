@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
+import { seeOff } from './see-off.js';
 import { SpareShells } from './spare-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
@@ -94,13 +94,9 @@ class NodeSpawnServer implements SpawnServer {
     return this.#holders === 0;
   }
 
-  async end(): Promise<void> {
-    const isGone = this.#child.exitCode !== null || this.#child.signalCode !== null;
-    const gone = isGone ? undefined : once(this.#child, 'exit');
-    this.#hold();
+  end(): Promise<void> {
     this.#spares.dropAll();
-    this.#child.stdin?.end();
-    await gone;
+    return seeOff(this.#child);
   }
 
   #open(start: ProcessStart): Promise<OpenedProcess> | undefined {

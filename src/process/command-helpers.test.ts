@@ -15,12 +15,17 @@ async function run(command: string): Promise<string> {
 
 /** Those of this program that commands are started by, or supervised. */
 function helpers(): string[] {
+  return helperIds().map(commandLine);
+}
+
+function helperIds(): number[] {
   return readdirSync('/proc/self/task')
     .flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'latin1').split(' '))
-    .filter((pid) => pid !== '')
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
-    .filter((line) => line.includes('toolexec'));
+    .map(Number)
+    .filter((pid) => pid > 0 && commandLine(pid).includes('toolexec'));
 }
+
+const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'latin1');
 
 async function runUntilAllHelp(): Promise<void> {
   await run('true');
@@ -59,6 +64,14 @@ describe.skipIf(process.platform !== 'linux')('useCommandHelpers (skipped where 
     expect(helpers()).toHaveLength(2);
     expect(await running).toBe('done\n');
     await useCommandHelpers()();
+    expect(helpers()).toEqual([]);
+  });
+
+  it('does not wait long for one that takes no notice', async () => {
+    const release = useCommandHelpers();
+    await runUntilAllHelp();
+    for (const pid of helperIds()) process.kill(pid, 'SIGSTOP');
+    await release();
     expect(helpers()).toEqual([]);
   });
 
