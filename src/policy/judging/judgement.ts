@@ -28,6 +28,8 @@ export class Judgement implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
   #judged: readonly JudgedPart[] | undefined;
+  #runs: readonly RunText[] | undefined;
+  #seen: readonly Effect[] | undefined;
   #seenBy: Map<readonly string[], ReadonlySet<string>> | undefined;
 
   constructor(basis: PolicyBasis, question: PolicyQuestion) {
@@ -55,15 +57,15 @@ export class Judgement implements Circumstances {
   get runs(): readonly RunText[] {
     const { effects } = this.question;
     if (this.#judged === undefined && effects !== undefined && !effects.some(isRun)) return NO_RUNS;
-    return [...new Set(this.parts.flatMap(({ part }) => (part.run === undefined ? [] : [part.run])))];
+    this.#runs ??= runsOf(this.parts);
+    return this.#runs;
   }
 
   /** What the commands are seen to touch, from where the call starts; nothing where they were not looked at. */
   get seen(): readonly Effect[] {
     if (this.#judged === undefined) return NO_EFFECTS;
-    return this.#judged.flatMap(({ part: { seen, run } }) =>
-      seen === undefined ? [] : [rebase(seen, run?.cwd)],
-    );
+    this.#seen ??= seenIn(this.#judged);
+    return this.#seen;
   }
 
   /** The first part, and the rule, of which nobody can say whether the rule matches it. */
@@ -109,6 +111,18 @@ export class Judgement implements Circumstances {
     }
     return known.has(JSON.stringify(seen));
   }
+}
+
+function runsOf(parts: readonly JudgedPart[]): readonly RunText[] {
+  const runs: RunText[] = [];
+  for (const { part } of parts) if (part.run !== undefined && !runs.includes(part.run)) runs.push(part.run);
+  return runs.length === 0 ? NO_RUNS : runs;
+}
+
+function seenIn(parts: readonly JudgedPart[]): readonly Effect[] {
+  const effects: Effect[] = [];
+  for (const { part } of parts) if (part.seen !== undefined) effects.push(rebase(part.seen, part.run?.cwd));
+  return effects.length === 0 ? NO_EFFECTS : effects;
 }
 
 const NO_EFFECTS: readonly Effect[] = Object.freeze([]);
