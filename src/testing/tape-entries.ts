@@ -25,7 +25,7 @@ export interface TapeEntry extends TapeRecord {
  * @throws ToolError `config_invalid` for what is no record, with its place.
  */
 export function toTapeRecords(recorded: string | Iterable<unknown>): readonly TapeRecord[] {
-  const values = typeof recorded === 'string' ? parseLines(recorded) : [...recorded];
+  const values = typeof recorded === 'string' ? parseLines(recorded) : listOf(recorded);
   return values.flatMap((value, at) => {
     if (!isObject(value)) throw refuse(at, 'it is no object');
     if ('kind' in value && value.kind !== 'call') return [];
@@ -33,6 +33,16 @@ export function toTapeRecords(recorded: string | Iterable<unknown>): readonly Ta
       throw refuse(at, 'a call needs "toolName", "args" and, once it is settled, "result"');
     return [value];
   });
+}
+
+function listOf(recorded: unknown): readonly unknown[] {
+  if (typeof recorded === 'object' && recorded !== null && Symbol.iterator in recorded)
+    return [...(recorded as Iterable<unknown>)];
+  const what = recorded === null ? 'null' : `a value of type ${typeof recorded}`;
+  throw new ToolError(
+    'config_invalid',
+    `Cannot make a tape of ${what}: give what "toolexec journal export" wrote, as text or as its lines, or records of a journal.`,
+  );
 }
 
 /** A long output is one value; a batch holds few. */
@@ -63,5 +73,6 @@ function isObject(value: unknown): value is object {
 }
 
 function refuse(at: number, problem: string): ToolError {
-  return new ToolError('config_invalid', `Cannot make a tape: record ${at + 1}: ${problem}.`);
+  const sentence = problem.endsWith('.') ? problem : `${problem}.`;
+  return new ToolError('config_invalid', `Cannot make a tape: record ${at + 1}: ${sentence}`);
 }
