@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
+import { defineTool } from '../engine/declare/define-tool.js';
 import { living, sleepToken } from '../process/fixtures/nasty-trees.js';
 import { builtinTools } from './builtin-tools.js';
 import { createExecutor } from './create-executor.js';
@@ -112,7 +113,32 @@ describe('bash with run_in_background', () => {
       command: `: ${'x'.repeat(200_000)}`,
       run_in_background: true,
     });
-    expect(error?.code).toBe('spawn_failed');
+    expect(error).toMatchObject({ code: 'spawn_failed', details: { errno: 'E2BIG', executed: 'no' } });
+  });
+
+  it.each(['bash', 'run_command'])(
+    'is answered as not executed where it cannot be started: %s',
+    async (name) => {
+      await using other = createExecutor({ root, approver: null, policy: null });
+      const { error } = await other.execute(name, { command: `: ${'x'.repeat(200_000)}` });
+      expect(error).toMatchObject({ code: 'spawn_failed', details: { executed: 'no' } });
+    },
+  );
+
+  it('was executed where a tool starts one after another, and the last cannot be started', async () => {
+    const twice = defineTool({
+      name: 'twice',
+      description: 'd',
+      input: { type: 'object' },
+      async execute(_, ctx) {
+        await ctx.processes.run({ shell: 'sh', command: 'true' });
+        await ctx.processes.run({ shell: 'sh', command: `: ${'x'.repeat(200_000)}` });
+        return 'never';
+      },
+    });
+    await using other = createExecutor({ root, approver: null, policy: null, tools: [twice] });
+    const { error } = await other.execute('twice', {});
+    expect(error).toMatchObject({ code: 'spawn_failed', details: { executed: 'yes' } });
   });
 
   it('is refused when there are 32 already', async () => {

@@ -71,13 +71,18 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
         code,
         message: prefixed ? `${toolName} failed: ${message}` : message,
         ...(isObject(details) ? { details: details as JsonObject } : {}),
-        executed: 'yes',
+        executed: code === 'spawn_failed' && saysNo(details) ? 'no' : 'yes',
       },
     };
   } catch {
     // It throws when it is looked at.
     return panic(thrown);
   }
+}
+
+/** What could not be started has done nothing, where its tool says that this was all. */
+function saysNo(details: unknown): boolean {
+  return isObject(details) && 'executed' in details && details.executed === 'no';
 }
 
 /** More than is shown of a panic: it is cut when it is clean, so that no half of a secret stays. */

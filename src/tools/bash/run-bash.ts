@@ -11,6 +11,7 @@ import {
   streamText,
   withNotice,
 } from '../command-report.js';
+import { started } from '../started.js';
 import { wallMetadata } from '../wall-report.js';
 import type { BashArgs } from './bash-tool.js';
 import { shortenOutput } from './shorten-output.js';
@@ -20,10 +21,12 @@ export function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
 }
 
 async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const { id, cwd, status, wall } = await ctx.processes.startShell({
-    ...commandOf(args),
-    ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
-  });
+  const { id, cwd, status, wall } = await started(
+    ctx.processes.startShell({
+      ...commandOf(args),
+      ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
+    }),
+  );
   return {
     text: `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
     metadata: {
@@ -37,7 +40,7 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
 }
 
 async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run({ ...commandOf(args), clean: true });
+  const outcome = await started(ctx.processes.run({ ...commandOf(args), clean: true }));
   const { outputRef } = outcome;
   const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
   const short = shortenOutput(printed, printedBytes(outcome), outputRef);

@@ -1,10 +1,11 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput } from '../../contract/tool.js';
 import { commandError, commandMetadata, isIncomplete, streamText, withNotice } from '../command-report.js';
+import { started } from '../started.js';
 import type { RunCommandArgs } from './run-command-tool.js';
 
 export async function runInSh(args: RunCommandArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const outcome = await ctx.processes.run({ shell: 'sh', command: args.command, clean: true });
+  const outcome = await started(ctx.processes.run({ shell: 'sh', command: args.command, clean: true }));
   const stdout = streamText(outcome.stdout);
   const stderr = streamText(outcome.stderr);
   const text = withNotice(stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`, outcome);
