@@ -21,6 +21,11 @@ export interface RunOptions {
    * the executor's own, in which every delivery is a call of its own.
    */
   readonly conversation?: string;
+  /**
+   * Nothing is answered from the record: what was delivered before in this conversation runs anew, as calls of their own
+   * that nothing attaches to. Not while the conversation waits for the person. Default false.
+   */
+  readonly again?: boolean;
   /** After the first failure the remaining calls are answered `cancelled`. Default false. */
   readonly failFast?: boolean;
   /** Calls at a time, in call order, whatever they touch. Default 1; with `parallel` 8. */

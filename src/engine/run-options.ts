@@ -19,6 +19,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
     'a text that is not empty',
   ),
   agent: option(undefined, (value) => typeof value === 'string' && value !== '', 'a text that is not empty'),
+  again: option(undefined, isBoolean, 'true or false'),
   failFast: option(undefined, isBoolean, 'true or false'),
   concurrency: option(undefined, isWhole(1), 'a whole number from 1'),
   parallel: option(undefined, isBoolean, 'true or false'),
@@ -42,6 +43,11 @@ function isMessage(value: unknown): boolean {
   const { text, model, provider } = value as Partial<Record<keyof BatchMessage, unknown>>;
   const isName = (name: unknown): boolean => name === undefined || typeof name === 'string';
   return typeof text === 'string' && isName(model) && isName(provider);
+}
+
+/** Whether a call that was delivered before is answered from the record: only where the caller has named what it belongs to. */
+export function attaches({ conversation, again }: RunOptions): boolean {
+  return conversation !== undefined && again !== true;
 }
 
 /** @throws ToolError `bad_args` when calls are no array. */

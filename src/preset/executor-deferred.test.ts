@@ -94,6 +94,10 @@ describe('a batch that is put off', () => {
     expect(other).toMatchObject({ error: { code: 'cancelled' }, metadata: { waits_for: id } });
     expect(other?.error?.message).toContain(`waits for approval. Decide with "toolexec approve ${id}"`);
     expect(other?.error?.message).not.toContain('recover');
+    const anew = { conversation: 'c1', again: true };
+    expect(await later.run([{ id: 'y', name: 'pay', args: { to: 'eve' } }], anew)).toMatchObject([
+      { error: { code: 'cancelled' }, metadata: { waits_for: id } },
+    ]);
     // Delivered again, it still waits.
     expect(await later.run(CALLS, { conversation: 'c1' })).toMatchObject([
       { error: { code: 'approval_unavailable' }, metadata: { pending: true } },

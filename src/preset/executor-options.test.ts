@@ -95,6 +95,7 @@ describe('RunOptions', () => {
     ['signal', { signal: {} }],
     ['conversation', { conversation: '' }],
     ['conversation', { conversation: 7 }],
+    ['again', { again: 'yes' }],
     ['failFast', { failFast: 'yes' }],
     ['concurrency', { concurrency: 0 }],
     ['concurrency', { concurrency: 1.5 }],

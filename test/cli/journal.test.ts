@@ -38,6 +38,18 @@ describe('toolexec run and its journal', () => {
     expect(stderr).not.toContain('journal');
   });
 
+  it('records what runs anew in its conversation; what comes after that is answered from the first', async () => {
+    const run = (...more: string[]) =>
+      toolexec.run(['run', toolexec.json('r.json', COUNT), '--yes', '--conversation', 'c', ...more]);
+    await run();
+    expect(blocksOf((await run('--again')).stdout)[0]?.content.trim()).toBe('2');
+    expect(blocksOf((await run()).stdout)[0]?.content.trim()).toBe('1');
+    expect(times()).toBe(2);
+    const { stdout } = await toolexec.run(['journal', 'list', '--json']);
+    const batches = JSON.parse(stdout) as { conversation: string }[];
+    expect(batches.map(({ conversation }) => conversation)).toEqual(['c', 'c', 'c']);
+  });
+
   it('knows a call of the same conversation in another response', async () => {
     const more = message(
       ['bash', { command: 'echo once >> count; wc -l < count' }],

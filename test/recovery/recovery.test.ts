@@ -291,6 +291,21 @@ describe('recovery', () => {
     expect(runs).toHaveLength(1);
   });
 
+  it('runs anew what is asked for so, under another key and beside what the first delivery gave', async () => {
+    const { root, journal } = newDesk();
+    const { tool, runs } = counting();
+    const executor = executorFor({ root, journal, tools: [tool] });
+    const calls = [call('write_file', { path: 'x' })];
+    const first = await executor.run(calls, { conversation: 'c' });
+    await executor.run(calls, { conversation: 'c', again: true });
+    expect(runs).toHaveLength(2);
+    const keys = (runs as [unknown, string][]).map(([, key]) => key);
+    expect(new Set(keys).size).toBe(2);
+    const [third] = await executor.run(calls, { conversation: 'c' });
+    expect(third).toMatchObject({ output: first[0]?.output, metadata: { replayed: true } });
+    expect(runs).toHaveLength(2);
+  });
+
   it('gives the same idempotency key to every delivery, and runs a call again only under another id', async () => {
     const { root, journal } = newDesk();
     await leave(journal, { started: 0 });

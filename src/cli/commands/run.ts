@@ -39,12 +39,7 @@ export async function runResponse(
   const conversation = conversationOf(options, response);
   const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
   const waits = isReal && (await settleLeft(executor, conversation, display, surroundings));
-  // What waits holds its conversation also against running anew.
-  const again = options.again === true && !waits;
-  const runOptions = {
-    ...toRunOptions(options, settled, response),
-    ...(again ? {} : { conversation }),
-  };
+  const runOptions = { ...toRunOptions(options, settled, response), conversation };
   if (settled.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
   const { results, interrupted } = await runBatch({
@@ -76,7 +71,6 @@ export function isPutOff({ metadata }: ToolResult): boolean {
   return metadata.waits_for !== undefined;
 }
 
-/** Outside of any conversation every delivery is a call of its own: that is `--again`. */
 function conversationOf({ conversation }: ResponseOptions, { text }: ModelResponse): string {
   return conversation ?? `response:${createHash('sha256').update(text).digest('hex')}`;
 }
@@ -89,6 +83,7 @@ function toRunOptions(
   return {
     parallel,
     dryRun: options.dryRun === true,
+    again: options.again === true,
     failFast: options.failFast === true,
     defer: options.defer === true,
     origin: toOrigin(response, executor.root),

@@ -4,7 +4,7 @@ import type { CallKey, Journal } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { reasonOf } from '../record/reason-of.js';
 import { failure, notRun } from '../record/results.js';
-import { checkCalls, incomingIsOver } from '../run-options.js';
+import { attaches, checkCalls, incomingIsOver } from '../run-options.js';
 import type { EngineSettings } from '../settings.js';
 import { recordReceived } from './record-received.js';
 import { RECEIVE, toReceivedData, toStreamArgs } from './stream-record.js';
@@ -82,7 +82,7 @@ export class IncomingCalls implements IncomingBatch {
     await recordReceived(journal, settings, {
       id: this.id,
       conversation,
-      attach: options.conversation !== undefined,
+      attach: attaches(options),
       calls: this.#calls,
       results,
       ...this.#message(),

@@ -3,6 +3,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { BatchMessage, CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { attaches } from '../run-options.js';
 
 /** The name under which the journal keeps a response that is coming in. */
 export const RECEIVE = 'receive';
@@ -19,10 +20,10 @@ export interface ReceivedStream {
   readonly origin?: JsonObject;
 }
 
-export function toStreamArgs(batch: string, { conversation, message, origin }: RunOptions): JsonObject {
+export function toStreamArgs(batch: string, options: RunOptions): JsonObject {
+  const { message, origin } = options;
   const { text: _, ...by } = message ?? { text: '' };
-  const attach = conversation !== undefined;
-  return { batch, attach, ...by, ...(origin === undefined ? {} : { origin }) };
+  return { batch, attach: attaches(options), ...by, ...(origin === undefined ? {} : { origin }) };
 }
 
 /** @throws ToolError `bad_args` for calls that are no plain data. */

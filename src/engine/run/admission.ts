@@ -10,6 +10,7 @@ import { toPlannedCall } from '../plan/to-plan.js';
 import { attachToRecord } from '../record/attach.js';
 import type { Recorder } from '../record/recorder.js';
 import { refuseReady } from '../record/refuse-ready.js';
+import { attaches } from '../run-options.js';
 import type { BatchParts } from './batch-parts.js';
 import { stackOf } from './outcome.js';
 
@@ -132,7 +133,23 @@ export class Admission {
   }
 
   #record(recorder: Recorder): Promise<void> | undefined {
-    const attach = this.#parts.options.conversation !== undefined;
+    const { options } = this.#parts;
+    if (options.again === true && options.conversation !== undefined) return this.#recordAnew(recorder);
+    return this.#recordAs(recorder, attaches(options));
+  }
+
+  /** What waits holds its conversation also against running anew: then it is answered like any other delivery. */
+  async #recordAnew(recorder: Recorder): Promise<void> {
+    const { conversation, settings } = this.#parts.scope;
+    try {
+      const waiting = await settings.journal?.batches({ conversation, waiting: true, limit: 1 });
+      await this.#recordAs(recorder, waiting !== undefined && waiting.length > 0);
+    } catch (error) {
+      this.#unrecorded(error);
+    }
+  }
+
+  #recordAs(recorder: Recorder, attach: boolean): Promise<void> | undefined {
     try {
       const accepted = recorder.accept(attach, this.#judged);
       if (accepted instanceof Promise) {

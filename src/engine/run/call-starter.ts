@@ -7,6 +7,7 @@ import type { ReadyCall } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { Recorder } from '../record/recorder.js';
 import { failure, notRun } from '../record/results.js';
+import { attaches } from '../run-options.js';
 import type { Agreements } from './admission.js';
 import type { BatchParts } from './batch-parts.js';
 import type { CallOwner, CallParts, Stoppable } from './call-parts.js';
@@ -125,8 +126,8 @@ export class CallStarter implements CallOwner, Agreements {
 
   idempotencyKey({ index, ready: { call } }: CallParts): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
-    const { conversation } = this.#parts.options;
-    return conversation === undefined ? `${this.#parts.scope.id}/${index}` : `${conversation}/${call.id}`;
+    const { options, scope } = this.#parts;
+    return attaches(options) ? `${scope.conversation}/${call.id}` : `${scope.id}/${index}`;
   }
 
   #run(index: number, ready: ReadyCall): ToolResult | undefined {
