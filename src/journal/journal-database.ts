@@ -240,7 +240,14 @@ export class JournalDatabase {
     return number;
   }
 
+  /** Everything is in the one file then, where nobody else is at work on it. */
   close(): void {
+    try {
+      // A connection that was closed lives on in the driver as long as its statements do, and leaves this to nobody.
+      this.sqlite.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is not in the file yet is in the one beside it.
+    }
     this.sqlite.close();
   }
 }

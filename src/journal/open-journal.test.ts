@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -84,6 +85,18 @@ describe('openJournal()', () => {
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     database.close();
     await journal.close();
+  });
+
+  it('is one file once it is closed, which can be copied', async () => {
+    const path = join(directory, 'journal.db');
+    const journal = openJournal(path);
+    await journal.accept(batchEntry('b1', [callEntry('x')]));
+    await journal.close();
+    const copy = join(directory, 'copy.db');
+    copyFileSync(path, copy);
+    const copied = openJournal(copy);
+    expect((await copied.batches()).map(({ id }) => id)).toEqual(['b1']);
+    await copied.close();
   });
 
   it('leaves a database of another program as it is', async () => {
