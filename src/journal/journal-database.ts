@@ -162,8 +162,8 @@ export class JournalDatabase {
   }
 
   takeNumbers(calls: number): void {
-    const ends = this.findEnds();
-    this.ends = { ...ends, next: ends.next + calls + 1 };
+    const { commit, head, next } = this.findEnds();
+    this.ends = { commit, head, next: next + calls + 1 };
   }
 
   private findEnds(): Ends {

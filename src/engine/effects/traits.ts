@@ -34,3 +34,9 @@ export function riskOfEffects(effects: readonly Effect[]): Risk {
 export function isRisk(value: unknown): value is Risk {
   return typeof value === 'string' && Object.hasOwn(ORDER, value);
 }
+
+/** By index: this is asked of every call. */
+export function runsCommand(effects: readonly Effect[]): boolean {
+  for (let index = 0; index < effects.length; index++) if (effects[index]?.kind === 'run') return true;
+  return false;
+}

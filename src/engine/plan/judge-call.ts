@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Effect, Risk } from '../../contract/effect.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
@@ -9,16 +10,16 @@ import { settleArguments } from '../../schema/settle-arguments.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { settleEffects } from '../effects/settle-effects.js';
-import { isRisk, isSideEffecting, riskOfEffects } from '../effects/traits.js';
+import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../effects/traits.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings, WallVerdict } from '../settings.js';
 import { askPolicy, screenByPolicy } from './ask-policy.js';
 import { holdFast } from './hold-fast.js';
 import { answerWith, judgeWall } from './judge-wall.js';
-import { type JudgedCall, ReadyCall, type ReadyParts, type ResolvedCall } from './judged-call.js';
+import { type JudgedCall, ReadyCall, type ReadyParts } from './judged-call.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
-import { refuse } from './refuse.js';
+import { type Refusal, refuse } from './refuse.js';
 
 /** Where a call stands in its batch. */
 export interface BatchPosition {
@@ -37,60 +38,70 @@ export function judgeCall(
   at: BatchPosition,
   settings: EngineSettings,
 ): JudgedCall | Promise<JudgedCall> {
-  const screened = screen(call, at, settings);
-  if ('kind' in screened) return screened;
-  const { tool } = screened;
+  const byMode = modeAnswer(call, settings);
+  if (byMode !== undefined) return byMode;
+  const tool = settings.registry.find(call.name);
+  const screened = screen(call, at, tool, settings);
+  if (screened !== undefined) return refuse(call, screened, settings);
+  if (tool === undefined) return refuse(call, unknownIn(settings, call), settings);
+  const max = settings.limits.maxToolCallsPerBatch;
+  if (at.index >= max) return refuse(call, tooMany(at, max), settings);
   const settled = settleArguments(call.args, {
     maxBytes: maxArgsBytes(tool, settings),
   });
   if (!settled.ok) {
     return refuse(call, { code: settled.code, message: argumentMessage(tool, settled, settings) }, settings);
   }
-  const known: ToolCall = Object.freeze({ ...call, args: settled.value });
-  const cannotCheck = (error: unknown): JudgedCall => {
-    const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
-    return refuse(known, { code: 'bad_args', message }, settings);
-  };
+  const known = withArguments(call, settled.value);
   try {
     const checked = compiledTool(tool).input.check(settled.value);
     if (!(checked instanceof Promise)) return judgeChecked(known, tool, checked, settings);
-    return checked.then((answer) => judgeChecked(known, tool, answer, settings)).catch(cannotCheck);
+    return checked
+      .then((answer) => judgeChecked(known, tool, answer, settings))
+      .catch((error: unknown) => cannotCheck(known, tool, error, settings));
   } catch (error) {
-    return cannotCheck(error);
+    return cannotCheck(known, tool, error, settings);
   }
+}
+
+// Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
+function withArguments({ id, name, reason }: ToolCall, args: JsonObject): ToolCall {
+  return Object.freeze(reason === undefined ? { id, name, args } : { id, name, args, reason });
+}
+
+function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): JudgedCall {
+  const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
+  return refuse(call, { code: 'bad_args', message }, settings);
 }
 
 function screen(
   call: ToolCall,
   at: BatchPosition,
+  tool: Tool | undefined,
   settings: EngineSettings,
-): ResolvedCall | { readonly tool: Tool } {
-  const byMode = modeAnswer(call, settings);
-  if (byMode !== undefined) return byMode;
-  const answer = (code: ErrorCode, message: string, details?: unknown): ResolvedCall =>
-    refuse(call, { code, message, details }, settings);
-  const tool = settings.registry.find(call.name);
-  const screened = screenByPolicy(settings, call, tool);
-  if (screened?.code === 'policy_disabled') return answer(screened.code, screened.reason);
-  if (at.duplicate) {
-    return answer(
-      'duplicate_tool_call_id',
-      `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
-    );
+): Refusal | undefined {
+  const answer = screenByPolicy(settings, call, tool);
+  if (at.duplicate && answer?.code !== 'policy_disabled') {
+    return {
+      code: 'duplicate_tool_call_id',
+      message: `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
+    };
   }
-  if (screened !== undefined) return answer(screened.code ?? 'policy_denied', screened.reason);
-  if (tool === undefined) {
-    const names = settings.registry.list().flatMap(({ name, aliases }) => [name, ...aliases]);
-    const { message, details } = unknownTool(call.name, names);
-    return answer('unknown_tool', message, details);
-  }
-  const max = settings.limits.maxToolCallsPerBatch;
-  if (at.index < max) return { tool };
-  return answer(
-    'limit_exceeded',
-    `Too many tool calls: this is call ${at.index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
-    { limit: 'maxToolCallsPerBatch', max },
-  );
+  return answer && { code: answer.code ?? 'policy_denied', message: answer.reason };
+}
+
+function unknownIn({ registry }: EngineSettings, call: ToolCall): Refusal {
+  const names = registry.list().flatMap(({ name, aliases }) => [name, ...aliases]);
+  const { message, details } = unknownTool(call.name, names);
+  return { code: 'unknown_tool', message, details };
+}
+
+function tooMany({ index }: BatchPosition, max: number): Refusal {
+  return {
+    code: 'limit_exceeded',
+    message: `Too many tool calls: this is call ${index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
+    details: { limit: 'maxToolCallsPerBatch', max },
+  };
 }
 
 type Settled = Extract<ReturnType<typeof settleArguments>, { ok: false }>;
@@ -122,18 +133,25 @@ function judgeChecked(
   const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
-  const loading = said.declared.some(isRun) ? settings.loadAnalysis() : undefined;
-  return loading === undefined
-    ? judgeSaid(call, tool, { ...said, parsed }, settings)
-    : loading.then(() => judgeSaid(call, tool, { ...said, parsed }, settings));
+  const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
+  if (loading !== undefined) return judgeLoaded(loading, call, said, settings);
+  return judgeSaid(call, said, settings);
 }
 
-const isRun = ({ kind }: Effect): boolean => kind === 'run';
+// Apart, because most calls come by without: a closure would cost each of them.
+async function judgeLoaded(
+  loading: Promise<void>,
+  call: ToolCall,
+  said: Declared,
+  settings: EngineSettings,
+): Promise<JudgedCall> {
+  await loading;
+  return judgeSaid(call, said, settings);
+}
 
 function judgeSaid(
   call: ToolCall,
-  tool: Tool,
-  { parsed, declared, requires }: Declared & { readonly parsed: unknown },
+  { tool, parsed, declared, requires }: Declared,
   settings: EngineSettings,
 ): JudgedCall | Promise<JudgedCall> {
   const { effects, violation } = placeEffects(declared, settings);
@@ -200,6 +218,8 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
 
 interface Declared {
+  readonly tool: Tool;
+  readonly parsed: unknown;
   readonly declared: readonly Effect[];
   readonly requires: boolean;
 }
@@ -215,7 +235,7 @@ function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSetting
     const { requiresApproval = false } = tool;
     const requires: unknown =
       typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;
-    if (typeof requires === 'boolean') return { declared, requires };
+    if (typeof requires === 'boolean') return { tool, parsed, declared, requires };
     return {
       error: new TypeError(`requiresApproval must answer true or false, not with ${typeof requires}`),
     };

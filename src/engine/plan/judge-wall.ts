@@ -1,5 +1,6 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
+import { runsCommand } from '../effects/traits.js';
 import type { CommandGuard, WallVerdict } from '../settings.js';
 
 /**
@@ -11,7 +12,7 @@ export function judgeWall(
   declared: readonly Effect[],
   { disposition }: PolicyAnswer,
 ): WallVerdict | Promise<WallVerdict> {
-  if (disposition === 'pre_resolved' || !declared.some(({ kind }) => kind === 'run')) return FINE;
+  if (disposition === 'pre_resolved' || !runsCommand(declared)) return FINE;
   const known = guard.known();
   if (known !== undefined) return known;
   return guard.isRequired || disposition === 'execute_now' ? guard.look() : FINE;
