@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { BatchScope } from './batch-scope.js';
-import type { Stop } from './stop.js';
+import type { Timed } from './deadlines.js';
 
 /** What one run of a call is made of. */
 export interface CallParts {
@@ -15,11 +15,6 @@ export interface CallParts {
   readonly owner: CallOwner;
 }
 
-/** A run, as far as its owner cares. */
-export interface Stoppable {
-  stop(stop: Stop): void;
-}
-
 /** Who has started a call: one object for a batch, because closures for every call cost more than the call. */
 export interface CallOwner {
   idempotencyKey(parts: CallParts): string;
@@ -28,7 +23,7 @@ export interface CallOwner {
   /** Records a process that the call has started, or how it ended. Nobody waits for it. */
   noteProcess(parts: CallParts, data: JsonObject): void;
   /** Told once, when the call has its answer; where `start` gave it at once, nobody takes it here. */
-  ended(run: Stoppable, parts: CallParts, late: ToolResult | undefined): void;
+  ended(run: Timed, parts: CallParts, late: ToolResult | undefined): void;
   /** Told what a tool handed in after its call was answered. */
   late(parts: CallParts, result: ToolResult): void;
 }

@@ -6,6 +6,7 @@ import { adoptResult, markFinal } from '../record/adopt-result.js';
 import { finalize } from '../record/finalize.js';
 import { CallContext } from './call-context.js';
 import type { CallParts } from './call-parts.js';
+import type { Timed } from './deadlines.js';
 import { runOnion } from './onion.js';
 import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
 import { type Stop, stoppedOutcome } from './stop.js';
@@ -25,7 +26,9 @@ const UNWIND_MS = 100;
  * 2. Once answered, no timer of ours is left and every handle of the tool is dead.
  * 3. What comes after the answer is handed to its owner and changes nothing.
  */
-export class CallRun implements StrayErrorOwner {
+export class CallRun implements StrayErrorOwner, Timed {
+  readonly timeoutMs: number;
+  readonly dueAt: number;
   readonly #parts: CallParts;
   readonly #context: CallContext;
   readonly #startedAt: number;
@@ -35,7 +38,6 @@ export class CallRun implements StrayErrorOwner {
   #handIn: ((result: ToolResult) => void) | undefined = undefined;
   /** What the tool was answered with, before middleware. */
   #own: ToolResult | undefined = undefined;
-  #clearTimer: (() => void) | undefined = undefined;
   #clearGrace: (() => void) | undefined = undefined;
   #clearUnwind: (() => void) | undefined = undefined;
   #stop: Stop | undefined = undefined;
@@ -50,6 +52,8 @@ export class CallRun implements StrayErrorOwner {
     this.#parts = parts;
     this.#context = new CallContext(parts);
     this.#startedAt = parts.scope.settings.clock.monotonic();
+    this.timeoutMs = parts.timeoutMs;
+    this.dueAt = this.#startedAt + parts.timeoutMs;
   }
 
   /** Starts the call; to be called once. Answers at once when the tool does; else the owner is told. */
@@ -58,8 +62,6 @@ export class CallRun implements StrayErrorOwner {
     if (settings.middleware.length === 0) this.#startTool();
     else this.#startOnion();
     if (this.#answer !== undefined) return this.#answer;
-    const { timeoutMs } = this.#parts;
-    this.#clearTimer = settings.clock.after(timeoutMs, () => this.stop({ cause: 'timeout', timeoutMs }));
     this.#isLate = true;
     return undefined;
   }
@@ -70,7 +72,6 @@ export class CallRun implements StrayErrorOwner {
     this.#stop = stop;
     // A tool may be who stops it.
     this.#isForeign = true;
-    this.#clearTimer?.();
     const graceMs = this.#context.lease.processes > 0 ? PROCESS_GRACE_MS : GRACE_MS;
     this.#abort(stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe').error.message);
     const { clock, middleware } = this.#parts.scope.settings;
@@ -256,7 +257,6 @@ export class CallRun implements StrayErrorOwner {
   #finish(result: ToolResult): void {
     if (this.#answer !== undefined) return;
     this.#answer = result;
-    this.#clearTimer?.();
     this.#clearGrace?.();
     this.#clearUnwind?.();
     if (!this.#toolDone) {

@@ -10,8 +10,9 @@ import { failure, notRun } from '../record/results.js';
 import { attaches } from '../run-options.js';
 import type { Agreements } from './admission.js';
 import type { BatchParts } from './batch-parts.js';
-import type { CallOwner, CallParts, Stoppable } from './call-parts.js';
+import type { CallOwner, CallParts } from './call-parts.js';
 import { CallRun } from './call-run.js';
+import { Deadlines, type Timed } from './deadlines.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import { timeoutFor } from './timeout-for.js';
 
@@ -24,7 +25,9 @@ export interface CallTaker {
 export class CallStarter implements CallOwner, Agreements {
   readonly #parts: BatchParts;
   readonly #taker: CallTaker;
-  #running: Stoppable[] = NONE_RUNNING;
+  #running: Timed[] = NONE_RUNNING;
+  /** Made when a call is not answered at once. */
+  #deadlines: Deadlines | undefined;
   #approved: Map<number, string> | undefined;
   #taken: Set<number> | undefined;
 
@@ -42,6 +45,11 @@ export class CallStarter implements CallOwner, Agreements {
   /** Tells what runs to end; what starts later looks at the switch. */
   stop(stop: Stop): void {
     for (const run of [...this.#running]) run.stop(stop);
+  }
+
+  /** All calls have their answers. */
+  end(): void {
+    this.#deadlines?.end();
   }
 
   /** The answer, where it is there at once; else the taker is handed it. */
@@ -105,7 +113,7 @@ export class CallStarter implements CallOwner, Agreements {
     return this.#taken?.has(index) === true;
   }
 
-  ended(run: Stoppable, { index }: CallParts, late: ToolResult | undefined): void {
+  ended(run: Timed, { index }: CallParts, late: ToolResult | undefined): void {
     if (this.#running.length === 1 && this.#running[0] === run) this.#running = NONE_RUNNING;
     else this.#running = this.#running.filter((other) => other !== run);
     if (late !== undefined) this.#taker.answered(index, late);
@@ -144,12 +152,17 @@ export class CallStarter implements CallOwner, Agreements {
     // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
     if (this.#running.length === 0) this.#running = [run];
     else this.#running.push(run);
-    return run.start();
+    const answer = run.start();
+    if (answer === undefined) {
+      this.#deadlines ??= new Deadlines(scope.settings.clock, () => this.#running);
+      this.#deadlines.watch(run);
+    }
+    return answer;
   }
 }
 
 /** Never changed. */
-const NONE_RUNNING: Stoppable[] = [];
+const NONE_RUNNING: Timed[] = [];
 
 /** How a call is answered that was stopped before it started. */
 export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): ToolResult {
