@@ -86,11 +86,37 @@ describe('a journal', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
+  it('is not alone beside a process that has it open several times', async () => {
+    const first = await open();
+    await first.accept(batchEntry('b1', [callEntry('x')]));
+    await open();
+    const looker = startWriter('w', true, 1);
+    const [chunk] = (await once(looker.stdout, 'data')) as [Buffer];
+    looker.stdin.end();
+    await once(looker, 'close');
+    expect(Number(chunk)).toBe(0);
+    // And what is written after that is in the file.
+    await first.accept(batchEntry('b2', [callEntry('x')]));
+    expect(await (await open()).batches()).toHaveLength(3);
+  });
+
+  it('is in the way of nobody who opens the file meanwhile', async () => {
+    const writers = ['a', 'b', 'c'].map((name) => startWriter(name, true, 25));
+    const told = writers.map(async (writer) => {
+      const [chunk] = (await once(writer.stdout, 'data')) as [Buffer];
+      writer.stdin.end();
+      expect(await once(writer, 'close')).toEqual([0, null]);
+      return Number(chunk);
+    });
+    const alone = await Promise.all(told);
+    expect(Math.max(...alone)).toBeGreaterThan(0);
+    const journal = await open();
+    expect(await journal.batches()).toHaveLength(75);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  }, 60_000);
+
   it('is alone again when the other process was killed, with all that it had written', async () => {
-    const batches = Array.from({ length: 50 }, (_, at) => batchEntry(`b${at}`, [callEntry('x')]));
-    const order = JSON.stringify({ door: new URL('open-journal.ts', import.meta.url).href, path, batches });
-    const args = ['--import', 'tsx', '--input-type=module', '-e', WRITER, order];
-    const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const writer = startWriter('w', false);
     await once(writer.stdout, 'data');
     const journal = await open();
     expect(await journal.isAlone?.()).toBe(false);
@@ -102,11 +128,35 @@ describe('a journal', () => {
   });
 });
 
+/** Another process that writes batches, and keeps the file open till its input ends, or opens and looks meanwhile. */
+function startWriter(name: string, looks: boolean, length = 50) {
+  const batches = Array.from({ length }, (_, at) => batchEntry(`${name}${at}`, [callEntry('x')]));
+  const door = new URL('open-journal.ts', import.meta.url).href;
+  const archive = new URL('open-archive.ts', import.meta.url).href;
+  const order = JSON.stringify({ door, archive, path, batches, looks });
+  const args = ['--import', 'tsx', '--expose-gc', '--input-type=module', '-e', WRITER, order];
+  return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+}
+
 const WRITER = `
-const { door, path, batches } = JSON.parse(process.argv[1]);
-const { openJournal } = await import(door);
-const journal = openJournal(path);
-for (const batch of batches) await journal.accept(batch);
-console.log('written');
-setInterval(() => {}, 1000);
+import { setTimeout } from 'node:timers/promises';
+const { door, archive, path, batches, looks } = JSON.parse(process.argv[1]);
+const [{ openJournal }, { openArchive }] = [await import(door), await import(archive)];
+let journal = openJournal(path);
+let alone = 0;
+for (const batch of batches) {
+  if (looks && (await journal.isAlone())) alone++;
+  await journal.accept(batch);
+  if (!looks) continue;
+  if (await journal.isAlone()) alone++;
+  await journal.close();
+  gc();
+  await setTimeout(Math.random() * 20);
+  gc();
+  openArchive(path).close();
+  journal = openJournal(path);
+}
+console.log(alone);
+process.stdin.resume();
+process.stdin.on('end', () => process.exit());
 `;

@@ -1,3 +1,4 @@
+import type { SqliteRow } from '../platform/sqlite.js';
 import type { JournalDatabase } from './journal-database.js';
 
 /**
@@ -10,15 +11,19 @@ export function isAlone(database: JournalDatabase): boolean {
   if (changeMode(database, 'WAL') !== 'wal' || changeMode(database, 'DELETE') !== 'delete') return false;
   // Who opens it at this very moment is in the way, and does the same.
   changeMode(database, 'WAL');
-  // The lock is there again with the first look.
-  database.prepared('SELECT 1 FROM workers LIMIT 1').get();
-  return true;
+  // The lock is there again with the first look, if nobody else has been faster.
+  return ask(database, 'SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
 }
 
-/** The mode that it is in then; undefined where others are in the way, or anything else: nothing is known then. */
+/** The mode that it is in then. */
 function changeMode(database: JournalDatabase, mode: 'DELETE' | 'WAL'): unknown {
+  return ask(database, `PRAGMA journal_mode = ${mode}`)?.journal_mode;
+}
+
+/** Undefined where others are in the way, or anything else: nothing is known then. */
+function ask(database: JournalDatabase, sql: string): SqliteRow | undefined {
   try {
-    return database.prepared(`PRAGMA journal_mode = ${mode}`).get()?.journal_mode;
+    return database.prepared(sql).get();
   } catch {
     return undefined;
   }

@@ -31,6 +31,9 @@ export interface JournalArchive {
   close(): void;
 }
 
+/** Others may have the file for themselves for a moment. */
+export const READER_WAIT_MS = 2000;
+
 /** @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal. */
 export function openArchive(path: string): JournalArchive {
   const guarded = <T>(read: () => T): T => {
@@ -40,7 +43,7 @@ export function openArchive(path: string): JournalArchive {
       throw journalFailure(path, error);
     }
   };
-  const database = guarded(() => openJournalDatabase(path));
+  const database = guarded(() => openJournalDatabase(path, READER_WAIT_MS));
   // One transaction: what others write meanwhile is not half seen, and they do not wait.
   guarded(() => database.prepared('BEGIN').run());
   return {

@@ -12,13 +12,14 @@ const BLOCKING_WAIT_MS = 2;
  * Opens a journal's file, makes it where there is none, and brings it to this version's schema. A file that is not a
  * journal, or a newer one, is left as it is.
  *
+ * @param waitMs what SQLite itself waits for others, for whoever does not try again.
  * @throws ToolError `journal_unavailable` for such a file; else the driver's or the operating system's error.
  */
-export function openJournalDatabase(path: string): JournalDatabase {
+export function openJournalDatabase(path: string, waitMs = BLOCKING_WAIT_MS): JournalDatabase {
   if (path !== IN_MEMORY) ensureJournalFile(path);
   const sqlite = openSqlite(path);
   try {
-    sqlite.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+    sqlite.exec(`PRAGMA busy_timeout = ${waitMs}`);
     checkIdentity(sqlite, path);
     sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     migrate(sqlite, path, MIGRATIONS);

@@ -87,6 +87,25 @@ describe('openJournal()', () => {
     await journal.close();
   });
 
+  it.skipIf(!existsSync('/proc/locks'))('keeps its lock when its process opens it once more', async () => {
+    const path = join(directory, 'journal.db');
+    const locks = () => {
+      const held = readFileSync('/proc/locks', 'latin1').split('\n');
+      return held.filter(
+        (line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(path).ino} `),
+      );
+    };
+    const first = openJournal(path);
+    await first.batches();
+    const before = locks().length;
+    expect(before).toBeGreaterThan(0);
+    const second = openJournal(path);
+    await second.batches();
+    expect(locks()).toHaveLength(before);
+    await first.close();
+    await second.close();
+  });
+
   it('is one file once it is closed, which can be copied', async () => {
     const path = join(directory, 'journal.db');
     const journal = openJournal(path);

@@ -115,8 +115,9 @@ export class SqliteJournal implements Journal {
     return this.read('read a conversation', (database) => readHistory(database, conversation));
   }
 
-  isAlone(): Promise<boolean> {
-    if (this.closing !== undefined) return Promise.reject(journalIsClosed('look who else uses it'));
+  async isAlone(): Promise<boolean> {
+    // Opens it, and waits for others who have it for themselves at this moment.
+    await this.read('look who else uses it', () => undefined);
     return this.commits.aside(isAlone);
   }
 

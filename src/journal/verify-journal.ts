@@ -4,6 +4,7 @@ import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { JournalRow } from './journal-row.js';
 import { linkHash, rowContent, sha256 } from './link-hash.js';
+import { READER_WAIT_MS } from './open-archive.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
 
@@ -23,7 +24,7 @@ export type Verification =
  */
 export function verifyJournal(path: string): Verification {
   try {
-    const database = openJournalDatabase(path);
+    const database = openJournalDatabase(path, READER_WAIT_MS);
     try {
       // One transaction, so that what others write meanwhile is not half seen.
       database.prepared('BEGIN').run();

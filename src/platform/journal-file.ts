@@ -1,9 +1,19 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errnoOf } from './fs-errno.js';
 
 /**
- * Makes sure that a file is there, without opening it for longer: one that is made is readable by its owner only
+ * Makes sure that a file is there and can be written, without opening one that is: to close it would end every lock that
+ * this process has on it, those of open journals with them. One that is made is readable by its owner only
  * (0600), and so is every directory that is made for it (0700). What exists keeps its mode.
  *
  * @throws the operating system's error.
@@ -11,7 +21,8 @@ import { errnoOf } from './fs-errno.js';
 export function ensureJournalFile(path: string): void {
   const absolute = resolve(path);
   makeDirectories(dirname(absolute));
-  closeSync(openSync(absolute, 'a', 0o600));
+  if (statSync(absolute, { throwIfNoEntry: false })?.isFile() === true) accessSync(absolute, constants.W_OK);
+  else closeSync(openSync(absolute, 'a', 0o600));
 }
 
 // Not Node's `recursive`: it never comes back where a file system says ENOENT for what cannot be made (/proc).
