@@ -25,11 +25,12 @@ export class BareJournal {
     this.#statements = prepareStatements(this.#database);
   }
 
-  /** Calls that start together and end together: two transactions, each with a link for the chain. */
+  /** Calls that start together and end together: two transactions, each with a link that names its rows. */
   record(count: number): void {
     const { begin, batch, call, claim, result, link, commit } = this.#statements;
     const first = this.#next;
     this.#next += count * 2;
+    let added = '';
     begin.run();
     for (let number = first; number < this.#next; number += 2) {
       const at = Date.now();
@@ -47,14 +48,17 @@ export class BareJournal {
         REASON,
       );
       claim.run(number + 1, WORKER, process.pid, at, at);
+      added += ` batches:${number} calls:${number + 1} claims:${number + 1}`;
     }
-    link.run(`claims:${first}`, HASH);
+    link.run(added.trimStart(), HASH);
     commit.run();
+    added = '';
     begin.run();
     for (let number = first; number < this.#next; number += 2) {
       result.run(number + 1, JSON.stringify(RESULT), null, Date.now());
+      added += ` results:${number + 1}`;
     }
-    link.run(`results:${first}`, HASH);
+    link.run(added.trimStart(), HASH);
     commit.run();
   }
 
