@@ -1,5 +1,5 @@
 import type { SqliteValue } from '../platform/sqlite.js';
-import { type BufferedRows, COLUMNS } from './row-buffer.js';
+import type { BufferedRows } from './row-buffer.js';
 
 /**
  * Views of this connection alone, which are nothing but what is inserted into them: one statement writes a call's start
@@ -44,17 +44,17 @@ export interface OneStatement {
 
 /** One call's start, or one call's end; undefined: these are other rows. */
 export function toOneStatement({ batches, calls, claims, results }: BufferedRows): OneStatement | undefined {
-  if (batches.length + calls.length + claims.length === 0) {
-    return results.length === COLUMNS.results.length ? { sql: END, values: results } : undefined;
-  }
-  const isStart =
-    batches.length === COLUMNS.batches.length &&
-    calls.length === COLUMNS.calls.length &&
-    claims.length === COLUMNS.claims.length &&
-    results.length === 0;
-  if (!isStart) return undefined;
+  const [batch] = batches;
+  const [call] = calls;
+  const [claim] = claims;
+  const [result] = results;
+  const count = batches.length + calls.length + claims.length + results.length;
+  if (count === 1) return result && { sql: END, values: result };
+  if (count !== 3 || batch === undefined || call === undefined || claim === undefined) return undefined;
+  const [number = null, , , ...ofCall] = call;
+  const [, ...ofClaim] = claim;
   // A call's batch and conversation are its batch's, and the claim is the call's.
-  return { sql: START, values: [...batches, ...calls.slice(0, 1), ...calls.slice(3), ...claims.slice(1)] };
+  return { sql: START, values: [...batch, number, ...ofCall, ...ofClaim] };
 }
 
 const START = `INSERT INTO start_at_once VALUES (${new Array<string>(22).fill('?').join(', ')})`;

@@ -119,7 +119,7 @@ export class JournalDatabase {
 
   private writeAtOnce(): boolean {
     const isReady = this.stage === 'put off' && this.last !== undefined;
-    const rows = isReady ? toOneStatement(this.rows.values) : undefined;
+    const rows = isReady ? toOneStatement(this.rows.rows) : undefined;
     if (rows === undefined) return false;
     const ends = this.nextEnds();
     try {

@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { Acceptance, BatchEntry, CallEntry } from '../contract/journal.js';
+import type { Acceptance, BatchEntry, CallEntry, CallKey } from '../contract/journal.js';
 import { callKey } from './call-key.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -29,17 +29,13 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
         addBatchNote(database, number, kind, text, entry.at);
       }
       const delivery = {
+        id: entry.id,
         batch: number,
         conversation: toStoredText(entry.conversation),
-        inBatch: new Map<string, number>(),
+        inBatch: rows.length > 1 ? new Map<string, number>() : undefined,
       };
-      const placed = rows.map((row, index) => {
-        const place = placeCall(database, delivery, row, number + 1 + index);
-        // A delivery that attached is no call of its own.
-        if (place.kind !== 'known') database.willHold(callKey(entry.id, index), number + 1 + index);
-        return place;
-      });
-      return placed.map((place, index) => toAcceptance(database, place, callKey(entry.id, index)));
+      const placed = rows.map((row, index) => placeCall(database, delivery, row, index));
+      return placed.map((place) => toAcceptance(database, place));
     },
   };
 }
@@ -134,29 +130,34 @@ function addBatch(database: JournalDatabase, entry: BatchEntry): number {
 }
 
 interface Delivery {
+  readonly id: string;
   readonly batch: number;
   readonly conversation: string;
-  /** The first delivery of every call id of this batch so far. */
-  readonly inBatch: Map<string, number>;
+  /** The first delivery of every call id of this batch so far, where it is of several. */
+  readonly inBatch: Map<string, number> | undefined;
 }
 
 interface Place {
   readonly kind: Acceptance['kind'];
+  readonly key: CallKey;
   /** The first delivery. */
   readonly first: number;
 }
 
 const ADD_REPEAT = 'INSERT INTO repeats (number, call) VALUES (?, ?)';
 
-function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, number: number): Place {
-  const twin = delivery.inBatch.get(row.callId);
+function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, index: number): Place {
+  const key = callKey(delivery.id, index);
+  const number = delivery.batch + 1 + index;
+  const twin = delivery.inBatch?.get(row.callId);
   const earlier = twin === undefined ? findEarlier(database, delivery.conversation, row) : undefined;
   const first = twin ?? earlier?.number ?? number;
-  delivery.inBatch.set(row.callId, first);
+  delivery.inBatch?.set(row.callId, first);
   if (earlier?.isSame === true) {
     database.prepared(ADD_REPEAT).run(number, first);
     database.chain('repeats', number, [number, first]);
-    return { kind: 'known', first };
+    // A delivery that attached is no call of its own.
+    return { kind: 'known', key, first };
   }
   const { callId, toolName, args, argsHash, effects, disposition, reason } = row;
   const { batch, conversation } = delivery;
@@ -173,7 +174,8 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
     reason,
   ];
   database.add('calls', number, values);
-  return { kind: first === number ? 'fresh' : 'conflict', first };
+  database.willHold(key, number);
+  return { kind: first === number ? 'fresh' : 'conflict', key, first };
 }
 
 function findEarlier(
@@ -189,10 +191,8 @@ function findEarlier(
   return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
 }
 
-function toAcceptance(database: JournalDatabase, place: Place, key: string): Acceptance {
-  if (place.kind === 'fresh') return { kind: 'fresh', key };
-  const record = readCall(database, place.first);
-  return place.kind === 'known'
-    ? { kind: 'known', key: record.key, record }
-    : { kind: 'conflict', key, record };
+function toAcceptance(database: JournalDatabase, { kind, key, first }: Place): Acceptance {
+  if (kind === 'fresh') return { kind, key };
+  const record = readCall(database, first);
+  return kind === 'known' ? { kind: 'known', key: record.key, record } : { kind: 'conflict', key, record };
 }

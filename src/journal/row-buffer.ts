@@ -5,8 +5,8 @@ const TABLES = ['batches', 'calls', 'claims', 'results'] as const;
 
 export type BufferedTable = (typeof TABLES)[number];
 
-/** Their values, one row behind the other. */
-export type BufferedRows = Readonly<Record<BufferedTable, readonly SqliteValue[]>>;
+export type BufferedRow = readonly SqliteValue[];
+export type BufferedRows = Readonly<Record<BufferedTable, readonly BufferedRow[]>>;
 
 /** A statement of eight rows takes two thirds of the time of eight statements, and one of 64 a tenth less. */
 const ROWS_AT_ONCE = [64, 8, 7, 6, 5, 4, 3, 2, 1] as const;
@@ -16,7 +16,7 @@ const ROWS_AT_ONCE = [64, 8, 7, 6, 5, 4, 3, 2, 1] as const;
  * Whoever wants to know whether a row is there already, or has to read it, flushes first.
  */
 export class RowBuffer {
-  readonly values: Readonly<Record<BufferedTable, SqliteValue[]>> = {
+  readonly rows: Readonly<Record<BufferedTable, BufferedRow[]>> = {
     batches: [],
     calls: [],
     claims: [],
@@ -26,9 +26,8 @@ export class RowBuffer {
 
   constructor(private readonly prepare: (sql: string) => SqliteStatement) {}
 
-  add(table: BufferedTable, row: readonly SqliteValue[]): void {
-    const values = this.values[table];
-    for (const value of row) values.push(value);
+  add(table: BufferedTable, row: BufferedRow): void {
+    this.rows[table].push(row);
     this.isEmpty = false;
   }
 
@@ -40,29 +39,37 @@ export class RowBuffer {
   }
 
   private write(table: BufferedTable): void {
-    const values = this.values[table];
-    const width = COLUMNS[table].length;
-    let at = 0;
-    while (at < values.length) {
-      const left = (values.length - at) / width;
-      const rows = ROWS_AT_ONCE.find((count) => count <= left) ?? 1;
-      const end = at + rows * width;
-      const some = at === 0 && end === values.length ? values : values.slice(at, end);
-      const written = this.prepare(insertInto(table, rows)).run(...some);
-      if (written !== rows) throw new Error(`a row of ${table} was there already`);
-      at = end;
+    const rows = this.rows[table];
+    for (let at = 0; at < rows.length; ) {
+      const left = rows.length - at;
+      const count = ROWS_AT_ONCE.find((some) => some <= left) ?? 1;
+      const written = this.prepare(insertInto(table, count)).run(...valuesOf(rows, at, count));
+      if (written !== count) throw new Error(`a row of ${table} was there already`);
+      at += count;
     }
-    if (at > 0) values.length = 0;
+    if (rows.length > 0) rows.length = 0;
   }
 
   clear(): void {
     if (this.isEmpty) return;
     this.isEmpty = true;
-    for (const table of TABLES) this.values[table].length = 0;
+    for (const table of TABLES) this.rows[table].length = 0;
   }
 }
 
-export const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
+/** Of so many rows, one behind the other. */
+function valuesOf(rows: readonly BufferedRow[], first: number, count: number): BufferedRow {
+  const [one = []] = rows;
+  if (count === 1) return rows[first] ?? one;
+  const values = new Array<SqliteValue>(count * one.length);
+  let at = 0;
+  for (let place = first; place < first + count; place++) {
+    for (const value of rows[place] ?? one) values[at++] = value;
+  }
+  return values;
+}
+
+const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
   batches: ['number', 'id', 'conversation', 'attach', 'size', 'accepted_at', 'worker'],
   calls: [
     'number',

@@ -201,12 +201,11 @@ export class Recorder {
     }
   }
 
-  /** Resolves when everything of this batch is on disk, or is known not to be. */
-  settled(): Promise<void> | undefined {
-    if (this.#pending === 0) return undefined;
-    return new Promise((resolve) => {
-      this.#onSettled = resolve;
-    });
+  /** Whether everything of this batch is on disk, or is known not to be; else it is told when it is. */
+  isSettled(whenSettled: () => void): boolean {
+    if (this.#pending === 0) return true;
+    this.#onSettled = whenSettled;
+    return false;
   }
 
   #await(written: Promise<unknown>, what: string, callId: string): Promise<void> {

@@ -182,9 +182,7 @@ export class Batch implements CallTaker {
 
   #end(): void {
     this.#starter.end();
-    const written = this.#parts.recorder?.settled();
-    if (written === undefined) this.#hand();
-    else void written.then(() => this.#hand());
+    if (this.#parts.recorder?.isSettled(() => this.#hand()) !== false) this.#hand();
   }
 
   #hand(): void {

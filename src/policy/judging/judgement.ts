@@ -149,6 +149,7 @@ export function entryOf(
   name: string,
   aliases: readonly string[] | undefined,
 ): string | undefined {
+  if (list.size === 0) return undefined;
   if (list.has(name)) return name;
   return aliases?.find((alias) => list.has(alias));
 }
