@@ -18,7 +18,11 @@ export async function settleLeft(
   const left = await recoverIfPossible(executor);
   let waits = false;
   for (const batch of left) {
-    if (!batch.waits || batch.conversation !== conversation) continue;
+    if (batch.conversation !== conversation) continue;
+    if (!batch.waits) {
+      waits ||= noteUnsettled(batch, display);
+      continue;
+    }
     if (batch.waitsFor === 'approval') {
       waits = true;
       display.note(`batch ${batch.batchId} waits for you: "toolexec approve ${batch.batchId}"`);
@@ -37,6 +41,16 @@ export async function settleLeft(
     );
   }
   return waits;
+}
+
+/** It is of other directories, or of a process that lives: what comes of it is not known here. */
+function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
+  if (batch.calls.every(({ result }) => result !== undefined)) return false;
+  display.note(
+    `batch ${batch.batchId} of this conversation is not settled: ${describeLeft(batch)}. If it was run with another ` +
+      '--root: "toolexec journal recover" with that settles it',
+  );
+  return true;
 }
 
 /** Somebody may have been faster in another terminal. */

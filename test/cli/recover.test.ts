@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallEntry, Worker } from '../../src/contract/journal.js';
 import { openJournal } from '../../src/journal/open-journal.js';
@@ -80,6 +80,36 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect((await recover('--discard', 'batch-c')).stderr).toContain('discarded');
     const { code, stdout } = await run(CALLS);
     expect([code, codes(stdout)]).toEqual([1, ['cancelled', 'cancelled', 'cancelled']]);
+  });
+});
+
+describe('toolexec run, beside what was left in other directories', () => {
+  it('says that it is not settled, exits 4, and leaves it to who has them', async () => {
+    const store = openJournal(journal);
+    const call: CallEntry = {
+      callId: 'w',
+      toolName: 'write_file',
+      args: { path: 'f', content: 'x' },
+      effects: [{ kind: 'write', path: 'f' }],
+      disposition: 'execute_now',
+      reason: '',
+    };
+    const [answer] = await store.accept(batchEntry('far', [call], { conversation: 'c', worker: DEAD }));
+    await store.claim(answer?.key ?? '', DEAD, 1);
+    const far = realpathSync(dirname(toolexec.write('far/away', '')));
+    const changes = [{ path: join(far, 'f'), before: null, after: 'a'.repeat(64) }];
+    await store.note(answer?.key ?? '', { kind: 'intent', data: { op: 'write', changes }, at: 2 });
+    await store.close();
+    toolexec.write('root/a.txt', 'text');
+    const read = [{ id: 'r', name: 'read_file', args: { path: 'a.txt' } }];
+    const { code, stderr } = await run(read);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringMatching(/far of this conversation is not settled.*--root/),
+    ]);
+    expect((await recover()).stdout).toMatch(/far {2}c\n {2}left alone/);
+    expect((await recover('--root', far)).stdout).toMatch(/far {2}c\n {2}settled/);
+    expect((await run(read)).code).toBe(0);
   });
 });
 
