@@ -8,6 +8,7 @@ import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-ent
 import { GroupCommit } from './group-commit.js';
 import { JournalDatabase } from './journal-database.js';
 import { openJournal } from './open-journal.js';
+import { pruneJournal } from './prune-journal.js';
 import { recordBatch } from './record-batch.js';
 import { recordClaim, recordResult } from './record-progress.js';
 import { verifyJournal } from './verify-journal.js';
@@ -100,6 +101,16 @@ describe('a call whose caller is alone', () => {
     }
     expect(verifyJournal(path)).toMatchObject({ intact: true });
     await other.close();
+  });
+
+  it('goes on behind what is left of what another process has written and taken out again', async () => {
+    const other = openJournal(path);
+    for (let number = 0; number < 5; number++) await call(other, `theirs ${number}`);
+    await other.close();
+    expect(await pruneJournal(path, { before: Date.now(), at: Date.now() })).toMatchObject({ calls: 5 });
+    await call(journal, 'ours 1');
+    await call(journal, 'ours 2');
+    expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 1 });
   });
 
   it('is refused where its batch is known, and leaves nothing', async () => {

@@ -6,8 +6,8 @@ import type { BufferedRows } from './row-buffer.js';
  * or its end, with its link of the chain, and is a transaction of its own. A caller who is alone waits for each
  * statement of a transaction, and the way into the database costs more than what is done there.
  *
- * The link comes first, with the number that is next: where another process has written meanwhile that one is taken,
- * and nothing of the statement remains.
+ * First it is made certain that the last link is the one that this process knows: where another process has written
+ * meanwhile, nothing is. That the number of the new link is free would not tell: a prune takes out what was written.
  */
 export const VIEWS = `
   CREATE TEMP VIEW start_at_once AS SELECT
@@ -16,6 +16,7 @@ export const VIEWS = `
     0 AS worker, 0 AS pid, 0 AS process_started_at, 0 AS started_at,
     0 AS link, 0 AS added, 0 AS hash;
   CREATE TEMP TRIGGER starts_at_once INSTEAD OF INSERT ON start_at_once BEGIN
+    SELECT RAISE(ABORT, 'moved') WHERE (SELECT max(number) FROM commits) IS NOT new.link - 1;
     INSERT INTO commits (number, added, hash) VALUES (new.link, new.added, new.hash);
     INSERT INTO batches (number, id, conversation, attach, size, accepted_at, worker) VALUES (
       new.batch, new.id, new.conversation, new.attach, new.size, new.accepted_at, new.batch_worker);
@@ -31,6 +32,7 @@ export const VIEWS = `
   CREATE TEMP VIEW end_at_once AS SELECT
     0 AS call, 0 AS result, 0 AS blob, 0 AS finished_at, 0 AS link, 0 AS added, 0 AS hash;
   CREATE TEMP TRIGGER ends_at_once INSTEAD OF INSERT ON end_at_once BEGIN
+    SELECT RAISE(ABORT, 'moved') WHERE (SELECT max(number) FROM commits) IS NOT new.link - 1;
     INSERT INTO commits (number, added, hash) VALUES (new.link, new.added, new.hash);
     INSERT INTO results (call, result, blob, finished_at) VALUES (new.call, new.result, new.blob, new.finished_at);
   END;
