@@ -2,11 +2,16 @@ import type { OutputSink } from '../contract/outputs.js';
 import type { WritableOutput } from '../platform/output-directory.js';
 
 export interface OutputSinkOptions {
-  readonly ref: string;
   /** Bytes that are written; what comes after them is not kept. */
   readonly maxBytes: number;
-  /** Called with the first bytes that must be kept. */
-  readonly create: () => WritableOutput;
+  /** Called with the first bytes that must be kept: most commands print little. */
+  readonly create: () => SpilledOutput;
+}
+
+/** An output on its way to the disk. */
+export interface SpilledOutput {
+  readonly ref: string;
+  readonly file: WritableOutput;
   /** Called when what was written cannot be trusted. */
   readonly discard: () => void;
 }
@@ -23,7 +28,7 @@ export function createOutputSink(options: OutputSinkOptions): OutputSink {
 
 class DiskOutputSink implements OutputSink {
   readonly #options: OutputSinkOptions;
-  #file: WritableOutput | undefined;
+  #spilled: SpilledOutput | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #takenBytes = 0;
@@ -40,7 +45,7 @@ class DiskOutputSink implements OutputSink {
     this.#waiting.push(taken);
     this.#waitingBytes += taken.length;
     this.#takenBytes += taken.length;
-    if (this.#file === undefined && this.#takenBytes <= HELD_BYTES) return undefined;
+    if (this.#spilled === undefined && this.#takenBytes <= HELD_BYTES) return undefined;
     this.keep();
     return this.#waitingBytes > MOST_WAITING ? this.#writing : undefined;
   }
@@ -48,8 +53,8 @@ class DiskOutputSink implements OutputSink {
   keep(): void {
     if (this.#failed || this.#takenBytes === 0) return;
     try {
-      this.#file ??= this.#options.create();
-      if (this.#waiting.length > 0) this.#writing ??= this.#write(this.#file);
+      this.#spilled ??= this.#options.create();
+      if (this.#waiting.length > 0) this.#writing ??= this.#write(this.#spilled.file);
     } catch {
       this.#failed = true;
       this.#waiting = [];
@@ -57,11 +62,12 @@ class DiskOutputSink implements OutputSink {
   }
 
   async end(): Promise<string | undefined> {
-    if (this.#file === undefined) return undefined;
+    if (this.#spilled === undefined) return undefined;
     await this.#writing;
-    this.#file.close();
-    if (this.#failed) this.#options.discard();
-    return this.#failed ? undefined : this.#options.ref;
+    const { ref, file, discard } = this.#spilled;
+    file.close();
+    if (this.#failed) discard();
+    return this.#failed ? undefined : ref;
   }
 
   async #write(file: WritableOutput): Promise<void> {

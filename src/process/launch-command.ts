@@ -109,7 +109,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller, by too many processes, by a failing listener. */
 async function firstEnding(
-  { process: command, wall }: StartedCommand,
+  { process: command, wall, told }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: CommandLaunch,
@@ -120,7 +120,7 @@ async function firstEnding(
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
   try {
     return await Promise.race([
-      command.ended.then((end) => ({ end, aborted: false })),
+      Promise.race([command.ended, endOfOutput(output, told)]).then((end) => ({ end, aborted: false })),
       abort.happened.then(() => ({ aborted: true })),
       watch.tooMany.then(() => ({ aborted: false, limit: { limit: 'processes', max } as const })),
       output.failed.then((error) => ({ aborted: false, failure: { error } })),
@@ -129,6 +129,16 @@ async function firstEnding(
     watch.end();
     abort.forget();
   }
+}
+
+/** Where that tells how the process has ended: sooner than who has started it does. */
+function endOfOutput(output: OutputPump, told: StartedCommand['told']): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    void output.ended.then(() => {
+      const end = told();
+      if (end !== undefined) resolve(end);
+    });
+  });
 }
 
 /** bubblewrap, the init that it is inside, and the shell that reports. */

@@ -7,7 +7,7 @@ import {
   type OutputDirectory,
   openOutputDirectory,
 } from '../platform/output-directory.js';
-import { createOutputSink } from './create-output-sink.js';
+import { createOutputSink, type SpilledOutput } from './create-output-sink.js';
 
 export interface OutputStoreOptions {
   /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */
@@ -46,13 +46,7 @@ class DiskOutputStore implements OutputStore {
   }
 
   openSink(): OutputSink {
-    const id = randomBytes(16).toString('hex');
-    return createOutputSink({
-      ref: `${PREFIX}${id}`,
-      maxBytes: this.#maxBytes,
-      create: () => this.#withRoom().create(fileName(id)),
-      discard: () => this.#directory && removeQuietly(this.#directory, fileName(id)),
-    });
+    return createOutputSink({ maxBytes: this.#maxBytes, create: () => this.#spill() });
   }
 
   save(text: string): string | undefined {
@@ -68,6 +62,15 @@ class DiskOutputStore implements OutputStore {
       // The disk is full or closed to us: the result says that it was cut, and nothing more can be had.
       return undefined;
     }
+  }
+
+  #spill(): SpilledOutput {
+    const id = randomBytes(16).toString('hex');
+    return {
+      ref: `${PREFIX}${id}`,
+      file: this.#withRoom().create(fileName(id)),
+      discard: () => this.#directory && removeQuietly(this.#directory, fileName(id)),
+    };
   }
 
   async stat(ref: string): ReturnType<OutputStore['stat']> {

@@ -20,6 +20,8 @@ export interface StartedCommand {
   readonly wall: CommandWall;
   /** What its end says of the command, which is not always the process that was started. */
   read(end: ProcessEnd): WalledEnd;
+  /** How the process has ended, once nobody has its output any more; undefined where only the system can say so. */
+  told(): ProcessEnd | undefined;
   /** To be called when it has ended. */
   close(): void;
 }
@@ -40,7 +42,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;
     const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
-    return { process, wall, read: entry.read, close: entry.close };
+    return { process, wall, read: entry.read, told: entry.told, close: entry.close };
   } catch (error) {
     entry.close();
     const errno = errnoOf(error);
@@ -53,6 +55,7 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
     start: plainStart(request, file),
     env: request.env,
     read: (end) => ({ ...end, neverStarted: false, tidied: false }),
+    told: () => undefined,
     close() {},
   };
 }

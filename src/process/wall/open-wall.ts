@@ -12,7 +12,7 @@ import { personalGitFiles } from './git/personal-settings.js';
 import { settleRepository } from './git/settle-repository.js';
 import { guardMounts } from './guard-mounts.js';
 import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
-import { readReport } from './read-report.js';
+import { endToldBy, readReport } from './read-report.js';
 import { walledProgram } from './walled-program.js';
 
 export interface WalledCommand {
@@ -52,6 +52,7 @@ export function openWall({ request, confinement, bubblewrap, shellFile }: Walled
     start: { file: bubblewrap.file, name: 'bwrap', args, places: built.places, ...reportTo(report) },
     env,
     read: (end) => readReport(end, report?.read()),
+    told: () => endToldBy(report?.read()),
     close() {
       report?.close();
       built.close();

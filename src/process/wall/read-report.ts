@@ -23,6 +23,12 @@ export function readReport(end: ProcessEnd, report: string | undefined): WalledE
   return { ...(told ?? end), neverStarted: false, tidied: last && end.exitCode !== null };
 }
 
+/** What bubblewrap ends with after a report that is whole. */
+export function endToldBy(report: string | undefined): ProcessEnd | undefined {
+  const [, status] = /^ended (\d{1,3})$/m.exec(report?.split('\n').at(-2) ?? '') ?? [];
+  return status === undefined ? undefined : { exitCode: Number(status), signal: null };
+}
+
 function bySignal({ exitCode }: ProcessEnd): ProcessEnd | undefined {
   const signal = exitCode === null || exitCode <= 128 ? undefined : signalName(exitCode - 128);
   return signal === undefined ? undefined : { exitCode: null, signal };
