@@ -152,9 +152,20 @@ export interface CallRecord extends CallEntry {
   readonly finishedAt?: number;
 }
 
+/** What notes speak of. */
+export const NOTE_KINDS = [
+  'intent',
+  'preimage',
+  'process',
+  'approval',
+  'late_result',
+  'undo',
+  'received',
+] as const;
+
 /** Facts a probe or an undo will need, on disk before the effect they speak of. */
 export interface JournalNote {
-  readonly kind: 'intent' | 'preimage' | 'process' | 'approval' | 'late_result' | 'undo' | 'received';
+  readonly kind: (typeof NOTE_KINDS)[number];
   readonly data: JsonObject;
   readonly at: number;
 }

@@ -1,4 +1,10 @@
-import type { CallKey, CallPage, CallRecord, JournalNote } from '../contract/journal.js';
+import {
+  type CallKey,
+  type CallPage,
+  type CallRecord,
+  type JournalNote,
+  NOTE_KINDS,
+} from '../contract/journal.js';
 import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import { callKey, parseCallKey } from './call-key.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -116,15 +122,7 @@ export function readNotes(database: JournalDatabase, key: CallKey): readonly Jou
 
 function toNote(values: SqliteRow): JournalNote {
   const row = new JournalRow(values);
-  const kind: JournalNote['kind'] = row.oneOf('kind', [
-    'intent',
-    'preimage',
-    'process',
-    'approval',
-    'late_result',
-    'undo',
-    'received',
-  ]);
+  const kind: JournalNote['kind'] = row.oneOf('kind', NOTE_KINDS);
   return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
 }
 

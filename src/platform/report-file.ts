@@ -1,5 +1,5 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, readSync } from 'node:fs';
+import { openUnnamedFile } from './unnamed-file.js';
 
 /** An open file without a name, in which a program of ours tells what no exit code can. */
 export interface ReportFile {
@@ -12,11 +12,8 @@ export interface ReportFile {
 
 /** Undefined where the system has no such files. */
 export function openReportFile(): ReportFile | undefined {
-  for (const folder of ['/dev/shm', tmpdir()]) {
-    const fd = openUnnamed(folder);
-    if (fd !== undefined) return reportFile(fd);
-  }
-  return undefined;
+  const fd = openUnnamedFile(0o600);
+  return fd === undefined ? undefined : reportFile(fd);
 }
 
 function reportFile(fd: number): ReportFile {
@@ -32,15 +29,4 @@ function reportFile(fd: number): ReportFile {
       open = false;
     },
   };
-}
-
-/** Linux's O_TMPFILE; Node does not name it. */
-const O_TMPFILE = 0o20_000_000 | constants.O_DIRECTORY;
-
-function openUnnamed(folder: string): number | undefined {
-  try {
-    return openSync(folder, O_TMPFILE | constants.O_RDWR, 0o600);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openUnnamedFile } from './unnamed-file.js';
 
 /**
  * A list that another process can read at any moment, also when this one has been killed: a file without a name with a
@@ -15,10 +16,7 @@ export class SharedList {
 
   /** @throws the system's error. */
   constructor() {
-    const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-    const path = join(folder, `toolexec-${randomBytes(12).toString('hex')}`);
-    this.fd = openSync(path, 'wx+', 0o600);
-    unlinkSync(path);
+    this.fd = openUnnamedFile(0o600) ?? openUnlinked();
   }
 
   /**
@@ -26,8 +24,10 @@ export class SharedList {
    * @throws the system's error; RangeError for an entry that is too long.
    */
   add(text: string): ListEntry {
-    const line = this.#free.pop() ?? this.#lines++;
+    const line = this.#free.at(-1) ?? this.#lines;
     this.#write(line, text);
+    // Only now: where the disk is full, nothing has been taken.
+    if (this.#free.pop() === undefined) this.#lines++;
     let isIn = true;
     return {
       change: (changed) => {
@@ -51,6 +51,14 @@ export class SharedList {
     if (text.length >= LINE) throw new RangeError(`An entry has at most ${LINE - 1} characters.`);
     writeSync(this.fd, `${text.padEnd(LINE - 1)}\n`, line * LINE, 'latin1');
   }
+}
+
+/** Where a file must have had a name. */
+function openUnlinked(): number {
+  const path = join(tmpdir(), `toolexec-${randomBytes(12).toString('hex')}`);
+  const fd = openSync(path, 'wx+', 0o600);
+  unlinkSync(path);
+  return fd;
 }
 
 export interface ListEntry {

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, statSync, writeSync } from 'node:fs';
 import { findShell } from './find-shell.js';
 import type { OpenedProcess } from './opened-process.js';
 import { lastProcessId } from './proc-table.js';
@@ -9,10 +9,16 @@ import { unlinkQuietly } from './unlink-quietly.js';
 export interface SpareOptions {
   /** How a process is started. */
   readonly open: (start: ProcessStart) => Promise<OpenedProcess> | undefined;
-  /** A pipe with a name that nobody else uses. */
-  readonly takePipe: () => string | undefined;
+  /** A pipe that nobody else uses, open for both, without waiting. */
+  readonly takePipe: () => TakenPipe | undefined;
   /** Called with one that will not be used. */
   readonly drop: (opened: OpenedProcess) => void;
+}
+
+/** A pipe that is open here, and has a name for who has the other end. */
+export interface TakenPipe {
+  readonly name: string;
+  readonly fd: number;
 }
 
 export interface TakenSpare {
@@ -101,12 +107,12 @@ export class SpareShells {
 
   #make(pattern: Pattern): boolean {
     const file = this.#shell;
+    // As a reader of our own orders we never wait for the other one, and can write before it listens.
     const pipe = file === undefined ? undefined : this.#options.takePipe();
     if (file === undefined || pipe === undefined) return false;
-    // As a reader of our own orders we never wait for the other one, and can write before it listens.
-    const order = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    const { fd: order, name } = pipe;
     // Whoever starts it opens them by our descriptor. It does not open them again, which might be too late.
-    unlinkQuietly(pipe);
+    unlinkQuietly(name);
     const { cwd, env } = pattern;
     const mark = env.TOOLEXEC_CALL ?? '';
     const opening = this.#options.open({ file, name: 'sh', args: ['-s'], cwd, env, mark, input: order });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
 import { seeOff } from './see-off.js';
-import { SpareShells } from './spare-shells.js';
+import { SpareShells, type TakenPipe } from './spare-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 import { unlinkQuietly } from './unlink-quietly.js';
@@ -61,7 +61,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#onGone = onGone;
     this.#spares = new SpareShells({
       open: (start) => this.#open(start),
-      takePipe: () => this.#takePipe(),
+      takePipe: () => this.#takePipe(constants.O_RDWR),
       drop: closeOutputs,
     });
     const place = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `toolexec-pipes-${process.pid}-`);
@@ -100,43 +100,40 @@ class NodeSpawnServer implements SpawnServer {
   }
 
   #open(start: ProcessStart): Promise<OpenedProcess> | undefined {
-    const [stdout, stderr] = [this.#takePipe(), this.#takePipe()];
-    if (this.#gone || stdout === undefined || stderr === undefined) return undefined;
-    return this.#start(start, [stdout, stderr]);
+    const stdout = this.#takePipe(constants.O_RDONLY);
+    const stderr = stdout && this.#takePipe(constants.O_RDONLY);
+    if (stdout !== undefined && stderr !== undefined) return this.#start(start, [stdout, stderr]);
+    if (stdout !== undefined) closeSync(stdout.fd);
+    return undefined;
   }
 
-  async #start(start: ProcessStart, pipes: readonly [string, string]): Promise<OpenedProcess> {
+  async #start(start: ProcessStart, pipes: readonly [TakenPipe, TakenPipe]): Promise<OpenedProcess> {
     const { file, name, args, cwd } = start;
-    const descriptors = pipes.map((pipe) => openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
     const id = ++this.#lastId;
-    let ended: Promise<ProcessEnd> | undefined;
+    let end: Asked['ended'] = () => {};
+    const ended = new Promise<ProcessEnd>((resolve) => {
+      end = resolve;
+    });
     const started = new Promise<Started>((resolve, reject) => {
-      ended = new Promise((end) => {
-        this.#asked.set(id, { started: resolve, failed: reject, ended: end });
-      });
+      this.#asked.set(id, { started: resolve, failed: reject, ended: end });
     });
     const input = nameOfOpen(start.input);
     const inherit = nameOfOpen(start.inherit);
     const report = nameOfOpen(start.report);
     const places = start.places?.map(nameOfOpen);
     const [stdout, stderr] = pipes;
-    const streamsOf = { input, stdout, stderr, inherit, report, places };
+    const streamsOf = { input, stdout: stdout.name, stderr: stderr.name, inherit, report, places };
     this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;
-      const [out, err] = descriptors.map((fd) => new Socket({ fd, readable: true, writable: false }));
-      if (out === undefined || err === undefined || ended === undefined)
-        throw new Error('two pipes are opened');
-      out.unref();
-      err.unref();
       // Nobody has them by name any more.
-      const outputs = pipes.map((pipe) => `${pipe} (deleted)`);
-      return { pid, startTicks, stdout: out, stderr: err, outputs, ended };
+      const outputs = pipes.map(({ name: pipe }) => `${pipe} (deleted)`);
+      return { pid, startTicks, stdout: readerOf(stdout), stderr: readerOf(stderr), outputs, ended };
     } catch (error) {
-      for (const fd of descriptors) closeSync(fd);
+      for (const { fd } of pipes) closeSync(fd);
       throw error;
     } finally {
-      for (const pipe of pipes) unlinkQuietly(pipe);
+      for (const { name: pipe } of pipes) unlinkQuietly(pipe);
     }
   }
 
@@ -146,10 +143,22 @@ class NodeSpawnServer implements SpawnServer {
     return handOver(opened, { after, letGo: () => this.#letGo() });
   }
 
-  #takePipe(): string | undefined {
-    const pipe = this.#pipes.pop();
-    this.#refill();
-    return pipe;
+  /** Opened without waiting for who has the other end. */
+  #takePipe(flags: number): TakenPipe | undefined {
+    const name = this.#gone ? undefined : this.#pipes.pop();
+    if (name === undefined) {
+      this.#refill();
+      return undefined;
+    }
+    try {
+      return { name, fd: openSync(name, flags | constants.O_NONBLOCK) };
+    } catch {
+      // Somebody has tidied up there, and has taken the others too; or there are no more descriptors.
+      this.#pipes = [];
+      return undefined;
+    } finally {
+      this.#refill();
+    }
   }
 
   /** Most commands have the same: it is said again only when it has changed. */
@@ -235,6 +244,10 @@ class NodeSpawnServer implements SpawnServer {
 function helperEnvironment(): NodeJS.ProcessEnv {
   const { PATH, TOOLEXEC_CALL } = process.env;
   return { PATH, ...(TOOLEXEC_CALL === undefined ? {} : { TOOLEXEC_CALL }) };
+}
+
+function readerOf({ fd }: TakenPipe): Socket {
+  return new Socket({ fd, readable: true, writable: false }).unref();
 }
 
 /** How the server reaches what we have open. */

@@ -51,6 +51,18 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     await serverPid();
   }, 30_000);
 
+  it('go on being started where somebody has taken its pipes away, and those that run go on', async () => {
+    const running = run('sleep 1; echo done');
+    for (const name of readdirSync('/dev/shm').filter((name) =>
+      name.startsWith(`toolexec-pipes-${process.pid}-`),
+    ))
+      rmSync(join('/dev/shm', name), { recursive: true });
+    for (let round = 0; round < 12; round++) expect((await run('echo hi')).stdout.head).toBe('hi\n');
+    expect((await running).stdout.head).toBe('done\n');
+    // It has made itself others.
+    await serverPid();
+  }, 30_000);
+
   it('end with exactly their exit code or signal', async () => {
     for (const code of [0, 1, 2, 126, 127, 128, 129, 130, 137, 141, 143, 255]) {
       expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });

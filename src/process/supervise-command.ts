@@ -1,7 +1,7 @@
 import { readEnvironment } from '../platform/environment.js';
 import { findShell } from '../platform/find-shell.js';
 import { readProcess } from '../platform/proc-table.js';
-import { SharedList } from '../platform/shared-list.js';
+import { type ListEntry, SharedList } from '../platform/shared-list.js';
 import type { StartedProcess } from '../platform/spawn.js';
 import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
 import type { CommandMark } from './command-mark.js';
@@ -24,8 +24,7 @@ export function superviseCommand({ id, file }: CommandMark): Supervision {
   // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
   const fileNumber = /#(\d+)/.exec(file?.name ?? '')?.[1] ?? '';
   const entryOf = (pid: number, startTicks: number): string => `${pid}:${startTicks}:${id}:${fileNumber}`;
-  list ??= openList();
-  const entry = list?.add(entryOf(0, 0));
+  const entry = addToList(entryOf(0, 0));
   running++;
   if (list !== undefined) supervisor ??= start(list);
   return {
@@ -51,10 +50,11 @@ let running = 0;
 let list: SharedList | undefined;
 let supervisor: HelperProcess | undefined;
 
-/** Undefined where nothing can be written at all: then commands end with us as far as the system sees to it. */
-function openList(): SharedList | undefined {
+/** Undefined where nothing can be written: then a command ends with us as far as who has started it sees to it. */
+function addToList(text: string): ListEntry | undefined {
   try {
-    return new SharedList();
+    list ??= new SharedList();
+    return list.add(text);
   } catch {
     return undefined;
   }

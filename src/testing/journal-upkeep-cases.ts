@@ -1,4 +1,4 @@
-import type { Journal } from '../contract/journal.js';
+import { type Journal, NOTE_KINDS } from '../contract/journal.js';
 import type { Awaitable } from '../contract/tool.js';
 import { assertEqual } from './assert-equal.js';
 import { batchEntry, callEntry, successOf, WORKER } from './journal-entries.js';
@@ -86,15 +86,7 @@ async function writeAll(
   const key = answer?.key ?? '';
   await journal.claim(key, WORKER, at);
   const kept = await journal.keep(Uint8Array.of(1, 2, 3));
-  for (const kind of [
-    'intent',
-    'preimage',
-    'process',
-    'approval',
-    'late_result',
-    'undo',
-    'received',
-  ] as const) {
+  for (const kind of NOTE_KINDS) {
     await journal.note(key, { kind, data: kind === 'intent' ? { preimage: kept } : { id }, at });
   }
   await journal.message(id, { role: 'user', content: id, at });

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CallEntry, Worker } from '../../src/contract/journal.js';
+import type { CallEntry } from '../../src/contract/journal.js';
 import { openJournal } from '../../src/journal/open-journal.js';
-import { batchEntry, successOf } from '../../src/testing/journal-entries.js';
+import { batchEntry } from '../../src/testing/journal-entries.js';
 import { builtCommand } from './built-command.js';
+import { DEAD, leaveHalfDone } from './leave-half-done.js';
 import { Toolexec } from './toolexec.js';
 
 beforeAll(() => void builtCommand(), 120_000);
@@ -16,33 +17,11 @@ beforeEach(() => {
 });
 afterEach(() => toolexec.remove());
 
-const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
 const CALLS = ['one', 'two', 'three'].map((name, index) => ({
   id: `call_${index}`,
   name: 'bash',
   args: { command: `echo ${name}` },
 }));
-
-/** The three calls as a process leaves them that dies in the second. */
-async function leaveHalfDone(conversation = 'c'): Promise<void> {
-  const store = openJournal(journal);
-  const entries = CALLS.map(
-    ({ id, name, args }): CallEntry => ({
-      callId: id,
-      toolName: name,
-      args,
-      effects: [{ kind: 'run', command: args.command }],
-      disposition: 'requires_confirmation',
-      reason: '',
-    }),
-  );
-  const id = `batch-${conversation}`;
-  await store.accept(batchEntry(id, entries, { conversation, attach: true, worker: DEAD }));
-  await store.claim(`${id}/0`, DEAD, 1);
-  await store.finish(`${id}/0`, { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2);
-  await store.claim(`${id}/1`, DEAD, 3);
-  await store.close();
-}
 
 const run = (calls: unknown, ...more: string[]) => {
   const file = toolexec.json('r.json', calls);
@@ -54,7 +33,7 @@ const codes = (stdout: string): unknown =>
 
 describe('toolexec run, in a conversation that was left half done', () => {
   it('answers what is known, runs nothing new, says what is known of each call, and exits 4', async () => {
-    await leaveHalfDone();
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const { code, stdout, stderr } = await run(CALLS);
     expect(codes(stdout)).toEqual([undefined, 'outcome_unknown', 'cancelled']);
     expect(stderr).toMatch(/1: done.*2: unknown.*3: never started/);
@@ -65,7 +44,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
   });
 
   it('goes on once that is resumed, and the answer is what is known', async () => {
-    await leaveHalfDone();
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const resumed = await recover('--resume', 'c');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('1: done (bash), 2: unknown') });
     const { code, stdout } = await run([
@@ -76,7 +55,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
   });
 
   it('answers all of it as failed once that is discarded', async () => {
-    await leaveHalfDone();
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     expect((await recover('--discard', 'batch-c')).stderr).toContain('discarded');
     const { code, stdout } = await run(CALLS);
     expect([code, codes(stdout)]).toEqual([1, ['cancelled', 'cancelled', 'cancelled']]);
@@ -115,7 +94,7 @@ describe('toolexec run, beside what was left in other directories', () => {
 
 describe('toolexec journal recover', () => {
   it('settles and lists, twice the same while something waits', async () => {
-    await leaveHalfDone();
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const first = await recover('--json');
     const [batch] = JSON.parse(first.stdout) as {
       calls: { callId: string; state: string; result: unknown }[];
@@ -129,7 +108,7 @@ describe('toolexec journal recover', () => {
   });
 
   it.each(['--resume', '--discard'])('lists no longer what was decided (%s)', async (decision) => {
-    await leaveHalfDone();
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const decided = await recover(decision, 'batch-c', '--json');
     expect(JSON.parse(decided.stdout)).toEqual([
       expect.objectContaining({ batchId: 'batch-c', waits: false }),
@@ -161,8 +140,8 @@ describe('toolexec journal recover', () => {
   }, 60_000);
 
   it('refuses a name that nothing waits under, and a journal that is none', async () => {
-    await leaveHalfDone();
-    await leaveHalfDone('d');
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
+    await leaveHalfDone(journal, CALLS, { id: 'batch-d', conversation: 'd' });
     const { code, stderr } = await recover('--resume', 'e');
     expect([code, stderr]).toEqual([2, expect.stringMatching(/"e".*batch-c, batch-d/)]);
     journal = toolexec.write(

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CallEntry, Worker } from '../../src/contract/journal.js';
 import { openJournal } from '../../src/journal/open-journal.js';
-import { batchEntry, successOf } from '../../src/testing/journal-entries.js';
 import { builtCommand } from './built-command.js';
+import { leaveHalfDone } from './leave-half-done.js';
 import { hasTerminal, type Sat, sitBefore } from './terminal.js';
 import { Toolexec } from './toolexec.js';
 
@@ -23,27 +22,6 @@ const CALLS = ['one', 'two', 'three'].map((name, index) => ({
   args: { command: `touch ${name}` },
 }));
 const NEW = { id: 'new', name: 'bash', args: { command: 'touch new' } };
-const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
-
-/** The three calls as a process leaves them that dies in the second. */
-async function leaveHalfDone(): Promise<void> {
-  const store = openJournal(journal);
-  const entries = CALLS.map(
-    ({ id, name, args }): CallEntry => ({
-      callId: id,
-      toolName: name,
-      args,
-      effects: [{ kind: 'run', command: args.command }],
-      disposition: 'requires_confirmation',
-      reason: '',
-    }),
-  );
-  await store.accept(batchEntry('b1', entries, { conversation: 'c', attach: true, worker: DEAD }));
-  await store.claim('b1/0', DEAD, 1);
-  await store.finish('b1/0', { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2);
-  await store.claim('b1/1', DEAD, 3);
-  await store.close();
-}
 
 function sit(
   words: readonly string[],
@@ -77,7 +55,7 @@ describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, after a crash (skipped where python3 has no pty)',
   () => {
     it('asks what to do with what is half done, and goes on when it is resumed', async () => {
-      await leaveHalfDone();
+      await leaveHalfDone(journal, CALLS);
       const { code, stdout, shown } = await run(
         [...CALLS, NEW],
         [
@@ -97,7 +75,7 @@ describe.skipIf(!hasTerminal)(
     }, 120_000);
 
     it('answers all of it as failed when it is discarded', async () => {
-      await leaveHalfDone();
+      await leaveHalfDone(journal, CALLS);
       const { code, stdout } = await run(CALLS, [[QUESTION, 'discard\n']]);
       expect([code, codes(stdout)]).toEqual([1, ['cancelled', 'cancelled', 'cancelled']]);
       const store = openJournal(journal);
@@ -111,7 +89,7 @@ describe.skipIf(!hasTerminal)(
     ])(
       'leaves it for later with %s, runs nothing, and exits 4',
       async (_, keys) => {
-        await leaveHalfDone();
+        await leaveHalfDone(journal, CALLS);
         const { code, stdout, shown } = await run([NEW], [[QUESTION, keys]]);
         expect([code, codes(stdout), isThere('new')]).toEqual([4, ['cancelled'], false]);
         expect(shown).toContain('journal recover --resume b1');
@@ -120,7 +98,7 @@ describe.skipIf(!hasTerminal)(
     );
 
     it('asks nobody where CI says that nobody is there', async () => {
-      await leaveHalfDone();
+      await leaveHalfDone(journal, CALLS);
       const { code, shown } = await run([NEW], [], { CI: 'true' }, '--yes');
       expect(code).toBe(4);
       expect(shown).not.toContain('[r]esume');

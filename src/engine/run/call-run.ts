@@ -23,7 +23,7 @@ const UNWIND_MS = 100;
  * One call from its start to its one answer.
  *
  * 1. There is exactly one answer, whatever the tool does: returns, throws, hangs, ignores its signal.
- * 2. Once answered, no timer of ours is left and every handle of the tool is dead.
+ * 2. Once answered, no timer of its own is left and every handle of the tool is dead.
  * 3. What comes after the answer is handed to its owner and changes nothing.
  */
 export class CallRun implements StrayErrorOwner, Timed {
