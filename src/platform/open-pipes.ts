@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 
 /** A pipe of which we read one end. */
 export interface OpenPipe {
@@ -17,7 +18,8 @@ export interface OpenPipe {
  * the system makes none for us.
  */
 export async function openPipes(): Promise<readonly [OpenPipe, OpenPipe] | undefined> {
-  if (process.platform !== 'linux') return undefined;
+  // Node takes what a worker has opened for its own, and closes the number again at the worker's end, whoever has it then.
+  if (process.platform !== 'linux' || !isMainThread) return undefined;
   let folder: string | undefined;
   try {
     folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'toolexec-pipes-'));

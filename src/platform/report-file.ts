@@ -10,11 +10,14 @@ export interface ReportFile {
   close(): void;
 }
 
-/** Undefined where the system has no such files. */
+/** Undefined where the system has no such files, or no room. */
 export function openReportFile(): ReportFile | undefined {
-  const fd = openUnnamedFile(0o600);
+  const fd = openUnnamedFile(0o600, BLANK);
   return fd === undefined ? undefined : reportFile(fd);
 }
+
+/** Written over: what is reported finds its room, also where the disk has become full. */
+const BLANK = '\n'.repeat(4096);
 
 function reportFile(fd: number): ReportFile {
   let open = true;

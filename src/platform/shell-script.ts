@@ -20,7 +20,7 @@ export function shellScript(start: ProcessStart): string | undefined {
   if (words.some((word) => word.includes('\0'))) return undefined;
   const script =
     `TOOLEXEC_CALL=${quoted(mark)}; export TOOLEXEC_CALL; ` +
-    `exec 0</dev/null 3<${openFile(inherit)} 4>${openFile(report)} ` +
+    `exec 0</dev/null 3<${openFile(inherit)} 4<>${openFile(report)} ` +
     `${places.map((fd, index) => `${FIRST_PLACE + index}<${openFile(fd)} `).join('')}` +
     `${words.map(quoted).join(' ')}\n`;
   return script.length > LONGEST ? undefined : script;

@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
 import { openSpawnServer, type SpawnServer } from './spawn-server.js';
 
@@ -31,7 +32,8 @@ const LARGE_BYTES = 200_000_000;
 const MOST_SERVERS = 5;
 
 function isWorthIt(): boolean {
-  if (process.platform !== 'linux' || opened >= MOST_SERVERS) return false;
+  // Its pipes are of a kind that a worker cannot have, see `openPipes`.
+  if (process.platform !== 'linux' || !isMainThread || opened >= MOST_SERVERS) return false;
   return started > 1 || process.memoryUsage.rss() > LARGE_BYTES;
 }
 

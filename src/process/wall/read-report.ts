@@ -25,7 +25,7 @@ export function readReport(end: ProcessEnd, report: string | undefined): WalledE
 
 /** What bubblewrap ends with after a report that is whole. */
 export function endToldBy(report: string | undefined): ProcessEnd | undefined {
-  const [, status] = /^ended (\d{1,3})$/m.exec(report?.split('\n').at(-2) ?? '') ?? [];
+  const [, status] = /\nended (\d{1,3})\n+$/.exec(report ?? '') ?? [];
   return status === undefined ? undefined : { exitCode: Number(status), signal: null };
 }
 

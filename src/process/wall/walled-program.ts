@@ -14,7 +14,7 @@ export function walledProgram({ limits, isReported, settings }: WalledProgram): 
 exec 5>&2 2>&4
 ${settings.map(({ path, text }) => `printf %s ${quoted(text)} >${quoted(path)}`).join('\n')}
 trap : HUP INT QUIT TERM
-echo started >&4
+echo started >&4 || exit 1
 (
 ${limits}
 exec "$@" 2>&5 4>&- 5>&-

@@ -1,0 +1,47 @@
+import { writeSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openReportFile } from '../../platform/report-file.js';
+import { endToldBy, readReport } from './read-report.js';
+
+/** What the report says once these words were written over it. */
+function reportOf(words: string): string | undefined {
+  const report = openReportFile();
+  try {
+    if (report !== undefined) writeSync(report.fd, words);
+    return report?.read();
+  } finally {
+    report?.close();
+  }
+}
+
+describe.skipIf(process.platform !== 'linux')('a report (skipped where it has no file)', () => {
+  it('tells the end once it is whole, and not before', () => {
+    expect(endToldBy(reportOf('started\nended 0\n'))).toEqual({ exitCode: 0, signal: null });
+    expect(endToldBy(reportOf('started\nKilled\nended 137\n'))).toEqual({ exitCode: 137, signal: null });
+    for (const words of [
+      '',
+      'started\n',
+      'started\nended \n',
+      'started\nended 0\nmore\n',
+      'started\nended 1234\n',
+    ])
+      expect(endToldBy(reportOf(words))).toBeUndefined();
+    expect(endToldBy(undefined)).toBeUndefined();
+  });
+
+  it('has its room from the beginning, and what was not written over says nothing', () => {
+    expect(reportOf('')).toBe('\n'.repeat(4096));
+    const end = { exitCode: 3, signal: null };
+    expect(readReport(end, reportOf(''))).toMatchObject({ neverStarted: true });
+    expect(readReport(end, reportOf('started\nended 3\n'))).toEqual({
+      ...end,
+      neverStarted: false,
+      tidied: true,
+    });
+    const killed = reportOf('started\nKilled\nended 137\n');
+    expect(readReport({ exitCode: 137, signal: null }, killed)).toMatchObject({
+      exitCode: null,
+      signal: 'SIGKILL',
+    });
+  });
+});
