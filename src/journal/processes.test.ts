@@ -43,11 +43,11 @@ describe('a journal that several processes use', () => {
 
   it('loses nothing that it acknowledged when they are killed at any instant', async () => {
     const acknowledged: string[] = [];
-    for (let round = 0; round < 5; round++) {
+    // On a busy machine they come to less before they are killed.
+    for (let round = 0; round < 5 || acknowledged.length <= 100; round++) {
       const writers = Array.from({ length: 4 }, (_, index) => writeUntilKilled(`r${round}w${index}`));
       acknowledged.push(...(await Promise.all(writers)).flat());
     }
-    expect(acknowledged.length).toBeGreaterThan(100);
     const journal = openJournal(path);
     const lost: string[] = [];
     for (const line of acknowledged) if (!(await holds(journal, line))) lost.push(line);

@@ -1,9 +1,13 @@
-// Counts a number in a file up, by edits and patches, as often as it is told to: whoever loses a race reads anew.
+// Counts a number in a file up, by edits and patches, as often as it is told to, once its input ends: whoever loses a
+// race reads anew.
+import { once } from 'node:events';
 import { createExecutor } from '../../src/preset/create-executor.ts';
 
 const [root = '', name = '', count = '0'] = process.argv.slice(2);
 const executor = createExecutor({ root, policy: null, approver: null, journal: false });
-const said = { stale: 0 };
+process.stdout.write('ready ');
+await once(process.stdin.resume(), 'end');
+let stale = 0;
 for (let done = 0; done < Number(count); ) {
   const [read] = await executor.run([{ id: 'r', name: 'read_file', args: { path: 'log' } }], {
     conversation: name,
@@ -17,8 +21,8 @@ for (let done = 0; done < Number(count); ) {
       : { name: 'apply_patch', args: { patch: `LP1\nF log\nR\n${now}\n.\n${next}\n${line}\n.\nEND\n` } };
   const [answer] = await executor.run([{ id: 'w', ...call }], { conversation: name });
   if (answer.success) done++;
-  else if (answer.error.code === 'stale_file') said.stale++;
+  else if (answer.error.code === 'stale_file') stale++;
   else throw new Error(`${answer.error.code}: ${answer.error.message}`);
 }
 await executor.close();
-process.stdout.write(JSON.stringify(said));
+process.stdout.write(`stale: ${stale}`);
