@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { entryStat } from './fs-entry.js';
 import { errnoOf } from './fs-errno.js';
 import { ReadFailure, tooLarge, toReadFailure } from './read-failure.js';
+import { sleepSync } from './sleep-sync.js';
 
 export interface ReadBytesOptions {
   readonly maxBytes: number;
@@ -69,7 +70,7 @@ function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8
     if (isEnd && (!isPipe || total > 0 || waitedMs >= NO_WRITER_MS)) break;
     if (chunk === undefined || isEnd) {
       if (waitedMs >= SILENCE_MS) throw new ReadFailure('nothing comes from it.', 'Name a file.');
-      sleep(PAUSE_MS);
+      sleepSync(PAUSE_MS);
       waitedMs += PAUSE_MS;
       continue;
     }
@@ -91,8 +92,4 @@ function readChunk(descriptor: number): Uint8Array | undefined {
     if (errnoOf(error) === 'EAGAIN') return undefined;
     throw error;
   }
-}
-
-function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

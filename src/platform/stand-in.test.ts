@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { looksLikeStandIn } from './looks-like-stand-in.js';
 import { holdStandIn, isStandIn, sweepStandIn } from './stand-in.js';
@@ -51,6 +53,15 @@ describe('a stand-in', () => {
     expect(settled).toEqual([['made']]);
   });
 
+  it('stays whole for whoever holds it while others come and go', async () => {
+    const visitors = [startVisitor(), startVisitor(), startVisitor()];
+    const said = visitors.map(({ stdout }) => text(stdout));
+    await Promise.all(visitors.map(({ stdout }) => once(stdout, 'readable')));
+    for (const { stdin } of visitors) stdin.end();
+    expect(await Promise.all(said)).toEqual(visitors.map(() => 'ready, lost: 0'));
+    expect(existsSync(path)).toBe(false);
+  }, 60_000);
+
   it.skipIf(process.platform !== 'linux')(
     'of a process that was killed is swept, of a living one not',
     () => {
@@ -72,3 +83,22 @@ describe('a stand-in', () => {
     },
   );
 });
+
+/** Another process that holds and releases it again and again once its input ends, and says how often it was taken away. */
+function startVisitor() {
+  const program = `
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { holdStandIn } from ${JSON.stringify(join(import.meta.dirname, 'stand-in.ts'))};
+process.stdout.write('ready, ');
+await once(process.stdin.resume(), 'end');
+let lost = 0;
+for (let visit = 0; visit < 1000; visit++) {
+  const held = holdStandIn(${JSON.stringify(path)}, () => {});
+  for (let look = 0; look < 30; look++) if (!existsSync(held?.inner ?? '')) { lost++; break; }
+  held?.release();
+}
+process.stdout.write('lost: ' + lost);`;
+  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program];
+  return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+}

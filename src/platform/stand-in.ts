@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { errnoOf } from './fs-errno.js';
-import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
+import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { attempt, enter, INNER, isMarked, left, OWN, startLeaving } from './stand-in-marks.js';
 
 export interface StandIn {
   /** An empty directory in it, for all who hold it: what they make is theirs until the last of them goes. */
@@ -33,7 +31,11 @@ export function sweepStandIn(path: string, settle: Settle): void {
 
 /** Whether a directory is there for this only. */
 export function isStandIn(path: string): boolean {
-  return holders.has(path) || entriesOf(path).length > 0;
+  try {
+    return holders.has(path) || isMarked(path);
+  } catch {
+    return false;
+  }
 }
 
 /** How many of this process hold it. */
@@ -49,28 +51,6 @@ function tidyAtExit(): void {
   });
 }
 
-function enter(path: string): boolean {
-  // Whoever leaves at this moment may take it away between the two steps.
-  for (let round = 0; round < 10; round++) {
-    try {
-      makeDirectory(path);
-      writeFileSync(`${path}/${ownMark()}`, '', { mode: 0o600 });
-      return true;
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') return false;
-    }
-  }
-  return false;
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST' || !isStandIn(path)) throw error;
-  }
-}
-
 function leave(path: string): void {
   const { count, settle } = holders.get(path) ?? {};
   if (count === undefined || settle === undefined) return;
@@ -83,19 +63,15 @@ function leave(path: string): void {
 }
 
 function takeAway(path: string, settle: Settle): void {
-  attempt(() => unlinkSync(`${path}/${ownMark()}`));
-  for (const mark of entriesOf(path)) if (isGone(mark)) attempt(() => unlinkSync(`${path}/${mark}`));
-  const left = entriesOf(path);
-  // Another process has its file in it.
-  if (left.some((name) => name !== INNER)) return;
+  if (!startLeaving(path)) return;
   // Most often nothing was made in it.
-  try {
-    rmdirSync(`${path}/${INNER}`);
-    attempt(() => rmdirSync(path));
-    return;
-  } catch {
-    // There was, or it is gone.
-  }
+  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) settleRest(path, settle);
+  left(path);
+  attempt(() => rmdirSync(path));
+}
+
+/** Unless it is gone. */
+function settleRest(path: string, settle: Settle): void {
   // From now on nobody takes it for a stand-in.
   const taken = `${path}/${INNER}-${OWN}`;
   attempt(() => {
@@ -103,41 +79,4 @@ function takeAway(path: string, settle: Settle): void {
     settle(taken, path);
   });
   attempt(() => rmSync(taken, { recursive: true, force: true }));
-  attempt(() => rmdirSync(path));
-}
-
-/** Where something is made aside. */
-const INNER = 'toolexec-new';
-
-const MARK = new RegExp(`^toolexec-stand-in-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{8}$`);
-
-/** Each thread has its own. */
-const OWN = randomBytes(4).toString('hex');
-
-function ownMark(): string {
-  return `toolexec-stand-in-${ownTag()}-${OWN}`;
-}
-
-/** Empty, too, when anything else is in it: then it is somebody's. */
-function entriesOf(path: string): readonly string[] {
-  try {
-    const names = readdirSync(path);
-    return names.every((name) => name === INNER || MARK.test(name)) ? names : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Of one that cannot be seen from here, nobody knows that it is gone. */
-function isGone(mark: string): boolean {
-  const tag = MARK.exec(mark)?.[1];
-  return tag !== undefined && fateOf(tag) === 'gone';
-}
-
-function attempt(step: () => void): void {
-  try {
-    step();
-  } catch {
-    // Somebody else was quicker, or still needs it.
-  }
 }
