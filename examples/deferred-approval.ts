@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createExecutor } from 'toolexec';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolexec-example-'));
-const journal = join(mkdtempSync(join(tmpdir(), 'toolexec-example-')), 'journal.db');
+const records = mkdtempSync(join(tmpdir(), 'toolexec-example-'));
+const journal = join(records, 'journal.db');
 const calls = [{ id: 'toolu_1', name: 'write_file', args: { path: 'new.txt', content: 'new\n' } }];
 
 async function atNight(): Promise<string> {
@@ -37,4 +38,5 @@ try {
   console.log('put off, approved, written');
 } finally {
   rmSync(folder, { recursive: true });
+  rmSync(records, { recursive: true });
 }

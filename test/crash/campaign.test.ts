@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { KillPoint } from '../../src/crash-kit/kill-points.js';
 import { builtKit, type Campaign, fileCampaign, paymentCampaign, writeTools } from './campaign.js';
 
@@ -9,6 +11,7 @@ const SEED = process.env.TOOLEXEC_CRASH_SEED;
 
 const { runTrial, door } = await builtKit();
 const tools = writeTools(door);
+afterAll(() => rmSync(dirname(tools), { recursive: true }));
 const parts = [fileCampaign(tools), paymentCampaign(tools, false), paymentCampaign(tools, true)];
 
 describe('a process that is killed', () => {
