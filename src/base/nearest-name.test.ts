@@ -58,7 +58,7 @@ describe('nearestName()', () => {
       'c'.repeat(80),
       Array.from({ length: 100_000 }, () => 'd'.repeat(79)),
     );
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('finds every name again after one swapped pair of letters', () => {

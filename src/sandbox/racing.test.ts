@@ -33,7 +33,7 @@ it('no read or write escapes while directories and files are swapped for links t
   }
   for (
     let index = 0, end = performance.now() + PHASE_MS;
-    index < ROUNDS && performance.now() < end;
+    (index < ROUNDS && performance.now() < end) || (index < 10 * ROUNDS && !isRaced(seen));
     index++
   ) {
     const bytes = new TextEncoder().encode('inside');
@@ -56,8 +56,12 @@ it('no read or write escapes while directories and files are swapped for links t
   expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('OUTSIDE');
   // Else nothing was raced.
   expect(swapper.exitCode).toBeNull();
-  expect(Math.min(seen.inside, seen.refused)).toBeGreaterThan(10);
+  expect(isRaced(seen)).toBe(true);
 });
+
+function isRaced({ inside, refused }: { inside: number; refused: number }): boolean {
+  return Math.min(inside, refused) > 10;
+}
 
 async function startSwapping(root: string, outside: string): Promise<ChildProcess> {
   const child = fork(join(import.meta.dirname, 'fixtures', 'swap-forever.mjs'), [root, outside], {

@@ -219,7 +219,7 @@ describe('explainErrors()', () => {
       ok: true,
     });
     expect(checker.check({ text: `${'a'.repeat(100_000)}!` })).toMatchObject({ ok: false });
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

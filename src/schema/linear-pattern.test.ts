@@ -144,7 +144,7 @@ describe('compileLinearPattern()', () => {
     const linear = compileLinearPattern(source);
     const started = performance.now();
     expect(linear.test(subject)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

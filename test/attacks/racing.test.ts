@@ -20,14 +20,18 @@ describe.runIf(process.platform === 'linux')(`${OPERATIONS} operations in a race
 
   it.each(KINDS)('%s: none escapes (D049)', { timeout }, async (kind) => {
     const field = await openBattlefield();
-    const score = await attack(field, CONTAINED[kind], OPERATIONS);
-    const swaps = await field.swaps();
-    report(kind, score, swaps);
-    expect(score.escapes).toBe(0);
-    expect(score.done + score.refused).toBe(OPERATIONS);
-    // Else nothing was raced.
-    expect(Math.min(score.done, score.refused)).toBeGreaterThan(OPERATIONS / 300);
-    expect(swaps).toBeGreaterThan(1000);
+    const most = performance.now() + 30_000;
+    let isRaced = false;
+    // A busy machine may not have let the other process do anything meanwhile.
+    while (!isRaced && performance.now() < most) {
+      const score = await attack(field, CONTAINED[kind], OPERATIONS);
+      const swaps = await field.swaps();
+      report(kind, score, swaps);
+      expect(score.escapes).toBe(0);
+      expect(score.done + score.refused).toBe(OPERATIONS);
+      isRaced = Math.min(score.done, score.refused) > OPERATIONS / 300 && swaps > 1000;
+    }
+    expect(isRaced).toBe(true);
   });
 
   it.each(KINDS)('%s by a path that was checked: some escape', { timeout: 60_000 }, async (kind) => {

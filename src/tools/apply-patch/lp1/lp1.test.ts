@@ -121,7 +121,7 @@ describe('parsePatch()', () => {
     for (const line of [`R${blanks}x`, `R x${blanks}y`, `${blanks}END${blanks}x`, `F x${blanks}y`]) {
       failure(() => parsePatch(`LP1\n${line}\nEND\n`));
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 
