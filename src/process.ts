@@ -18,5 +18,5 @@ export { commandEnvironment } from './process/command-environment.js';
 export { removedValues } from './process/removed-values.js';
 export { type EnvironmentOptions, sanitizeEnvironment } from './process/sanitize-environment.js';
 export { ShellManager } from './process/shell-manager.js';
-export type { ShellOptions } from './process/shell-pool.js';
+export type { ShellOptions } from './process/shell-options.js';
 export type { ShellProcess } from './process/shell-process.js';

@@ -10,11 +10,12 @@ export function commandEnvironment(
   env: Readonly<Record<string, string>>,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
+  const sanitized = sanitizeEnvironment(env, options);
   const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
   const disarmed = Object.entries(NOBODY_ANSWERS).filter(
     ([name]) => !(isPassed(name) && Object.hasOwn(env, name)),
   );
-  return { ...sanitizeEnvironment(env, options), ...Object.fromEntries(disarmed) };
+  return { ...sanitized, ...Object.fromEntries(disarmed) };
 }
 
 /** Switches that keep programs from waiting for a person. None of them changes what a program does without one. */

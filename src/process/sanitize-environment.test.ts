@@ -11,6 +11,16 @@ function names(text: string): string[] {
 }
 
 describe('sanitizeEnvironment()', () => {
+  it('takes an environment as it comes, and no option that is none', () => {
+    const env = Object.assign({ A: 'a' }, { B: undefined });
+    expect(sanitizeEnvironment(env)).toEqual({ A: 'a' });
+    const wrong = [[null], [{ A: 5 }], [{ A: 'a' }, { denylist: 'A' }], [{ A: 'a' }, { deny: [] }]];
+    for (const given of wrong) {
+      const call = (): unknown => Reflect.apply(sanitizeEnvironment, undefined, given);
+      expect(call).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    }
+  });
+
   it.each(
     names(
       `MY_KEY NPM_TOKEN STRIPE_SECRET DB_PASSWORD AWS_REGION AWS_ACCESS_KEY_ID ANTHROPIC_API_KEY OPENAI_ORG _KEY`,

@@ -1,3 +1,5 @@
+import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import { ToolError } from '../errors/tool-error.js';
 import { environmentIgnoresCase } from '../platform/environment.js';
 import { classifyVariable } from './classify-variable.js';
 import { cleanValue } from './clean-value.js';
@@ -15,17 +17,18 @@ export interface EnvironmentOptions {
 /**
  * The environment that a command may see: without secrets, without what leads to them, without what loads code
  * (D060, D120; `environment-rules.ts` says why for each name). Relative entries of `PATH` and passwords within
- * addresses are taken out of values. Not a wall: a secret under an innocent name stays.
+ * addresses are taken out of values. Not a wall: a secret under an innocent name stays. What has no value is left out.
+ * @throws ToolError `config_invalid` for a wrong option, and for a value that is no text.
  */
 export function sanitizeEnvironment(
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  const { denylist = [], pass = [], ignoreCase = environmentIgnoresCase() } = options;
+  const { denylist, pass, ignoreCase = environmentIgnoresCase() } = settleOptions('options', options, RULES);
   const isPassed = createNameMatcher(pass, ignoreCase);
   const isDenied = createNameMatcher(denylist, ignoreCase);
   const kept: [string, string][] = [];
-  for (const [name, value] of Object.entries(env)) {
+  for (const [name, value] of entriesOf(env)) {
     if (!isVariableName(name)) continue;
     if (isPassed(name)) {
       kept.push([name, value]);
@@ -35,6 +38,28 @@ export function sanitizeEnvironment(
     }
   }
   return Object.fromEntries(kept);
+}
+
+const RULES: OptionRules<{
+  denylist: readonly string[];
+  pass: readonly string[];
+  ignoreCase: boolean | undefined;
+}> = {
+  denylist: option([], isTextList, 'a list of names'),
+  pass: option([], isTextList, 'a list of names'),
+  ignoreCase: option(undefined, isBoolean, 'true or false'),
+};
+
+/** `process.env`, as its type has it, may hold names without a value. */
+function entriesOf(env: unknown): [string, string][] {
+  if (typeof env !== 'object' || env === null) {
+    throw new ToolError('config_invalid', `An environment must be an object of texts, not ${String(env)}.`);
+  }
+  return Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    if (typeof value === 'string') return [[name, value]];
+    if (value === undefined) return [];
+    throw new ToolError('config_invalid', `The value of ${name} in an environment must be a text.`);
+  });
 }
 
 /** The system cannot carry other names; a program that reads `A=B=C` would see the variable `A`. */

@@ -42,7 +42,7 @@ export class ShellLog {
 
   /** Whether older bytes are gone. */
   get truncated(): boolean {
-    return this.#start > 0;
+    return this.#oldest() > 0;
   }
 
   /** Copies: what it is given is cut out of larger buffers, which would all stay. */
@@ -63,7 +63,7 @@ export class ShellLog {
 
   /** All that is kept. */
   bytes(): Buffer {
-    return this.#slice(this.#start, this.#end);
+    return this.#slice(this.#oldest(), this.#end);
   }
 
   /**
@@ -71,7 +71,7 @@ export class ShellLog {
    * unless `ended`.
    */
   take({ ended, wholeLines }: { readonly ended: boolean; readonly wholeLines: boolean }): LogReading {
-    const from = Math.max(this.#readTo, this.#start);
+    const from = Math.max(this.#readTo, this.#oldest());
     const droppedBytes = from - this.#readTo;
     const fresh = this.#slice(from, this.#end);
     const bytes = ended
@@ -95,7 +95,12 @@ export class ShellLog {
     return block;
   }
 
-  /** Whole blocks only: up to one more than the limit is kept. */
+  /** Where what is kept begins: the limit is held to the byte, though room is made by whole blocks. */
+  #oldest(): number {
+    return Math.max(this.#start, this.#end - this.#limit);
+  }
+
+  /** Whole blocks only: up to one more than the limit stays in memory. */
   #trim(): void {
     let first = this.#blocks[0];
     while (first !== undefined && this.#end - this.#start - first.length >= this.#limit) {

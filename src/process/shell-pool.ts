@@ -1,22 +1,6 @@
-import { resolve } from 'node:path';
-import type { CommandLimits, Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
-import { readEnvironment } from '../platform/environment.js';
-import { commandEnvironment } from './command-environment.js';
+import { type ShellOptions, settleShell } from './shell-options.js';
 import { ShellProcess } from './shell-process.js';
-
-export interface ShellOptions {
-  /** Default `bash`. */
-  readonly shell?: 'sh' | 'bash';
-  /** Default: the program's own, sanitised. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** After this it is ended, and its status is `timeout`. Default: it may run for ever. */
-  readonly timeoutMs?: number;
-  /** Default: nothing keeps it in. */
-  readonly confinement?: Confinement;
-  /** Default: none. */
-  readonly limits?: CommandLimits;
-}
 
 /** Shells that may run at a time. */
 const MOST_RUNNING = 32;
@@ -33,30 +17,12 @@ export class ShellPool {
 
   /**
    * Resolves when it runs.
-   * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already; `config_invalid` for a wrong `timeoutMs`.
+   * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already; `config_invalid` for what is no option.
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
-    if (options.timeoutMs !== undefined && !(options.timeoutMs > 0)) {
-      const given = String(options.timeoutMs);
-      throw new ToolError('config_invalid', `timeoutMs must be more than 0 milliseconds, not ${given}.`);
-    }
+    const request = settleShell(command, cwd, options);
     this.#makeRoom();
-    const {
-      shell = 'bash',
-      env = commandEnvironment(readEnvironment()),
-      timeoutMs,
-      confinement,
-      limits,
-    } = options;
-    const created = new ShellProcess({
-      shell,
-      command,
-      cwd: resolve(cwd),
-      env,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(confinement === undefined ? {} : { confinement }),
-      ...(limits === undefined ? {} : { limits }),
-    });
+    const created = new ShellProcess(request);
     // Before it runs: whoever ends all shells now must find this one too.
     this.#shells.set(created.id, created);
     try {
@@ -81,8 +47,14 @@ export class ShellPool {
     return this.listShells().filter(({ isRunning }) => isRunning);
   }
 
-  /** Takes in a shell that another manager has made. @throws ToolError `config_invalid` when its id is here already. */
+  /** Takes in a shell that another manager has made. @throws ToolError `config_invalid` when it is here already, or none. */
   registerShell(shell: ShellProcess): void {
+    if (!(shell instanceof ShellProcess)) {
+      throw new ToolError(
+        'config_invalid',
+        'Cannot register this: it is no shell that createShell has made.',
+      );
+    }
     if (this.#shells.has(shell.id)) {
       throw new ToolError(
         'config_invalid',
@@ -97,8 +69,15 @@ export class ShellPool {
     return this.#shells.delete(id);
   }
 
-  /** Forgets shells that ended longer ago: how many. Running ones stay. */
+  /** Forgets shells that ended longer ago: how many. Running ones stay. @throws ToolError `config_invalid` for no age. */
   cleanupCompleted(maxAgeSeconds = KEPT_SECONDS): number {
+    if (!(typeof maxAgeSeconds === 'number' && maxAgeSeconds >= 0)) {
+      const given = String(maxAgeSeconds);
+      throw new ToolError(
+        'config_invalid',
+        `maxAgeSeconds must be a number of seconds from 0, not ${given}.`,
+      );
+    }
     const old = this.listShells().filter(
       ({ isRunning, endedForMs }) => !isRunning && endedForMs >= maxAgeSeconds * 1000,
     );

@@ -6,6 +6,7 @@ import type {
   ShellSnapshot,
   ShellStatus,
 } from '../contract/processes.js';
+import { ToolError } from '../errors/tool-error.js';
 import { idleClock, systemClock } from '../platform/clock.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
@@ -149,8 +150,18 @@ export class ShellProcess {
     return stdout === '' ? `[stderr]\n${stderr}` : `${stdout}\n\n[stderr]\n${stderr}`;
   }
 
-  /** Resolves when it has ended. After `timeoutMs` it is ended, with the status `timeout`. */
+  /**
+   * Resolves when it has ended. After `timeoutMs` it is ended, with the status `timeout`.
+   * @throws ToolError `config_invalid` for what is no time; the shell goes on.
+   */
   async wait(timeoutMs?: number): Promise<ShellStatus> {
+    if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 0)) {
+      const given = String(timeoutMs);
+      throw new ToolError(
+        'config_invalid',
+        `timeoutMs must be a number of milliseconds from 0, not ${given}.`,
+      );
+    }
     // The timer also keeps the program alive, which a shell in the background does not.
     const late = (): void => (timeoutMs === undefined ? undefined : this.#stop('timeout'));
     const stop = systemClock.after(Math.min(timeoutMs ?? LONGEST_TIMER, LONGEST_TIMER), late);
