@@ -74,7 +74,7 @@ export interface EngineSettings {
   readonly outputs: OutputStore;
   /** The environment of commands, already sanitised. */
   readonly commandEnvironment: () => Readonly<Record<string, string>>;
-  /** Exact values that never leave: those of removed environment variables. */
+  /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
   readonly secretValues: readonly string[];
   readonly middleware: readonly Middleware[];
   readonly limits: EngineLimits;

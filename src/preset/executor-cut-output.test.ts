@@ -67,6 +67,24 @@ describe('output that is cut (D077)', () => {
   });
 });
 
+describe('a secret that the host program has learned since', () => {
+  it('is kept from commands, and from what they show', async () => {
+    await bash('true');
+    process.env.LEARNED_LATER_TOKEN = 'learned-later-0815';
+    const run = executor.start([
+      { id: '1', name: 'bash', args: { command: 'env | grep -c LEARNED; echo learned-later-0815' } },
+    ]);
+    let live = '';
+    for await (const event of run.events) if (event.type === 'stdout') live += event.chunk;
+    delete process.env.LEARNED_LATER_TOKEN;
+    const [result] = await run.results;
+    expect(result?.output).toBe('0\n[REDACTED]\n');
+    expect(live).toBe('0\n[REDACTED]\n');
+    expect(JSON.stringify(result?.metadata)).not.toContain('0\nlearned');
+    expect((await bash('echo learned-later-0815')).output).toBe('[REDACTED]\n');
+  });
+});
+
 describe('output that comes in pieces (D077)', () => {
   it('of a background shell shows no secret and no sequence that two readings cut', async () => {
     const pieces = [SECRET.slice(0, 9), `${SECRET.slice(9)} \\033[3`, '1mred\\033[0m\\n'];

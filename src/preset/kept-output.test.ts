@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,6 +87,29 @@ describe('an output that is too long for its result', () => {
     });
     expect(output).toContain('token');
     expect(output).not.toContain(secret);
+  });
+
+  it('lies on the disk without the values that commands do not get, and is read without them in any slice', async () => {
+    const secret = 'correct-horse-battery-staple';
+    process.env.KEPT_OUTPUT_TOKEN = secret;
+    const journal = join(root, 'j.db');
+    await using keeping = createExecutor({ root, journal, approver: null });
+    const say = `printf correct-; sleep 0.1; printf horse-battery-staple`;
+    const { outputRef: path = '' } = await keeping.execute('bash', {
+      command: `seq 1 20000; ${say}; seq 1 20000; ${say}`,
+    });
+    delete process.env.KEPT_OUTPUT_TOKEN;
+    const [file = ''] = readdirSync(`${journal}-outputs`);
+    const kept = readFileSync(join(`${journal}-outputs`, file), 'utf8');
+    expect(kept.match(/\[REDACTED\]/g)).toHaveLength(2);
+    expect(kept).not.toContain('horse');
+    const offset = kept.indexOf('[REDACTED]') + 1;
+    expect((await keeping.execute('read_file', { path, offset, limit: 9 })).output).toBe('REDACTED]');
+    const { outputRef: binary = '' } = await keeping.execute('bash', {
+      command: `head -c 9000 /dev/zero; ${say}`,
+    });
+    const { output } = await keeping.execute('read_file', { path: binary, offset: 0 });
+    expect(Buffer.from(output.split('\n')[1] ?? '', 'base64').toString('latin1')).toMatch(/\0\[REDACTED\]$/);
   });
 
   it('is kept on the disk for us alone, and gone when the executor is closed', async () => {

@@ -13,6 +13,7 @@ import { createEngine, type Engine } from '../engine/create-engine.js';
 import { createLocator } from '../engine/plan/create-locator.js';
 import type { EngineSettings } from '../engine/settings.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
+import { createByteRedactor } from '../output/create-byte-redactor.js';
 import { readEnvironment } from '../platform/environment.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';
@@ -41,7 +42,8 @@ export async function openEngine(settled: Settled): Promise<Engine> {
   const confinement = confinementOf(wall, sandbox);
   const around: Around = { confinement, limits: settled.commandLimits };
   const { journal, close } = openJournalOf(settled.journal);
-  const outputs = openOutputStore(settled.outputs);
+  const secretValues = removedValues(inherited, sanitizeEnvironment(inherited, environment));
+  const outputs = openOutputStore({ ...settled.outputs, hide: () => createByteRedactor(secretValues) });
   const shells = shellsLazily(around);
   const commands = commandsLazily();
   const settings: EngineSettings = {
@@ -57,8 +59,8 @@ export async function openEngine(settled: Settled): Promise<Engine> {
     runCommand: (request) => commands.run({ ...request, ...around }),
     commandGuard: createCommandGuard(wall.os, sandbox.roots),
     search: searchLazily(sandbox),
-    commandEnvironment: commandEnvironments(environment),
-    secretValues: removedValues(inherited, sanitizeEnvironment(inherited, environment)),
+    commandEnvironment: commandEnvironments(environment, secretValues),
+    secretValues,
     worker: workerOfThisProcess(),
     isWorkerAlive,
     isWorkerVisible,
@@ -126,15 +128,21 @@ function searchLazily(sandbox: Sandbox): SearchEngine {
 
 /**
  * Read anew for every command, because the host program may change its environment at any time; judged anew, which takes
- * longer, only when it has.
+ * longer, only when it has. What is kept from commands since then joins the values that no output shows.
  */
-function commandEnvironments(options: EnvironmentOptions): EngineSettings['commandEnvironment'] {
+function commandEnvironments(
+  options: EnvironmentOptions,
+  secretValues: string[],
+): EngineSettings['commandEnvironment'] {
   let lastRead: string | undefined;
   let judged: Readonly<Record<string, string>> = {};
   return () => {
     const inherited = readEnvironment();
     const read = JSON.stringify(inherited);
-    if (read !== lastRead) judged = Object.freeze(commandEnvironment(inherited, options));
+    if (read === lastRead) return judged;
+    judged = Object.freeze(commandEnvironment(inherited, options));
+    const removed = removedValues(inherited, judged);
+    secretValues.push(...removed.filter((value) => !secretValues.includes(value)));
     lastRead = read;
     return judged;
   };

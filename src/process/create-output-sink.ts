@@ -6,6 +6,14 @@ export interface OutputSinkOptions {
   readonly maxBytes: number;
   /** Called with the first bytes that must be kept: most commands print little. */
   readonly create: () => SpilledOutput;
+  /** Made with the first bytes that are written. Left out: they are written as they come. */
+  readonly hide?: (() => ByteFilter) | undefined;
+}
+
+/** Takes out what must not lie on a disk. What may be the beginning of it waits for what comes next. */
+export interface ByteFilter {
+  push(bytes: Uint8Array): Uint8Array;
+  end(): Uint8Array;
 }
 
 /** An output on its way to the disk. */
@@ -33,6 +41,7 @@ class DiskOutputSink implements OutputSink {
   #waitingBytes = 0;
   #takenBytes = 0;
   #writing: Promise<void> | undefined;
+  #filter: ByteFilter | undefined;
   #failed = false;
 
   constructor(options: OutputSinkOptions) {
@@ -65,6 +74,7 @@ class DiskOutputSink implements OutputSink {
     if (this.#spilled === undefined) return undefined;
     await this.#writing;
     const { ref, file, discard } = this.#spilled;
+    await this.#writeRest(file);
     file.close();
     if (this.#failed) discard();
     return this.#failed ? undefined : ref;
@@ -76,13 +86,31 @@ class DiskOutputSink implements OutputSink {
         const chunks = this.#waiting;
         this.#waiting = [];
         this.#waitingBytes = 0;
-        await file.append(chunks);
+        await file.append(this.#hide(chunks));
       }
     } catch {
       this.#failed = true;
       this.#waiting = [];
     } finally {
       this.#writing = undefined;
+    }
+  }
+
+  /** Here and not where they come: most of what is pushed is never written. */
+  #hide(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
+    this.#filter ??= this.#options.hide?.();
+    const filter = this.#filter;
+    if (filter === undefined) return chunks;
+    return chunks.map((chunk) => filter.push(chunk)).filter(({ length }) => length > 0);
+  }
+
+  async #writeRest(file: WritableOutput): Promise<void> {
+    const rest = this.#failed ? undefined : this.#filter?.end();
+    if (rest === undefined || rest.length === 0) return;
+    try {
+      await file.append([rest]);
+    } catch {
+      this.#failed = true;
     }
   }
 }

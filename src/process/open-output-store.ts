@@ -7,7 +7,7 @@ import {
   type OutputDirectory,
   openOutputDirectory,
 } from '../platform/output-directory.js';
-import { createOutputSink, type SpilledOutput } from './create-output-sink.js';
+import { type ByteFilter, createOutputSink, type SpilledOutput } from './create-output-sink.js';
 
 export interface OutputStoreOptions {
   /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */
@@ -16,6 +16,8 @@ export interface OutputStoreOptions {
   readonly maxBytes?: number;
   /** Bytes of all; default 1 GiB. Then the oldest go. */
   readonly maxTotalBytes?: number;
+  /** Made for each output of a command: what it takes out is not on the disk. */
+  readonly hide?: () => ByteFilter;
 }
 
 const PREFIX = 'toolexec-output:';
@@ -46,7 +48,8 @@ class DiskOutputStore implements OutputStore {
   }
 
   openSink(): OutputSink {
-    return createOutputSink({ maxBytes: this.#maxBytes, create: () => this.#spill() });
+    const { hide } = this.#options;
+    return createOutputSink({ maxBytes: this.#maxBytes, create: () => this.#spill(), hide });
   }
 
   save(text: string): string | undefined {
