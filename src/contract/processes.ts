@@ -213,6 +213,11 @@ export interface ToolProcesses {
    * @throws ToolError `bad_args` for a filter that is none; then nothing counts as read.
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
+  /**
+   * For whoever shows only parts of a text: keeps all of it for `read_file`, under `outputRef`, and gives it neutralised
+   * and redacted, as results are, so that no cut leaves half of a secret. Without `outputRef` it could not be kept.
+   */
+  keepText(text: string): { readonly text: string; readonly outputRef?: string };
   findShell(id: string): ShellSnapshot | undefined;
   /** Only for a call that declares a command. Undefined: there is no such shell. */
   killShell(id: string): Promise<ShellSnapshot | undefined>;

@@ -115,3 +115,25 @@ it('what is known of a background shell is not cut off with its output (B027)', 
   expect(result.truncated).toBe(true);
   expect(result.output).toMatch(/^\[Status: [^\]]*Duration: \d+ms\]\nx/);
 });
+
+it('both ends of what a background shell has printed are shown, and the rest can be read', async () => {
+  const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+  const lines = `awk 'BEGIN { for (i = 1; i <= 4000; i++) print i, "${token}" }'`;
+  const command = `echo BEGIN; ${lines}; echo what became of it; touch done`;
+  const { metadata } = await executor.execute('bash', { command, run_in_background: true });
+  const id = String(metadata.bash_id);
+  while (!existsSync(join(root, 'done'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  // Resolves when it has ended and all that it printed is there.
+  await executor.execute('kill_shell', { shell_id: id });
+  const { output, truncated, outputRef = '' } = await executor.execute('bash_output', { bash_id: id });
+  expect(truncated).toBe(true);
+  expect(Buffer.byteLength(output)).toBeLessThanOrEqual(102_400);
+  expect(output).toMatch(/^\[Status: [^\]]*Duration: \d+ms\]\nBEGIN\n1 /);
+  expect(output).toContain('[Output truncated: ');
+  expect(output).toContain(outputRef);
+  expect(output.endsWith('what became of it\n')).toBe(true);
+  expect(output).not.toMatch(/ghp_|c3D4e5/);
+  const middle = await executor.execute('read_file', { path: outputRef, start_line: 2001, end_line: 2001 });
+  expect(middle.output).toMatch(/^2000 /);
+  expect(middle.output).not.toContain('c3D4');
+});

@@ -64,6 +64,22 @@ describe('bash with run_in_background', () => {
     expect(result.output).toContain(String(id));
   });
 
+  it('says of a shell that was ended while it started that there is none to be read', async () => {
+    for (let round = 0; round < 20; round++) {
+      const abort = new AbortController();
+      const running = executor.execute(
+        'bash',
+        { command: 'sleep 300', run_in_background: true },
+        { signal: abort.signal },
+      );
+      setTimeout(() => abort.abort(), round / 4);
+      const { error, output } = await running;
+      if (error === undefined) continue;
+      expect(error.code).toBe('cancelled');
+      expect(output).not.toContain('Started');
+    }
+  });
+
   it('runs in the directory it is given, which lies inside the roots', async () => {
     const id = await start('pwd; cd /; pwd', { working_dir: '.' });
     expect((await readToEnd(id)).output).toContain(`${root}\n/\n`);

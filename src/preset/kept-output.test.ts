@@ -150,6 +150,15 @@ describe('a reference', () => {
     expect(error?.message).toContain('not found');
   });
 
+  it('is for read_file: what searches says so', async () => {
+    const { outputRef: path = '' } = await bash('seq 1 100000');
+    for (const name of ['grep', 'glob']) {
+      const { error } = await executor.execute(name, { pattern: '7', path });
+      expect(error?.message).toContain('it is a kept output');
+      expect(error?.message).toContain('read_file');
+    }
+  });
+
   it('is for reading only', async () => {
     const { outputRef: path = '' } = await bash('seq 1 100000');
     const { error } = await executor.execute('write_file', { path, content: 'x', mode: 'overwrite' });

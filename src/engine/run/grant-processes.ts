@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.js';
 import type { ShellReading, ShellText, StartedCommand, ToolProcesses } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { cleanOutput } from '../../output/clean-output.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
@@ -82,6 +83,13 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       if (reading === undefined || pattern === undefined) return reading;
       const filter = (text: string): Promise<string> => filterLines(text, pattern, settings.clock, signal);
       return filterReading(reading, filter);
+    },
+    keepText(text) {
+      lease.require('keep a text');
+      const values = settings.secretValues;
+      const cleaned = cleanOutput(text, { maxBytes: Number.POSITIVE_INFINITY, values }).text;
+      const outputRef = settings.outputs.save(cleaned);
+      return outputRef === undefined ? { text: cleaned } : { text: cleaned, outputRef };
     },
     findShell(id) {
       lease.require('look at a background shell');

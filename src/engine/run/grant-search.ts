@@ -15,6 +15,13 @@ export interface SearchGrant {
 export function grantSearch({ ready, settings, lease, signal }: SearchGrant): ToolSearch {
   function require(path: string): void {
     lease.require(`search "${path}"`);
+    if (settings.outputs.owns(path)) {
+      throw new ToolError(
+        'sandbox_violation',
+        `Cannot search "${path}": it is a kept output, and no directory. Read it with read_file, by start_line and end_line or by offset and limit.`,
+        { details: { reason: 'ReadOnlyOutput', attempted: path, access: 'read' } },
+      );
+    }
     const asked = settings.sandbox.resolve(path, 'read');
     const granted = ready.effects.some(
       ({ effect, at }) =>

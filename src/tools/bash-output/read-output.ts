@@ -2,6 +2,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { ShellReading, ShellSnapshot, ShellText } from '../../contract/processes.js';
 import type { ToolOutput } from '../../contract/tool.js';
 import { binaryNotice, countLines, printedText } from '../command-report.js';
+import { cutBytes } from '../cut-bytes.js';
 import { outputLimit } from '../output-limit.js';
 import { shellMetadata, shellNotFound } from '../shell-report.js';
 import { describeLimit, wallNotice } from '../wall-report.js';
@@ -17,13 +18,11 @@ export async function readOutput(
   const dropped = stdout.droppedBytes + stderr.droppedBytes;
   const notice = wallNotice(shell.wall);
   const about = `[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]${notice === '' ? '' : `\n${notice}`}`;
-  const printed = shown(reading, filter);
-  // What is too long is cut at its end: what is known of the shell must not go with that.
-  const isLong = Buffer.byteLength(printed, 'utf8') + STATE_BYTES > outputLimit(ctx);
-  const text = isLong ? `${about}\n${printed}` : `${printed}\n${about}`;
+  const { text, ...cut } = bothEnds(shown(reading, filter), about, ctx);
   return {
     text: dropped === 0 ? text : `[${dropped} bytes of older output were not read in time]\n${text}`,
-    truncated: dropped > 0,
+    ...cut,
+    truncated: dropped > 0 || cut.truncated,
     metadata: {
       bash_id: id,
       ...shellMetadata(shell),
@@ -37,6 +36,29 @@ export async function readOutput(
 
 /** More than is ever told of a shell besides its output. */
 const STATE_BYTES = 2048;
+/** Less room than this for what was printed, and it is left to the engine to cut it. */
+const FEWEST_BYTES = 4096;
+
+/** Both ends of what is too long: a log says at its end what has become of it. What is known of the shell comes first. */
+function bothEnds(
+  printed: string,
+  about: string,
+  ctx: ToolContext,
+): { readonly text: string; readonly truncated: boolean; readonly outputRef?: string } {
+  const room = outputLimit(ctx) - STATE_BYTES;
+  if (Buffer.byteLength(printed, 'utf8') <= room) return { text: `${printed}\n${about}`, truncated: false };
+  if (room < FEWEST_BYTES) return { text: `${about}\n${printed}`, truncated: false };
+  const { text, outputRef } = ctx.processes.keepText(printed);
+  const half = Math.floor(room / 2);
+  const notice = `[Output truncated: ${Buffer.byteLength(text, 'utf8')} bytes in total; the first and the last ${half} are shown${where(outputRef)}]`;
+  const shortened = `${cutBytes(text, half, 'start')}\n\n${notice}\n\n${cutBytes(text, half, 'end')}`;
+  const shownText = `${about}\n${shortened}`;
+  return { text: shownText, truncated: true, ...(outputRef === undefined ? {} : { outputRef }) };
+}
+
+function where(outputRef: string | undefined): string {
+  return outputRef === undefined ? '' : `; read_file gives any part of it, path "${outputRef}"`;
+}
 
 function shown({ stdout, stderr }: ShellReading, filter: string | undefined): string {
   const text = printedText(textOf(stdout), textOf(stderr));

@@ -28,7 +28,10 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
     }),
   );
   return {
-    text: `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
+    text:
+      status === 'killed'
+        ? `Background shell ${id} was ended at once: the call was stopped while it started.`
+        : `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
     metadata: {
       bash_id: id,
       status,
