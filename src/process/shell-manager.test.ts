@@ -100,6 +100,14 @@ describe('ShellManager', () => {
     expect(manager.listShells()).toEqual([]);
   });
 
+  it('starts shells with the environment they are given, without what has no value', async () => {
+    const env = { PATH: process.env.PATH, GIVEN: 'a', LEFT_OUT: undefined };
+    const command = 'env | grep -E "^(GIVEN|LEFT_OUT|HOME)="';
+    const shell = await new ShellManager().createShell(command, '/tmp', { env });
+    await shell.wait();
+    expect(shell.stdoutBuffer).toBe('GIVEN=a\n');
+  });
+
   it('keeps no shell that could not be started', async () => {
     const manager = new ShellManager();
     const error: unknown = await manager.createShell('true', '/nowhere').catch((thrown: unknown) => thrown);

@@ -8,8 +8,8 @@ import { commandEnvironment } from './command-environment.js';
 export interface ShellOptions {
   /** Default `bash`. */
   readonly shell?: 'sh' | 'bash';
-  /** Default: the program's own, sanitised. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** What has no value is left out. Default: the program's own, sanitised. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** After this it is ended, and its status is `timeout`. Default: it may run for ever. */
   readonly timeoutMs?: number;
   /** Default: nothing keeps it in. */
@@ -27,7 +27,7 @@ export function settleShell(command: string, cwd: string, options: ShellOptions)
     shell: shell ?? 'bash',
     command,
     cwd: resolve(cwd),
-    env: env ?? commandEnvironment(readEnvironment()),
+    env: env === undefined ? commandEnvironment(readEnvironment()) : withValues(env),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confinement === undefined ? {} : { confinement }),
     ...(limits === undefined ? {} : { limits }),
@@ -40,10 +40,18 @@ function requireText(what: string, given: unknown): void {
   throw new ToolError('config_invalid', `The ${what} of a shell must be a text, not ${String(given)}.`);
 }
 
+/** Who takes `process.env` and leaves a name out says `undefined`. */
+function withValues(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
 const SHELLS: readonly unknown[] = ['sh', 'bash'];
 
 const isEnvironment = (value: unknown): boolean =>
-  isObject(value) && Object.values(Object(value)).every((each) => typeof each === 'string');
+  isObject(value) &&
+  Object.values(Object(value)).every((each) => each === undefined || typeof each === 'string');
 
 const isDuration = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
