@@ -3,7 +3,7 @@ import { JsonTextError } from './json-text-error.js';
 export interface JsonTextLimits {
   readonly maxDepth: number;
   readonly maxValues: number;
-  /** Lets numbers pass that a double cannot hold, and halves of characters: for who keeps the text. */
+  /** Lets numbers pass that a double cannot hold, halves of characters, and any key: for who keeps the text. */
   readonly keepsText?: boolean;
 }
 
@@ -127,7 +127,9 @@ class Scanner {
     const key = escaped
       ? String(JSON.parse(this.#text.slice(start, this.#at)))
       : this.#text.slice(start + 1, this.#at - 1);
-    if (key === '__proto__') this.#fail(start, 'the key "__proto__" is not allowed. Leave it out.');
+    // Whoever keeps the text gives it back as it is, and a model may have written any name.
+    if (key === '__proto__' && this.#limits.keepsText !== true)
+      this.#fail(start, 'the key "__proto__" is not allowed. Leave it out.');
     if (keys.has(key)) {
       this.#fail(start, `the key ${quote(key)} is given twice in one object. Give each key once.`);
     }

@@ -5,7 +5,10 @@ export interface JsonLimits {
   readonly maxDepth?: number;
   /** Object members and array elements in the whole text; default 100,000. */
   readonly maxValues?: number;
-  /** Numbers that a double cannot hold, and halves of characters, are no error: the caller keeps the text. Default false. */
+  /**
+   * Numbers that a double cannot hold, halves of characters and the key `__proto__` are no error: the caller keeps the
+   * text. Default false.
+   */
   readonly keepsText?: boolean;
 }
 

@@ -68,6 +68,17 @@ describe('toolexec repair', () => {
     expect([twice.code, twice.stdout]).toEqual([0, sound]);
   });
 
+  it('takes any key that a model has written, also one that no call may have', async () => {
+    const args = '{"__proto__":{"n":1.0},"constructor":2.0}';
+    const body = (more: string) =>
+      `{"__proto__":1.0,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"bash","input":${args}}]}${more}]}`;
+    const sound = body(',{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}');
+    expect((await toolexec.run(['repair'], { stdin: sound })).stdout).toBe(sound);
+    const { code, stdout } = await toolexec.run(['repair'], { stdin: body('') });
+    expect([code, stdout.slice(0, body('').length - 2)]).toEqual([0, body('').slice(0, -2)]);
+    expect(stdout).toContain('(outcome_unknown)');
+  });
+
   it('says so when the calls are written in another format than the named one', async () => {
     const stdin = JSON.stringify(OPEN);
     const { code, stdout, stderr } = await toolexec.run(['repair', '--format', 'openai'], { stdin });
