@@ -64,6 +64,8 @@ export interface IntendedChange {
   readonly after: string | null;
   /** Permission bits of what will be replaced. */
   readonly beforeMode?: number;
+  /** Those that the change sets; left out: a file that is there keeps its own. */
+  readonly afterMode?: number;
   /** What will be replaced is no regular file: a link (then `before` is of its text), or something stranger. */
   readonly beforeKind?: 'link' | 'other';
   /** What will be replaced; left out where it is no file, or larger than 16 MiB. */

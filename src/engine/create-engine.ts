@@ -30,6 +30,7 @@ import { watchStrayErrors } from './run/stray-errors.js';
 import { checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
 import type { EngineSettings } from './settings.js';
 import { undoCall } from './undo/undo-call.js';
+import { checkUndoOptions } from './undo/undo-options.js';
 
 /** The part of an executor that runs calls: loaded with the first of them. */
 export interface Engine extends Omit<Executor, 'definitions' | 'cache'> {
@@ -137,7 +138,9 @@ class CallEngine implements Engine {
     }
     const deferred = await findDeferred(journal, batchId);
     const calls = deferred.calls.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
-    return this.#watched(calls, { ...options, conversation: deferred.conversation, dryRun: false }, deferred);
+    const { conversation, attach } = deferred;
+    // What was to run anew does so under keys of its own, also when it is approved.
+    return this.#watched(calls, { ...options, conversation, again: !attach }, deferred);
   }
 
   async recover(): Promise<readonly RecoveredBatch[]> {

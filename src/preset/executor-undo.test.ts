@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../contract/call.js';
 import type { ToolContext } from '../contract/context.js';
-import type { Executor } from '../contract/executor.js';
+import type { Executor, UndoOptions } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import { defineTool } from '../engine/declare/define-tool.js';
 import { builtinTools } from './builtin-tools.js';
@@ -92,6 +92,25 @@ describe.each(['memory', 'file'])('executor.undo() with a journal in %s', (kind)
     );
     expect([read('a'), read('d/new'), read('gone')]).toEqual(['one\n', undefined, 'gone\n']);
     expect(statSync(join(root, 'gone')).mode & 0o777).toBe(0o604);
+  });
+
+  it('leaves permission bits that somebody has set since, and puts back those that the call set', async () => {
+    const { executor, read, write, root } = desk(kind, async (files) => {
+      await files.writeAll([{ path: 'set', bytes: bytes('new'), mode: 0o600 }]);
+    });
+    for (const name of ['kept', 'set']) write(name, 'old');
+    chmodSync(join(root, 'kept'), 0o644);
+    chmodSync(join(root, 'set'), 0o644);
+    const modes = () => ['kept', 'set'].map((name) => statSync(join(root, name)).mode & 0o777);
+    await executor.run([
+      call('write_file', { path: 'kept', content: 'new', mode: 'overwrite' }, 'w'),
+      call('act', {}, 'x'),
+    ]);
+    chmodSync(join(root, 'kept'), 0o640);
+    const undone = [await executor.undo('w'), await executor.undo('x')];
+    expect([read('kept'), read('set'), modes()]).toEqual(['old', 'old', [0o640, 0o644]]);
+    for (const { undoId } of undone) await executor.undo(undoId ?? '');
+    expect([read('kept'), read('set'), modes()]).toEqual(['new', 'new', [0o640, 0o600]]);
   });
 
   it('can be undone, and that again', async () => {
@@ -179,6 +198,16 @@ describe.each(['memory', 'file'])('executor.undo() with a journal in %s', (kind)
     expect([read('one'), read('two')]).toEqual([undefined, 'x']);
     await executor.undo('w');
     expect(read('two')).toBeUndefined();
+  });
+
+  it('refuses options that it does not know, and undoes nothing', async () => {
+    const { executor, read } = desk(kind);
+    await executor.run([call('write_file', { path: 'f', content: 'new' }, 'w')]);
+    for (const options of [{ dryrun: true }, { dryRun: 'yes' }, { conversation: '' }, 'c'])
+      await expect(executor.undo('w', options as UndoOptions)).rejects.toMatchObject({
+        code: 'config_invalid',
+      });
+    expect(read('f')).toBe('new');
   });
 
   it('refuses a call that it does not know, or that changed nothing', async () => {

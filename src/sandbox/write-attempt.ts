@@ -56,7 +56,9 @@ export class WriteAttempt {
       if (expectedSha256 !== undefined && item.seen.change.before !== expectedSha256)
         throw stale(change.path);
     });
-    const changes = this.#items.flatMap(({ seen }) => (seen === undefined ? [] : [seen.change]));
+    const changes = this.#items.flatMap(({ seen, change: { mode } }) =>
+      seen === undefined ? [] : [mode === undefined ? seen.change : { ...seen.change, afterMode: mode }],
+    );
     await intend({ op: 'writeAll', changes, ...madeFor(this.#items.map(({ held }) => held)) });
   }
 

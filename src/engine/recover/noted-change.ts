@@ -7,6 +7,7 @@ export interface NotedChange {
   readonly before: string | null;
   readonly after: string | null;
   readonly beforeMode?: number;
+  readonly afterMode?: number;
   readonly beforeKind?: 'link' | 'other';
   /** What was there is kept in the journal, under `before`. */
   readonly preimage?: string;

@@ -23,11 +23,13 @@ export async function planUndo(
   files: ContainedFiles,
   journal: Journal,
 ): Promise<UndoPlan> {
-  const byPath = new Map<string, NotedChange[]>();
-  for (const change of intents.flatMap(({ changes }) => changes)) {
-    const noted = byPath.get(change.path);
-    if (noted === undefined) byPath.set(change.path, [change]);
-    else noted.push(change);
+  const byPath = new Map<string, Step[]>();
+  for (const { op, changes } of intents) {
+    for (const change of changes) {
+      const noted = byPath.get(change.path);
+      if (noted === undefined) byPath.set(change.path, [{ ...change, op }]);
+      else noted.push({ ...change, op });
+    }
   }
   const changes: FileChange[] = [];
   const skipped: SkippedFile[] = [];
@@ -42,10 +44,13 @@ export async function planUndo(
   return { changes, skipped, tidy };
 }
 
+/** A change with the operation that it was noted for. */
+type Step = NotedChange & Pick<NotedIntent, 'op'>;
+
 /** A text: why the file stays as it is. */
 async function planFile(
   path: string,
-  noted: readonly NotedChange[],
+  noted: readonly Step[],
   files: ContainedFiles,
   journal: Journal,
 ): Promise<FileChange | string> {
@@ -64,14 +69,21 @@ async function planFile(
   if (beforeKind !== undefined) return 'it was no regular file';
   const bytes = before === null ? null : await journal.kept(preimage ?? '');
   if (bytes === undefined) return 'its old content was not kept';
-  const mode = beforeMode === undefined ? {} : { mode: beforeMode };
+  const mode = beforeMode === undefined || hasKeptMode(noted) ? {} : { mode: beforeMode };
   return { path, bytes, expectedSha256: now ?? null, ...mode };
 }
 
+/** Who writes a file leaves its mode: where that is another by now, somebody has set it since. */
+function hasKeptMode(noted: readonly Step[]): boolean {
+  return noted.every(
+    ({ op, after, afterMode }) => op !== 'rename' && after !== null && afterMode === undefined,
+  );
+}
+
 /** From what the file is now, change by change back to the first that led there; undefined where none did. */
-function traceBack(now: string | null | undefined, noted: readonly NotedChange[]): NotedChange | undefined {
+function traceBack(now: string | null | undefined, noted: readonly Step[]): Step | undefined {
   let state = now;
-  let first: NotedChange | undefined;
+  let first: Step | undefined;
   for (const change of noted.toReversed()) {
     if (change.after !== state) continue;
     state = change.before;
