@@ -145,7 +145,7 @@ export interface Executor {
    * Goes on with a batch that waits for approval, as if it had just come: its calls are judged by the policy of now,
    * the approver is asked, and what is approved runs. Of several that approve at once, one does. Where nobody answers
    * it goes on waiting.
-   * @throws ToolError `bad_args` when it does not wait for approval (any more).
+   * @throws ToolError `bad_args` when it does not wait for approval (any more), and with `dryRun`.
    */
   approve(batchId: string, options?: RunOptions): Promise<BatchRun>;
   /**

@@ -131,6 +131,10 @@ class CallEngine implements Engine {
   async approve(batchId: string, options: RunOptions = NO_OPTIONS): Promise<BatchRun> {
     checkRunOptions(options);
     this.#requireOpen('approve a batch');
+    if (options.dryRun === true) {
+      const message = `Cannot approve batch "${batchId}" as a dry run: what is approved runs. plan() says what its calls would do.`;
+      throw new ToolError('bad_args', message);
+    }
     const { journal, mode } = this.#settings;
     if (mode !== 'enabled') {
       const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
@@ -155,6 +159,7 @@ class CallEngine implements Engine {
   }
 
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
+    checkUndoOptions(options);
     this.#requireOpen('undo');
     await this.#recovery.ensure();
     return undoCall(callId, options, this.#settings);

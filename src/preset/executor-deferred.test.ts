@@ -137,6 +137,22 @@ describe('executor.decide() about a batch that is put off', () => {
   });
 });
 
+describe('a batch that waits', () => {
+  it('takes no decision that is none, and no approval that would only be a rehearsal', async () => {
+    const id = await deferred();
+    await using later = executor({ approver: approveAll });
+    for (const kind of ['keep', 'wait', undefined, null])
+      await expect(later.decide(id, kind as 'resume')).rejects.toMatchObject({ code: 'bad_args' });
+    await expect(later.approve(id, { dryRun: true })).rejects.toMatchObject({
+      code: 'bad_args',
+      message: expect.stringContaining('as a dry run'),
+    });
+    expect(paid()).toEqual([]);
+    expect(await later.recover()).toMatchObject([{ batchId: id, waitsFor: 'approval' }]);
+    expect((await journal.decisions(id)).map(({ kind }) => kind)).toEqual(['wait']);
+  });
+});
+
 describe('executor.approve()', () => {
   it('asks, runs what is approved, and answers the whole batch in order', async () => {
     const id = await deferred();
@@ -167,6 +183,33 @@ describe('executor.approve()', () => {
     const again = await later.run(CALLS, { conversation: 'c1' });
     expect(again.map(({ metadata }) => metadata.replayed)).toEqual([true, true, true, true]);
     expect(paid()).toHaveLength(2);
+  });
+
+  it.each([
+    ['in a conversation with a name', { conversation: 'c1' }],
+    ['in the executor’s own', {}],
+  ])('runs what was to run anew under keys of its own, %s', async (_, where: RunOptions) => {
+    const keys: string[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object' },
+      requiresApproval: true,
+      execute: (_args, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return 'paid';
+      },
+    });
+    await using one = executor({ tools: [pay] });
+    const calls = [{ id: 'call_0', name: 'pay', args: {} }];
+    for (const again of [false, true]) {
+      const run = one.start(calls, { ...where, defer: true, again });
+      await run.results;
+      const [result] = await (await one.approve(run.id, { approver: approveAll })).results;
+      expect(result?.output).toBe('paid');
+    }
+    expect(new Set(keys).size).toBe(2);
+    if (where.conversation !== undefined) expect(keys[0]).toBe('c1/call_0');
   });
 
   it('leaves it waiting where there is nobody to ask, or the person walks away', async () => {

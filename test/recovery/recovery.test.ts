@@ -317,6 +317,20 @@ describe('recovery', () => {
     expect((await again('y'))[0]?.success).toBe(true);
     expect(runs).toEqual([[{ path: 'a.txt' }, 'c/y']]);
   });
+
+  it('gives no two calls one key, however their names are spelled', async () => {
+    const { root, journal } = newDesk();
+    const { tool, runs } = counting();
+    const executor = executorFor({ root, journal, tools: [tool] });
+    const names = [
+      ['a/b', 'c'],
+      ['a', 'b/c'],
+      ['a%2Fb', 'c'],
+    ] as const;
+    for (const [conversation, id] of names)
+      await executor.run([call('write_file', {}, id)], { conversation });
+    expect(new Set((runs as [unknown, string][]).map(([, key]) => key)).size).toBe(3);
+  });
 });
 
 describe('a batch that is left half done', () => {

@@ -7,13 +7,17 @@ import type { EngineSettings } from '../settings.js';
 /**
  * Ends the wait of a batch (D089): of one that was left half done either way; of one that was put off for approval only
  * by giving it up, because what is to run has to be agreed to.
- * @throws ToolError `bad_args` when it does not wait (any more).
+ * @throws ToolError `bad_args` when it does not wait (any more), or for another decision.
  */
 export async function decideBatch(
   batchId: string,
   kind: Exclude<DecisionKind, 'wait'>,
   { journal, clock }: Pick<EngineSettings, 'journal' | 'clock'>,
 ): Promise<void> {
+  if (!['resume', 'discard'].includes(kind)) {
+    const message = `Cannot decide about batch "${batchId}": ${JSON.stringify(kind)} is neither "resume" nor "discard".`;
+    throw new ToolError('bad_args', message);
+  }
   const why = journal === null ? undefined : await waitsFor(journal, batchId);
   if (why === 'approval' && kind === 'resume') {
     const remedy = 'It waits for approval: approve() it, with an approver that agrees or one that denies.';

@@ -135,7 +135,10 @@ export class CallStarter implements CallOwner, Agreements {
   idempotencyKey({ index, ready: { call } }: CallParts): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
     const { options, scope } = this.#parts;
-    return attaches(options) ? `${scope.conversation}/${call.id}` : `${scope.id}/${index}`;
+    if (!attaches(options)) return `${scope.id}/${index}`;
+    // The first slash ends the conversation: else "a/b" and "c" would share a key with "a" and "b/c".
+    const conversation = scope.conversation.replaceAll('%', '%25').replaceAll('/', '%2F');
+    return `${conversation}/${call.id}`;
   }
 
   #run(index: number, ready: ReadyCall): ToolResult | undefined {
