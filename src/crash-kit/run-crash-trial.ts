@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { ToolError } from '../errors/tool-error.js';
+import { checkKnowable, checkTrial } from './check-trial.js';
 import type { CrashProblem, CrashTrial, CrashVerdict } from './crash-trial.js';
 import { judgeRound } from './judge-round.js';
 import { type CalmRun, chooseKillPoints, type KillPoint, randomFrom } from './kill-points.js';
@@ -13,8 +14,8 @@ import { writeVerdict } from './write-verdict.js';
  * after recovery, once after the same batch was delivered again.
  *
  * Every round has a directory and a journal of its own. There is no approval and no policy; the sandbox stands.
- * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, or a batch of which a call
- *   fails even when nobody kills it.
+ * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, a wrong or unknown option, or a
+ *   batch of which a call fails even when nobody kills it.
  */
 export function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
   return runTrial(trial, { unfenced: false });
@@ -50,6 +51,7 @@ export async function runTrial(
 }
 
 async function toSetting(asked: CrashTrial, unfenced: boolean): Promise<TrialSetting> {
+  checkTrial(asked);
   const toolsUrl = moduleUrl(asked.tools);
   const { tools, ...exported } = await loadTrialModule(toolsUrl);
   const trial = { ...exported, ...asked };
@@ -61,6 +63,8 @@ async function toSetting(asked: CrashTrial, unfenced: boolean): Promise<TrialSet
       'config_invalid',
       'A crash trial needs calls: give them, or let the module export them.',
     );
+  // What the module says of its own calls says nothing of others.
+  if (asked.calls === undefined || asked.knowable !== undefined) checkKnowable(trial.knowable ?? [], calls);
   return { trial, calls, toolsUrl, tools, unfenced };
 }
 
