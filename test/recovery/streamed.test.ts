@@ -122,6 +122,20 @@ describe.each(['file', 'memory'])('executor.receive() with a journal in %s', (ki
   });
 });
 
+it('records with the first calls what had been said before them', async () => {
+  const { root, journal } = newDesk();
+  const executor = executorFor({ root, journal });
+  const incoming = executor.receive({ conversation: 'c', message: { text: 'I write.', model: 'm' } });
+  await incoming.add([FIRST]);
+  await incoming.add([SECOND], 'I write. And two.');
+  const store = openJournal(journal);
+  const [stream] = await store.unfinished('c');
+  const notes = await store.notes(stream?.key ?? '');
+  expect(notes.map(({ data }) => data.said)).toEqual(['I write.', 'I write. And two.']);
+  await store.close();
+  await incoming.drop();
+});
+
 it('records nothing of a dry run', async () => {
   const { root, journal } = newDesk();
   writeFileSync(join(root, 'f'), 'x');

@@ -47,7 +47,8 @@ export class IncomingCalls implements IncomingBatch {
   async add(calls: readonly ToolCall[], said?: string): Promise<void> {
     this.#requireOpen();
     checkCalls(calls);
-    const data = toReceivedData(calls, said);
+    // What was said before the stream began is not said again.
+    const data = toReceivedData(calls, said ?? (this.#calls.length === 0 ? this.#said : undefined));
     this.#calls.push(...calls);
     this.#said = said ?? this.#said;
     const journal = this.#journal;
