@@ -114,6 +114,28 @@ describe('toolexec approve', () => {
     );
   });
 
+  it.each(['native', 'anthropic', 'openai', 'openai-responses', 'gemini'])(
+    'repair knows that its answer counts, and that of the wait does not: %s',
+    async (format) => {
+      const native = JSON.parse(readFileSync(response, 'utf8')).content.slice(3);
+      const one = command.json('one.json', { role: 'assistant', content: native });
+      const asked = (results: readonly unknown[]) =>
+        command.json('history.json', [...(CALLS[format] ?? []), ...results]);
+      const where = ['--conversation', 'c', '--format', format];
+      const waiting = await command.run(['run', one, '--defer', ...where]);
+      const waits = listed(waiting.stdout);
+      const early = await command.run(['repair', asked(waits), '--conversation', 'c']);
+      expect([early.code, early.stderr]).toEqual([0, 'toolexec: nothing to mend\n']);
+      const answered = listed((await command.run(['approve', 'c', '--yes', '--format', format])).stdout);
+      const mended = await command.run(['repair', asked(waits), '--conversation', 'c']);
+      expect(mended.stderr).toContain('was answered before its outcome was known');
+      expect(mended.stdout).toContain('Successfully wrote');
+      expect(mended.stdout).not.toContain('Not run yet');
+      const both = await command.run(['repair', asked([...waits, ...answered])]);
+      expect(JSON.parse(both.stdout)).toEqual([...(CALLS[format] ?? []), ...answered]);
+    },
+  );
+
   it('takes some calls by their ids, by the name of the conversation', async () => {
     await putOff();
     const wrong = await command.run(['approve', 'thread-7', '--approve', 'three']);
@@ -160,3 +182,27 @@ describe('toolexec approve', () => {
     expect([code, there('other.txt')]).toEqual([4, false]);
   });
 });
+
+const ARGS = { path: 'two.txt', content: '2\n' };
+const TEXT = JSON.stringify(ARGS);
+/** One call as each provider's model asks for it. */
+const CALLS: Readonly<Record<string, readonly unknown[]>> = {
+  native: [{ id: 'two', name: 'write_file', args: ARGS }],
+  anthropic: [
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'two', name: 'write_file', input: ARGS }] },
+  ],
+  openai: [
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'two', type: 'function', function: { name: 'write_file', arguments: TEXT } }],
+    },
+  ],
+  'openai-responses': [{ type: 'function_call', call_id: 'two', name: 'write_file', arguments: TEXT }],
+  gemini: [{ role: 'model', parts: [{ functionCall: { id: 'two', name: 'write_file', args: ARGS } }] }],
+};
+
+/** What was written, as the messages or items that it is in a history. */
+function listed(stdout: string): readonly unknown[] {
+  return [JSON.parse(stdout)].flat();
+}

@@ -139,7 +139,7 @@ describe('toolexec repair', () => {
     const after = await toolexec.run(['repair', mended, '--conversation', 'c']);
     expect([after.code, after.stderr]).toEqual([
       0,
-      'toolexec: [2] The call "a" of "write_file" was answered outcome_unknown: it has the recorded result now.\n',
+      'toolexec: [2] The call "a" of "write_file" was answered before its outcome was known: it has the recorded result now.\n',
     ]);
     expect(JSON.parse(after.stdout)[2]).toMatchObject({ tool_call_id: 'a', success: true });
     const last = await toolexec.run(['repair', '-', '--conversation', 'c'], { stdin: after.stdout });

@@ -14,7 +14,7 @@ export interface HistoryChange {
 export type HistoryFault =
   /** A call that nothing answers. */
   | 'missing_result'
-  /** A call that an earlier repair has answered `outcome_unknown`, and whose real result is known now. */
+  /** A call that was answered `outcome_unknown`, or as waiting for approval, and whose real result is known now. */
   | 'unknown_result'
   /** A result that answers no call; it was taken out. */
   | 'orphan_result'

@@ -21,7 +21,7 @@ export function describeChange(facts: ChangeFacts): string {
         ? `The ${call} had no result: it has the recorded one now.`
         : `The ${call} had no result: it is answered outcome_unknown.`;
     case 'unknown_result':
-      return `The ${call} was answered outcome_unknown: it has the recorded result now.`;
+      return `The ${call} was answered before its outcome was known: it has the recorded result now.`;
     case 'orphan_result':
       return `A result${id === '' ? tool : ` for${id}`} answers no call: it was taken out.`;
     case 'duplicate_result':

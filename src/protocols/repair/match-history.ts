@@ -11,14 +11,14 @@ import { matchResults, type Spare } from './match-results.js';
 import type { Piece } from './piece.js';
 import { type Entry, type Reading, toReading } from './reading.js';
 import { settleCalls, settleRepeats } from './settle-calls.js';
-import { isUnknownResult } from './unknown-result.js';
+import { isOpenResult } from './unknown-result.js';
 
 /** A history with its calls and results sorted out, before anything is changed. */
 export interface MatchedHistory {
   readonly located: LocatedHistory;
   readonly reading: Reading;
   readonly spare: Spare;
-  /** Calls without a result, and those that an earlier repair could answer no better than as unknown. */
+  /** Calls without a result, and those whose answer was not the last word. */
   readonly wanting: readonly Entry[];
 }
 
@@ -37,7 +37,7 @@ export function matchHistory(
     const spare = matchResults(reading);
     settleRepeats(reading.entries);
     const wanting = reading.entries.filter(
-      ({ isCopy, result }) => !isCopy && (result === undefined || isUnknownResult(result.value)),
+      ({ isCopy, result }) => !isCopy && (result === undefined || isOpenResult(result.value)),
     );
     return { located, reading, spare, wanting };
   });
@@ -62,7 +62,7 @@ export function mendHistory(
     for (const [at, entry] of wanting.entries()) {
       const result = found[at];
       // What says no more than what is there changes nothing.
-      if (result === undefined || (entry.result !== undefined && isUnknownResult(result.error))) continue;
+      if (result === undefined || (entry.result !== undefined && isOpenResult(result.error))) continue;
       results.set(entry, result);
     }
     const { pieces, changes } = arrangePieces({ reading, spare, found: results }, shape);

@@ -1,7 +1,7 @@
 import type { ResultPiece } from './piece.js';
 import type { Answer, Entry, Reading } from './reading.js';
 import { areOneCall } from './settle-calls.js';
-import { isUnknownResult } from './unknown-result.js';
+import { isOpenResult } from './unknown-result.js';
 
 /** Results that nothing needs: why each is taken out. */
 export type Spare = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
@@ -99,7 +99,7 @@ class Matching {
 
   #give(entry: Entry, piece: ResultPiece): void {
     const { result } = entry;
-    const wins = result === undefined || (isUnknownResult(result.value) && !isUnknownResult(piece.value));
+    const wins = result === undefined || (isOpenResult(result.value) && !isOpenResult(piece.value));
     if (result !== undefined) this.spare.set(wins ? result : piece, 'duplicate_result');
     if (wins) entry.result = piece;
   }

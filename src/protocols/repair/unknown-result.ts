@@ -18,17 +18,23 @@ export function unknownResult(callId: string, toolName: string): ToolResult {
   };
 }
 
-/** Whether a result in any format is ours of an earlier repair: a real one is better. */
-export function isUnknownResult(written: unknown): boolean {
+/**
+ * Whether a result in any format is ours and not its last word: of an earlier repair, or of a call that waited for
+ * approval. A real one is better.
+ */
+export function isOpenResult(written: unknown): boolean {
   return says(written, DEEPEST);
 }
 
 /** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
 const TEXTS: ReadonlySet<unknown> = new Set([MESSAGE, `Error: ${MESSAGE}`]);
+const WAITING =
+  /^(?:Error: )?Not run yet: its batch waits for approval\. Decide with "toolexec approve [^"\s]+", in a program with executor\.approve\(\)\.$/;
 /** No format writes it further down. */
 const DEEPEST = 4;
 
 function says(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return TEXTS.has(value);
+  if (typeof value === 'string') return TEXTS.has(value) || WAITING.test(value);
+  if (typeof value !== 'object' || value === null) return false;
   return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
 }
