@@ -17,7 +17,8 @@ import { writeVerdict } from './write-verdict.js';
  * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, a wrong or unknown option, or a
  *   batch of which a call fails even when nobody kills it.
  */
-export function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
+export async function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
+  checkTrial(trial);
   return runTrial(trial, { unfenced: false });
 }
 
@@ -51,7 +52,6 @@ export async function runTrial(
 }
 
 async function toSetting(asked: CrashTrial, unfenced: boolean): Promise<TrialSetting> {
-  checkTrial(asked);
   const toolsUrl = moduleUrl(asked.tools);
   const { tools, ...exported } = await loadTrialModule(toolsUrl);
   const trial = { ...exported, ...asked };
