@@ -41,8 +41,8 @@ export interface RepairedHistory<T> {
  * Mends a conversation whose calls and results no longer match: a bare list of messages or items, a request body, or
  * the JSON text of either. Every call and every text stays, and gets exactly one result where the provider looks for
  * it: the first real one of the history, else what `find` knows, else an honest `outcome_unknown`. That gives way to
- * what `find` knows later, and so does the answer of a call that waited for approval. A sound history comes back as the same value, and a mended one is sound. What is passed in is
- * not changed.
+ * what `find` knows later, and so does the answer of a call that waited for approval. A sound history comes back as the
+ * same value, and a mended one is sound. What is passed in is not changed.
  *
  * Gives a promise where `find` does.
  * @throws ToolError `config_invalid` for what is no history; what `find` throws.
