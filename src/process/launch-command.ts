@@ -141,5 +141,5 @@ function endOfOutput(output: OutputPump, told: StartedCommand['told']): Promise<
   });
 }
 
-/** bubblewrap, the init that it is inside, and the shell that reports. */
-const PROCESSES_OF_THE_WALL = 3;
+/** bubblewrap, and the shell that reports. */
+const PROCESSES_OF_THE_WALL = 2;

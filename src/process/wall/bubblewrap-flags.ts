@@ -8,6 +8,7 @@ export const WALLS: readonly string[] = [
   '--new-session',
   '--unshare-user',
   '--unshare-pid',
+  '--as-pid-1',
   '--unshare-ipc',
   '--unshare-uts',
   '--unshare-cgroup-try',

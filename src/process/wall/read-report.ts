@@ -14,7 +14,11 @@ export interface WalledEnd extends ProcessEnd {
  */
 export function readReport(end: ProcessEnd, report: string | undefined): WalledEnd {
   if (report === undefined) return { ...end, neverStarted: false, tidied: false };
-  const lines = report.split('\n').filter((line) => line !== '');
+  // Most of it is room that nobody has written to.
+  const lines = report
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '');
   if (lines[0] !== 'started') return { ...end, neverStarted: true, tidied: true };
   const last = lines.at(-1)?.startsWith('ended ') === true;
   // Between the two stands what the shell says of those who die by a signal.

@@ -76,6 +76,11 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
     expect(await out('echo "$0"', { shell: 'sh' })).toBe('sh\n');
   });
 
+  it('cannot end who reports of it', async () => {
+    const outcome = await run('kill -9 $PPID; kill -9 1; echo still here; exit 3');
+    expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'still here\n' } });
+  });
+
   it('has the given environment and nothing else, also that of the init', async () => {
     const said = await out(
       "env | sed 's/=.*//' | sort | tr '\\n' ' '; tr '\\0' '\\n' < /proc/1/environ | sed 's/=.*//' | sort | tr '\\n' ' '",
@@ -83,7 +88,7 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
         env: { PATH, HOME: '/root', ONLY: 'this' },
       },
     );
-    expect(said).toMatch(/^HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ HOME ONLY PATH TOOLEXEC_CALL $/);
+    expect(said).toMatch(/^HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ HOME ONLY PATH PWD TOOLEXEC_CALL $/);
   });
 
   it('writes in the roots, and nowhere else on the machine', async () => {

@@ -2,9 +2,10 @@ import type { PersonalFile } from './git/personal-settings.js';
 
 /**
  * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program, tells on
- * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but the init
- * and itself. Only it can tell an exit code of 137 from a KILL: the shell says a word of those who die by a signal, and
- * its own words go to the report. (Not those about a command that it has redirected: hence the subshell.)
+ * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but itself. It
+ * is the init of the namespace, which nobody in there can kill. Only it can tell an exit code of 137 from a KILL: the
+ * shell says a word of those who die by a signal, and its own words go to the report. (Not those about a command that it
+ * has redirected: hence the subshell.)
  *
  * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
@@ -21,7 +22,7 @@ exec "$@" 2>&5 4>&- 5>&-
 )
 status=$?
 echo "ended $status" >&4
-others() { set -- /proc/[0-9]*; [ $# -gt 2 ]; }
+others() { set -- /proc/[0-9]*; [ $# -gt 1 ]; }
 # What is left may be busy with its last output (> >(tee log)).
 round=0
 while others && [ $round -lt 12 ]; do
