@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { errnoOf } from './fs-errno.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 import { sleepSync } from './sleep-sync.js';
@@ -66,9 +66,10 @@ export function startLeaving(path: string): boolean {
   return false;
 }
 
-/** Ends what `startLeaving` has started. */
+/** Ends what `startLeaving` has started: whoever is the last of all takes the directory away. */
 export function left(path: string): void {
   attempt(() => unlinkSync(`${path}/${ownMark()}${LEAVING}`));
+  attempt(() => rmdirSync(path));
 }
 
 /** Empty, too, when anything else is in it: then it is somebody's. */

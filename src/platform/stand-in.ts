@@ -67,7 +67,6 @@ function takeAway(path: string, settle: Settle): void {
   // Most often nothing was made in it.
   if (!attempt(() => rmdirSync(`${path}/${INNER}`))) settleRest(path, settle);
   left(path);
-  attempt(() => rmdirSync(path));
 }
 
 /** Unless it is gone. */
