@@ -69,8 +69,12 @@ function undeclared({ root, effects, all }: Traced): string[] {
   });
   // The links that a path leads through are looked at, as are the directories above it.
   const onTheWay = new Set(placed.flatMap(({ given, at }) => [given, ...above(given), ...above(at)]));
+  // A thread that allocates for the first time asks how many processors there are.
   const ownFiles = (path: string): boolean =>
-    covers('/proc', path) || covers(PROJECT, path) || covers(realPlace(join(PROJECT, 'node_modules')), path);
+    path === '/sys/devices/system/cpu/online' ||
+    covers('/proc', path) ||
+    covers(PROJECT, path) ||
+    covers(realPlace(join(PROJECT, 'node_modules')), path);
   // What is written comes into being beside its place.
   const isBeside = (at: string, path: string): boolean =>
     dirname(at) === dirname(path) && /^\.toolexec-[0-9a-f]+\.tmp$/.test(basename(path));

@@ -33,11 +33,15 @@ function executesCommands(tool: string): boolean {
   return tool === 'bash' || tool === 'run_command';
 }
 
-/** The process that starts commands for us comes with the second one, and takes its time to be there. */
+/**
+ * The process that starts commands for us comes with the second one, and takes its time to be there; so do the shells
+ * that it starts ahead.
+ */
 async function meetSpawnServer(): Promise<void> {
   await execute(warmUp);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await execute(warmUp);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
 }
 
 function mark(path: string): void {
