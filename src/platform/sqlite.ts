@@ -45,8 +45,19 @@ let DatabaseSync: Driver | undefined;
 function loadDriver(): Driver {
   const require = createRequire(import.meta.url);
   const name = isSafeSqlite(process.versions.sqlite) ? 'node:sqlite' : '@photostructure/sqlite';
-  const driver: { readonly DatabaseSync: Driver } = require(name);
+  const driver = withoutWarnings((): { readonly DatabaseSync: Driver } => require(name));
   return driver.DatabaseSync;
+}
+
+/** Node 22 says of its SQLite that it is experimental, on the standard error of whoever loads it. */
+function withoutWarnings<T>(load: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 /** Whether a version of SQLite, as `3.51.3`, is without the bug that can lose commits. */
