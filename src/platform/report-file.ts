@@ -1,13 +1,19 @@
-import { closeSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openUnnamedFile } from './unnamed-file.js';
 
 /** An open file without a name, in which a program of ours tells what no exit code can. */
 export interface ReportFile {
   /** For the program to inherit. */
   readonly fd: number;
-  /** What it has written so far: the first 4 KiB. */
-  read(): string;
+  read(): Report;
   close(): void;
+}
+
+export interface Report {
+  /** What has been written so far: the first 4 KiB. */
+  readonly text: string;
+  /** Somebody has written to it, whatever it says now: when that was, nobody but the system can set. */
+  readonly isTouched: boolean;
 }
 
 /** Undefined where the system has no such files, or no room. */
@@ -21,15 +27,22 @@ const BLANK = '\n'.repeat(4096);
 
 function reportFile(fd: number): ReportFile {
   let open = true;
+  const made = changeTime(fd);
   return {
     fd,
     read() {
+      if (!open) return { text: '', isTouched: true };
       const bytes = Buffer.allocUnsafe(4096);
-      return open ? bytes.toString('latin1', 0, readSync(fd, bytes, 0, bytes.length, 0)) : '';
+      const text = bytes.toString('latin1', 0, readSync(fd, bytes, 0, bytes.length, 0));
+      return { text, isTouched: changeTime(fd) !== made };
     },
     close() {
       if (open) closeSync(fd);
       open = false;
     },
   };
+}
+
+function changeTime(fd: number): bigint {
+  return fstatSync(fd, { bigint: true }).ctimeNs;
 }

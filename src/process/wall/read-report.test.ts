@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openReportFile } from '../../platform/report-file.js';
+import { openReportFile, type Report } from '../../platform/report-file.js';
 import { endToldBy, readReport } from './read-report.js';
 
 /** What the report says once these words were written over it. */
-function reportOf(words: string): string | undefined {
+function reportOf(words: string): Report | undefined {
   const report = openReportFile();
   try {
     if (report !== undefined) writeSync(report.fd, words);
@@ -30,7 +30,7 @@ describe.skipIf(process.platform !== 'linux')('a report (skipped where it has no
   });
 
   it('has its room from the beginning, and what was not written over says nothing', () => {
-    expect(reportOf('')).toBe('\n'.repeat(4096));
+    expect(reportOf('')).toEqual({ text: '\n'.repeat(4096), isTouched: false });
     const end = { exitCode: 3, signal: null };
     expect(readReport(end, reportOf(''))).toMatchObject({ neverStarted: true });
     expect(readReport(end, reportOf('started\nended 3\n'))).toEqual({

@@ -81,6 +81,15 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
     expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'still here\n' } });
   });
 
+  it.each([
+    ': > /proc/1/fd/4',
+    'yes "" 2>/dev/null | head -c 4096 > /proc/1/fd/4',
+    'printf "ended 0\\n" > /proc/1/fd/4',
+  ])('cannot make it seem that nothing was run: %s', async (forgery) => {
+    const outcome = await run(`${forgery}; sleep 0.05; echo done; exit 3`);
+    expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'done\n' } });
+  });
+
   it('has the given environment and nothing else, also that of the init', async () => {
     const said = await out(
       "env | sed 's/=.*//' | sort | tr '\\n' ' '; tr '\\0' '\\n' < /proc/1/environ | sed 's/=.*//' | sort | tr '\\n' ' '",
