@@ -53,6 +53,10 @@ export const isWhole =
 
 export const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 
+export const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+export const isFilledText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
 export const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 export const isTextList = (value: unknown): boolean =>

@@ -1,5 +1,7 @@
 import {
   isBoolean,
+  isFilledText,
+  isFunction,
   isObject,
   isTextList,
   isWhole,
@@ -34,13 +36,12 @@ function isCall(value: unknown): boolean {
   return typeof name === 'string' && (id === undefined || (typeof id === 'string' && id !== ''));
 }
 
-const isFunction = (value: unknown): boolean => typeof value === 'function';
 const COUNT = 'a whole number from 0';
 
 const RULES: OptionRules<{ [K in keyof CrashTrial]-?: CrashTrial[K] | undefined }> = {
   tools: option(
     undefined,
-    (value) => value instanceof URL || (typeof value === 'string' && value !== ''),
+    (value) => value instanceof URL || isFilledText(value),
     'an absolute path or a file: URL',
   ),
   calls: option(

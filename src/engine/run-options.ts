@@ -1,5 +1,6 @@
 import {
   isBoolean,
+  isFilledText,
   isObject,
   isWhole,
   type OptionRules,
@@ -13,12 +14,8 @@ import { ToolError } from '../errors/tool-error.js';
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
   signal: option(undefined, (value) => value instanceof AbortSignal, 'an AbortSignal'),
   dryRun: option(undefined, isBoolean, 'true or false'),
-  conversation: option(
-    undefined,
-    (value) => typeof value === 'string' && value !== '',
-    'a text that is not empty',
-  ),
-  agent: option(undefined, (value) => typeof value === 'string' && value !== '', 'a text that is not empty'),
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
+  agent: option(undefined, isFilledText, 'a text that is not empty'),
   again: option(undefined, isBoolean, 'true or false'),
   failFast: option(undefined, isBoolean, 'true or false'),
   concurrency: option(undefined, isWhole(1), 'a whole number from 1'),

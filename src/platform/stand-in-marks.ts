@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { makeDirectory } from './fs-entry.js';
 import { errnoOf } from './fs-errno.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 import { sleepSync } from './sleep-sync.js';
@@ -30,16 +31,6 @@ export function enter(path: string): boolean {
 }
 
 const ROUNDS = 10;
-
-function makeDirectory(path: string): boolean {
-  try {
-    mkdirSync(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
 
 /** Whoever was leaving when we came may not have seen us, and has to be done. */
 function isLeftToUs(path: string): boolean {

@@ -1,4 +1,5 @@
 import { countSlips } from '../../base/count-slips.js';
+import { isBoolean, isFunction } from '../../base/settle-options.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 
@@ -8,9 +9,7 @@ interface Rule {
   readonly required?: true;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isText = (value: unknown): boolean => typeof value === 'string';
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isPositive = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
 const isOneOf =

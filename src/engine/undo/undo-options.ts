@@ -1,4 +1,10 @@
-import { isBoolean, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import {
+  isBoolean,
+  isFilledText,
+  type OptionRules,
+  option,
+  settleOptions,
+} from '../../base/settle-options.js';
 import type { UndoOptions } from '../../contract/executor.js';
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes: a mistaken `dryRun` must not undo. */
@@ -7,10 +13,6 @@ export function checkUndoOptions(options: UndoOptions): void {
 }
 
 const RULES: OptionRules<{ [K in keyof UndoOptions]-?: UndoOptions[K] | undefined }> = {
-  conversation: option(
-    undefined,
-    (value) => typeof value === 'string' && value !== '',
-    'a text that is not empty',
-  ),
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
   dryRun: option(undefined, isBoolean, 'true or false'),
 };

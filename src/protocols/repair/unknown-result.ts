@@ -1,4 +1,5 @@
 import type { ToolResult } from '../../contract/result.js';
+import { isWaitingAnswer } from '../../contract/waiting-answer.js';
 
 const MESSAGE =
   'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +
@@ -26,15 +27,16 @@ export function isOpenResult(written: unknown): boolean {
   return says(written, DEEPEST);
 }
 
-/** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
-const TEXTS: ReadonlySet<unknown> = new Set([MESSAGE, `Error: ${MESSAGE}`]);
-const WAITING =
-  /^(?:Error: )?Not run yet: its batch waits for approval\. Decide with "toolexec approve [^"\s]+", in a program with executor\.approve\(\)\.$/;
 /** No format writes it further down. */
 const DEEPEST = 4;
 
 function says(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return TEXTS.has(value) || WAITING.test(value);
+  if (typeof value === 'string') return isOurs(value.replace(/^Error: /, ''));
   if (typeof value !== 'object' || value === null) return false;
   return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
+}
+
+/** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
+function isOurs(text: string): boolean {
+  return text === MESSAGE || isWaitingAnswer(text);
 }
