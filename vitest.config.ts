@@ -6,7 +6,6 @@ const SHARED = [
   'base',
   'config',
   'contract',
-  'engine',
   'errors',
   'output',
   'policy',

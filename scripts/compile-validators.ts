@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build, type Plugin } from 'esbuild';
 
-type Preset = typeof import('../src/preset/builtin-tools.js');
-type Compiled = typeof import('../src/engine/declare/compiled-tool.js');
+type Preset = typeof import('../src/executor/builtin-tools.js');
+type Compiled = typeof import('../src/executor/declare/compiled-tool.js');
 type JsonValidators = typeof import('../src/schema/json-validator.js');
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -20,8 +20,8 @@ const HEADER =
  */
 export async function compileValidators(dist: string): Promise<void> {
   const load = (path: string): Promise<unknown> => import(pathToFileURL(join(dist, path)).href);
-  const { builtinTools } = (await load('preset/builtin-tools.js')) as Preset;
-  const { compiledTool } = (await load('engine/declare/compiled-tool.js')) as Compiled;
+  const { builtinTools } = (await load('executor/builtin-tools.js')) as Preset;
+  const { compiledTool } = (await load('executor/declare/compiled-tool.js')) as Compiled;
   const { toAjvSchema } = (await load('schema/json-validator.js')) as JsonValidators;
   const schemas = builtinTools().map((tool) => compiledTool(tool).inputSchema());
   const sources = schemas.map((schema) => ({

@@ -83,17 +83,17 @@ export type {
   ToolSpec,
   TypedTool,
 } from './contract/tool.js';
-export { createResultCache, type ResultCacheOptions } from './engine/cache/create-result-cache.js';
-export { defaultRegistry } from './engine/declare/default-registry.js';
-export { defineTool } from './engine/declare/define-tool.js';
-export { createRegistry } from './engine/declare/registry.js';
-export { loggingMiddleware } from './engine/middleware/logging.js';
-export { createMetrics, type Metrics, type ToolMetrics } from './engine/middleware/metrics.js';
-export { createTiming } from './engine/middleware/timing.js';
 export type { ErrorCode } from './errors/catalogue.js';
 export { isToolError, ToolError } from './errors/tool-error.js';
+export { builtinTools } from './executor/builtin-tools.js';
+export { createResultCache, type ResultCacheOptions } from './executor/cache/create-result-cache.js';
+export { createExecutor } from './executor/create-executor.js';
+export { defaultRegistry } from './executor/declare/default-registry.js';
+export { defineTool } from './executor/declare/define-tool.js';
+export { createRegistry } from './executor/declare/registry.js';
+export type { CommandLimitOptions, ExecutorOptions } from './executor/executor-options.js';
+export { loggingMiddleware } from './executor/middleware/logging.js';
+export { createMetrics, type Metrics, type ToolMetrics } from './executor/middleware/metrics.js';
+export { createTiming } from './executor/middleware/timing.js';
 export { openJournal } from './journal/open-journal.js';
-export { builtinTools } from './preset/builtin-tools.js';
-export { createExecutor } from './preset/create-executor.js';
-export type { CommandLimitOptions, ExecutorOptions } from './preset/executor-options.js';
 export type { SandboxRoot } from './sandbox/sandbox-options.js';

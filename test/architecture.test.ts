@@ -123,7 +123,7 @@ describe('the house', () => {
   it('has no import that climbs or visits a sibling', () => {
     const wrong = sources.flatMap((source) => {
       const allowed = [source.folder, ...(table.get(source.folder) ?? [])];
-      if (source.isTest) allowed.push('testing', 'platform');
+      if (source.isTest) allowed.push('testing', 'platform', 'executor');
       return source.imports
         .filter(({ to }) => to.startsWith('.'))
         .filter(({ to }) => !allowed.includes(folderOf(targetOf(source, to))))
@@ -156,11 +156,11 @@ describe('the house', () => {
     expect(findCycle(graph)?.map((path) => relative(SRC, path))).toBeUndefined();
   });
 
-  it('runs a tool in the engine alone', () => {
+  it('runs a tool in the executor alone', () => {
     const callers = sources
       .filter(({ isTest, text }) => !isTest && /\b(tool|spec)\.execute\(/.test(text))
       .map(show);
-    expect(callers).toEqual(['src/engine/run/call-run.ts']);
+    expect(callers).toEqual(['src/executor/execute/call-run.ts']);
   });
 
   it('ends the process in the command alone', () => {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { builtinTools } from '../src/preset/builtin-tools.js';
+import { builtinTools } from '../src/executor/builtin-tools.js';
 import { compileInput } from '../src/schema/compile-input.js';
 import { builtCommand } from './cli/built-command.js';
 

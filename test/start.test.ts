@@ -77,14 +77,14 @@ describe('a program that imports toolexec', () => {
     expect(packages).not.toContain('minimatch');
   });
 
-  it('loads the engine with the first call, of the tools those that run, and no commands', () => {
+  it('loads what runs calls with the first call, of the tools those that run, and no commands', () => {
     const { own, packages } = loadedBy(`
       ${READY}
       const [result] = await executor.run([{ id: '1', name: 'read_file', args: { path: 'program.mts' } }]);
       if (!result.success) throw new Error(result.error.message);
       await executor.close();
     `);
-    expect(own).toContain('engine/run/batch');
+    expect(own).toContain('executor/execute/batch');
     expect(own).toContain('tools/read-file/read-file');
     expect(own).not.toContain('tools/edit-file/edit-file');
     expect(own.filter((path) => path.startsWith('search/'))).toEqual([]);

@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Effect } from '../src/contract/effect.js';
 import type { ToolResult } from '../src/contract/result.js';
-import { builtinTools } from '../src/preset/builtin-tools.js';
+import { builtinTools } from '../src/executor/builtin-tools.js';
 import { above, readTrace, type Touch } from './strace/read-trace.js';
 
 const PROJECT = resolve(import.meta.dirname, '..');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS } from '../config/config-keys.js';
 import { parseConfig } from '../config/parse-config.js';
-import { settlePolicyOptions } from '../policy/policy-options.js';
 import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,
@@ -9,7 +8,8 @@ import {
   OUTPUT_RULES,
   SANDBOX_RULES,
   TIMEOUT_RULES,
-} from '../preset/executor-options.js';
+} from '../executor/executor-options.js';
+import { settlePolicyOptions } from '../policy/policy-options.js';
 
 const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback: unknown }>>>> = {
   limits: LIMIT_RULES,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolResult } from '../contract/result.js';
-import { discarded } from '../engine/record/attach.js';
+import { discarded } from '../executor/record/attach.js';
 import { findConversations } from '../journal/find-conversations.js';
 import { openJournal } from '../journal/open-journal.js';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { covers } from '../base/covers.js';
 import { realPlace } from '../platform/real-place.js';
 import { stateDirectory } from '../platform/state-directory.js';
-import { covers } from '../sandbox/covers.js';
 import { UsageError } from './usage-error.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.js';
 import type { Tool } from '../contract/tool.js';
+import { builtinTools } from '../executor/builtin-tools.js';
 import { createPolicy } from '../policy/create-policy.js';
-import { builtinTools } from '../preset/builtin-tools.js';
 
 /** What the configuration lets a tool do without looking at a call's arguments. */
 export type Consent = 'refused' | 'asked for every call' | 'by what a call touches' | 'not asked for';

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
+import { showPath } from '../base/show-setting.js';
 import { entryStat } from '../platform/fs-entry.js';
 import { type ConfigLayer, EMPTY_LAYER, fileLayer } from './config-layer.js';
 import { readConfigFile } from './read-config-file.js';
-import { showPath } from './show-value.js';
 
 /** Where the administrator's configuration is, and whose it has to be. */
 export interface AdministratorPlace {

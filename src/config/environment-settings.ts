@@ -1,7 +1,7 @@
 import { nearestName } from '../base/nearest-name.js';
+import { showValue } from '../base/show-setting.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';
-import { showValue } from './show-value.js';
 
 export interface EnvironmentSetting {
   readonly key: string;

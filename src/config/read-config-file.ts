@@ -1,8 +1,8 @@
+import { showPath } from '../base/show-setting.js';
 import { ToolError } from '../errors/tool-error.js';
 import { decodeText } from '../platform/decode-text.js';
 import { ReadFailure } from '../platform/read-failure.js';
 import { type ReadBytesOptions, readFileBytes } from '../platform/read-file-bytes.js';
-import { showPath } from './show-value.js';
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { nearestName } from '../base/nearest-name.js';
+import { showKey, showPath } from '../base/show-setting.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';
 import { createPlaceFinder, type KeyPath, type TextPlace } from './place-of.js';
-import { showKey, showPath } from './show-value.js';
 import { toml } from './toml.js';
 
 /** One key that a file names. */

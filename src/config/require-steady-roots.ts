@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { covers } from '../base/covers.js';
+import { showPath, showValue } from '../base/show-setting.js';
 import { realPath } from '../platform/fs-entry.js';
-import { covers } from '../sandbox/covers.js';
 import type { LayerSetting } from './config-layer.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';
-import { showPath, showValue } from './show-value.js';
 
 /**
  * Refuses roots of a trusted project that are links out of it. The hash that a person has trusted says `data`; where a

@@ -1,7 +1,8 @@
 import { isToolError } from '../errors/tool-error.js';
 import { ruleSchema } from '../policy/rules/rule-fields.js';
 import { settleRule } from '../policy/rules/settle-rule.js';
-import type { Flaw, ValueKind } from './value-kind.js';
+import type { Flaw } from '../schema/definition-flaws.js';
+import type { ValueKind } from './value-kind.js';
 import { mustBe } from './value-kind.js';
 
 /** `[[tools.approval.rules]]`: what a person and a project say of single calls. */

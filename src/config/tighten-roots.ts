@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { covers } from '../base/covers.js';
+import { showValue } from '../base/show-setting.js';
 import { entryStat, realPath } from '../platform/fs-entry.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
-import { covers } from '../sandbox/covers.js';
-import { showValue } from './show-value.js';
 import type { Tighten, Tightened, TightenScope } from './tighten.js';
 
 /**

@@ -1,4 +1,4 @@
-import { showValue } from './show-value.js';
+import { showValue } from '../base/show-setting.js';
 
 /** What of an untrusted file's value is taken. */
 export interface Tightened {

@@ -1,18 +1,10 @@
 import { resolve } from 'node:path';
+import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
-import type { KeyPath } from './place-of.js';
-import { showValue } from './show-value.js';
+import type { Flaw } from '../schema/definition-flaws.js';
 import { toml } from './toml.js';
-
-/** What is wrong with a value. */
-export interface Flaw {
-  /** Of the part that is wrong, within the value. */
-  readonly at: KeyPath;
-  /** Goes on after the key's name: ` must be …`, `[0].name must be …`. */
-  readonly problem: string;
-}
 
 /** What a key of the configuration takes, and what it becomes as an option. */
 export interface ValueKind {
@@ -185,7 +177,7 @@ function unless(accepted: boolean, expected: string, value: unknown): readonly F
   return accepted ? [] : [mustBe(expected, value)];
 }
 
-export function mustBe(expected: string, value: unknown, at: KeyPath = []): Flaw {
+export function mustBe(expected: string, value: unknown, at: Flaw['at'] = []): Flaw {
   return { at, problem: ` must be ${expected}, not ${showValue(value)}.` };
 }
 

@@ -1,7 +1,7 @@
+import { createExecutor } from '../executor/create-executor.js';
 import { openJournal } from '../journal/open-journal.js';
 import { systemClock } from '../platform/clock.js';
 import { appendLine, endAtOnce, readOrder, sayLine } from '../platform/trial-process.js';
-import { createExecutor } from '../preset/create-executor.js';
 import { loadTrialModule } from './load-trial-module.js';
 import type { RoundNews, RoundOrder } from './round-order.js';
 import { WatchedJournal } from './watched-journal.js';

@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
+import { covers } from '../base/covers.js';
 import type { DenyPattern } from './compile-pattern.js';
-import { covers } from './covers.js';
 
 /** Says which pattern speaks of one entry; what its directory passes on to it is the caller's business. */
 export interface Judge {

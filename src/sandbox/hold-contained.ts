@@ -1,10 +1,10 @@
 import { join, sep } from 'node:path';
+import { covers } from '../base/covers.js';
 import type { HeldEntry, HeldFile } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { entryStat } from '../platform/fs-entry.js';
 import { errnoOf } from '../platform/fs-errno.js';
 import type { Pin } from '../platform/fs-pin.js';
-import { covers } from './covers.js';
 import type { DenyRules } from './deny-rules.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';

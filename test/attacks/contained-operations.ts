@@ -1,4 +1,4 @@
-import { createExecutor } from '../../src/preset/create-executor.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
 import { createSandbox } from '../../src/sandbox/create-sandbox.js';
 import type { OpenOperation } from './attack.js';
 import { type Battlefield, SECRET } from './battlefield.js';

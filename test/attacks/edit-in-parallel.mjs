@@ -1,7 +1,7 @@
 // Counts a number in a file up, by edits and patches, as often as it is told to, once its input ends: whoever loses a
 // race reads anew.
 import { once } from 'node:events';
-import { createExecutor } from '../../src/preset/create-executor.ts';
+import { createExecutor } from '../../src/executor/create-executor.ts';
 
 const [root = '', name = '', count = '0'] = process.argv.slice(2);
 const executor = createExecutor({ root, policy: null, approver: null, journal: false });

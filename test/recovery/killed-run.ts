@@ -9,8 +9,8 @@ import { afterEach } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { Executor } from '../../src/contract/executor.js';
 import type { JsonObject } from '../../src/contract/json.js';
-import { createExecutor } from '../../src/preset/create-executor.js';
-import type { ExecutorOptions } from '../../src/preset/executor-options.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
 import { builtCommand } from '../cli/built-command.js';
 
 export interface KilledRun {

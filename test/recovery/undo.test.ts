@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { defineTool } from '../../src/engine/declare/define-tool.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
-import { builtinTools } from '../../src/preset/builtin-tools.js';
 import { builtCommand } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 

@@ -1,5 +1,5 @@
 import { accessSync } from 'node:fs';
-import { createExecutor } from '../../src/preset/create-executor.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
 
 /**
  * Runs one call of a built-in tool, between two looks at paths that are nowhere, so that a trace of this process can

@@ -1,7 +1,7 @@
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
 import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';

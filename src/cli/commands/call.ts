@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/stdio.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
 import type { BatchOptions } from '../define/batch-options.js';

@@ -1,6 +1,6 @@
+import { builtinTools } from '../../executor/builtin-tools.js';
 import { sanitize } from '../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../policy/create-analyzing-policy.js';
-import { builtinTools } from '../../preset/builtin-tools.js';
 import type { PolicyOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { configNotes, settleConfig } from '../settle-config.js';

@@ -1,9 +1,9 @@
 import type { PlannedCall } from '../../contract/plan.js';
 import type { ObservedQuestion, PolicyQuestion } from '../../contract/policy.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { createAnalyzingPolicy } from '../../policy/create-analyzing-policy.js';
 import type { RulePolicy } from '../../policy/create-policy.js';
 import type { Explanation } from '../../policy/explain/explain-decision.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import { readCalls } from '../../protocols/read-calls.js';
 import type { PolicyOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';

@@ -1,6 +1,6 @@
 import type { Plan, PlannedCall } from '../../contract/plan.js';
 import type { ToolResult } from '../../contract/result.js';
-import { createExecutor } from '../../preset/create-executor.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { answerReadErrors } from '../../protocols/answer-read-errors.js';
 import type { ResponseOptions } from '../define/batch-options.js';
 import type { ExitCode } from '../exit-code.js';

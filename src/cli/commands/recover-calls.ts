@@ -1,7 +1,7 @@
 import type { Executor, RecoveredBatch } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import type { RecoverOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
 import { describeMissing, isRecorded, requireRecorded } from '../recorded-journal.js';

@@ -1,7 +1,7 @@
 import type { PlannedCall } from '../../contract/plan.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import type { PolicyRecordOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { type RecordedCall, readRecordedCalls } from '../input/read-recorded-calls.js';

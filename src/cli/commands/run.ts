@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RunOptions } from '../../contract/executor.js';
 import type { ToolResult } from '../../contract/result.js';
-import { createExecutor } from '../../preset/create-executor.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';

@@ -1,6 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 import type { JsonSchema } from '../../contract/json.js';
-import { createExecutor } from '../../preset/create-executor.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import type { ToolsOptions } from '../define/define-tools.js';
 import type { ExitCode } from '../exit-code.js';
 import { type OfferedTool, offeredTools } from '../offered-tools.js';

@@ -1,5 +1,5 @@
 import { toml } from '../../config/toml.js';
-import { createExecutor } from '../../preset/create-executor.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import type { PolicyRecordOptions } from '../define/define-policy.js';
 import type { ExitCode } from '../exit-code.js';
 import { readRecordedCalls } from '../input/read-recorded-calls.js';

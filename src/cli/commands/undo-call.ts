@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path';
 import type { UndoReport } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';
-import { createExecutor } from '../../preset/create-executor.js';
 import type { UndoCallOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
 import { requireRecorded } from '../recorded-journal.js';

@@ -1,4 +1,4 @@
-import { createExecutor } from '../../preset/create-executor.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { describeTools } from '../../protocols/describe/describe-tools.js';
 import type { SchemaOptions } from '../define/define-tools.js';
 import type { ExitCode } from '../exit-code.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { builtinTools } from '../../executor/builtin-tools.js';
 import type { TextOutput } from '../../platform/stdio.js';
-import { builtinTools } from '../../preset/builtin-tools.js';
 import { complete, type Names } from './candidates.js';
 
 const NAMES: Names = {

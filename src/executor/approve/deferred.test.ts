@@ -1,0 +1,348 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import type { RunOptions } from '../../contract/executor.js';
+import type { Journal } from '../../contract/journal.js';
+import { openJournal } from '../../journal/open-journal.js';
+import { createExecutor } from '../create-executor.js';
+import { defineTool } from '../declare/define-tool.js';
+import type { ExecutorOptions } from '../executor-options.js';
+
+let folder: string;
+let ledger: string;
+let journal: Journal;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'toolexec-deferred-'));
+  ledger = join(folder, 'ledger');
+  writeFileSync(ledger, '');
+  journal = openJournal(join(folder, 'journal.db'));
+});
+
+afterEach(async () => {
+  await journal.close();
+  rmSync(folder, { recursive: true });
+});
+
+const paid = (): string[] => readFileSync(ledger, 'utf8').split('\n').slice(0, -1);
+
+function executor(options: ExecutorOptions = {}) {
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: { type: 'object', properties: { to: { type: 'string' } } },
+    requiresApproval: ({ to }) => to !== 'nobody',
+    effects: () => [{ kind: 'fetch', url: 'https://bank.example' }],
+    execute: ({ to }, { callId }) => {
+      appendFileSync(ledger, `${callId} ${String(to)}\n`);
+      return `paid ${String(to)}`;
+    },
+  });
+  return createExecutor({ tools: [pay], root: folder, policy: null, journal, ...options });
+}
+
+const CALLS = [
+  { id: 'a', name: 'pay', args: { to: 'ada' } },
+  { id: 'b', name: 'pay', args: { to: 'nobody' } },
+  { id: 'c', name: 'missing', args: {} },
+  { id: 'd', name: 'pay', args: { to: 'dan' } },
+];
+const DEFER: RunOptions = { conversation: 'c1', defer: true };
+const approveAll = () => ({ kind: 'approve_all', by: 'ada@example.org' }) as const;
+
+async function deferred(): Promise<string> {
+  await using first = executor();
+  const run = first.start(CALLS, DEFER);
+  await run.results;
+  return run.id;
+}
+
+describe('a batch that is put off', () => {
+  it('runs nothing, also not what needs no approval, and says what it waits for', async () => {
+    await using first = executor({ approver: () => expect.fail('nobody is asked') });
+    const run = first.start(CALLS, DEFER);
+    const results = await run.results;
+    expect(paid()).toEqual([]);
+    const pending = {
+      success: false,
+      error: { code: 'approval_unavailable', details: { executed: 'no' } },
+      metadata: { pending: true, waits_for: run.id },
+    };
+    expect(results).toMatchObject([pending, pending, { error: { code: 'unknown_tool' } }, pending]);
+    expect(results[0]?.error?.message).toContain(`toolexec approve ${run.id}`);
+    expect((await journal.batch(run.id)).map(({ state }) => state)).toEqual([
+      'queued',
+      'queued',
+      'done',
+      'queued',
+    ]);
+  });
+
+  it('runs at once where nothing needs approval', async () => {
+    await using first = executor();
+    const [result] = await first.run([{ id: 'b', name: 'pay', args: { to: 'nobody' } }], DEFER);
+    expect(result?.output).toBe('paid nobody');
+  });
+
+  it('outlives its process, is not taken for left behind, and holds its conversation', async () => {
+    const id = await deferred();
+    await using later = executor({ approver: null });
+    expect(await later.recover()).toMatchObject([{ batchId: id, waits: true }]);
+    const [other] = await later.run([{ id: 'x', name: 'pay', args: { to: 'eve' } }], { conversation: 'c1' });
+    expect(other).toMatchObject({ error: { code: 'cancelled' }, metadata: { waits_for: id } });
+    expect(other?.error?.message).toContain(`waits for approval. Decide with "toolexec approve ${id}"`);
+    expect(other?.error?.message).not.toContain('recover');
+    const anew = { conversation: 'c1', again: true };
+    expect(await later.run([{ id: 'y', name: 'pay', args: { to: 'eve' } }], anew)).toMatchObject([
+      { error: { code: 'cancelled' }, metadata: { waits_for: id } },
+    ]);
+    // Delivered again, it still waits.
+    expect(await later.run(CALLS, { conversation: 'c1' })).toMatchObject([
+      { error: { code: 'approval_unavailable' }, metadata: { pending: true } },
+      { metadata: { pending: true } },
+      { error: { code: 'unknown_tool' } },
+      { metadata: { pending: true } },
+    ]);
+    expect(paid()).toEqual([]);
+  });
+});
+
+describe('executor.decide() about a batch that is put off', () => {
+  it('gives it up: of one who approves and one who discards at the same time, one does', async () => {
+    const id = await deferred();
+    await using one = executor();
+    await using other = executor();
+    const approved = await one.approve(id, {
+      approver: async () => {
+        await other.decide(id, 'discard');
+        return { kind: 'approve_all' };
+      },
+    });
+    expect((await approved.results).map(({ error }) => error?.code)).toEqual([
+      'outcome_unknown',
+      'outcome_unknown',
+      'unknown_tool',
+      'outcome_unknown',
+    ]);
+    expect(paid()).toEqual([]);
+    expect((await journal.batch(id)).map(({ result }) => result?.error?.code)).toEqual([
+      'cancelled',
+      'cancelled',
+      'unknown_tool',
+      'cancelled',
+    ]);
+    await expect(other.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
+  });
+});
+
+describe('a batch that waits', () => {
+  it('takes no decision that is none, and no approval that would only be a rehearsal', async () => {
+    const id = await deferred();
+    await using later = executor({ approver: approveAll });
+    for (const kind of ['keep', 'wait', undefined, null])
+      await expect(later.decide(id, kind as 'resume')).rejects.toMatchObject({ code: 'bad_args' });
+    await expect(later.approve(id, { dryRun: true })).rejects.toMatchObject({
+      code: 'bad_args',
+      message: expect.stringContaining('as a dry run'),
+    });
+    expect(paid()).toEqual([]);
+    expect(await later.recover()).toMatchObject([{ batchId: id, waitsFor: 'approval' }]);
+    expect((await journal.decisions(id)).map(({ kind }) => kind)).toEqual(['wait']);
+  });
+});
+
+describe('executor.approve()', () => {
+  it('asks, runs what is approved, and answers the whole batch in order', async () => {
+    const id = await deferred();
+    const asked: ApprovalRequest[] = [];
+    await using later = executor();
+    const run = await later.approve(id, {
+      approver: (requests) => {
+        asked.push(...requests);
+        return { kind: 'approve_selected', ids: ['a'], reasons: { d: 'not dan' }, by: 'ada@example.org' };
+      },
+    });
+    const results = await run.results;
+    expect(asked.map(({ callId }) => callId)).toEqual(['a', 'd']);
+    expect(results.map(({ callId, output, error }) => [callId, output, error?.code])).toEqual([
+      ['a', 'paid ada', undefined],
+      ['b', 'paid nobody', undefined],
+      ['c', '', 'unknown_tool'],
+      ['d', '', 'user_denied'],
+    ]);
+    expect(paid()).toEqual(['a ada', 'b nobody']);
+    const [record] = await journal.batch(id);
+    const notes = await journal.notes(record?.key ?? '');
+    expect(notes.filter(({ kind }) => kind === 'approval').map(({ data }) => data)).toMatchObject([
+      { approved: true, by: 'ada@example.org', args: { to: 'ada' } },
+    ]);
+    expect(await later.recover()).toEqual([]);
+    // Delivered once more: answered from the journal.
+    const again = await later.run(CALLS, { conversation: 'c1' });
+    expect(again.map(({ metadata }) => metadata.replayed)).toEqual([true, true, true, true]);
+    expect(paid()).toHaveLength(2);
+  });
+
+  it.each([
+    ['in a conversation with a name', { conversation: 'c1' }],
+    ['in the executor’s own', {}],
+  ])('runs what was to run anew under keys of its own, %s', async (_, where: RunOptions) => {
+    const keys: string[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object' },
+      requiresApproval: true,
+      execute: (_args, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return 'paid';
+      },
+    });
+    await using one = executor({ tools: [pay] });
+    const calls = [{ id: 'call_0', name: 'pay', args: {} }];
+    for (const again of [false, true]) {
+      const run = one.start(calls, { ...where, defer: true, again });
+      await run.results;
+      const [result] = await (await one.approve(run.id, { approver: approveAll })).results;
+      expect(result?.output).toBe('paid');
+    }
+    expect(new Set(keys).size).toBe(2);
+    if (where.conversation !== undefined) expect(keys[0]).toBe('c1/call_0');
+  });
+
+  it('leaves it waiting where there is nobody to ask, or the person walks away', async () => {
+    const id = await deferred();
+    await using later = executor();
+    expect((await (await later.approve(id)).results)[0]).toMatchObject({ metadata: { pending: true } });
+    const abort = new AbortController();
+    const run = await later.approve(id, {
+      signal: abort.signal,
+      approver: () => {
+        abort.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect((await run.results)[0]).toMatchObject({ metadata: { pending: true } });
+    expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
+  });
+
+  it('runs once, however many approve at the same time', async () => {
+    const id = await deferred();
+    const executors = Array.from({ length: 4 }, () => executor());
+    const runs = await Promise.all(executors.map((one) => one.approve(id, { approver: approveAll })));
+    const answers = await Promise.all(runs.map(({ results }) => results));
+    expect(paid()).toEqual(['a ada', 'b nobody', 'd dan']);
+    expect(answers.filter(([first]) => first?.success === true)).toHaveLength(1);
+    for (const one of executors) await one.close();
+  });
+
+  it('judges by the policy of now', async () => {
+    const id = await deferred();
+    await using later = executor({ policy: { denylist: ['pay'] } });
+    const results = await (await later.approve(id, { approver: approveAll })).results;
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      'denylisted',
+      'denylisted',
+      'unknown_tool',
+      'denylisted',
+    ]);
+    expect(paid()).toEqual([]);
+  });
+
+  it.each([['no-such-batch'], ['decided']])('refuses what does not wait for approval: %s', async (which) => {
+    await using later = executor();
+    let id = which;
+    if (which === 'decided') {
+      id = await deferred();
+      await (await later.approve(id, { approver: approveAll })).results;
+    }
+    await expect(later.approve(id, { approver: approveAll })).rejects.toMatchObject({
+      code: 'bad_args',
+      message: `Cannot approve batch "${id}": it does not wait for approval.`,
+    });
+    await expect(later.decide(id, 'resume')).rejects.toMatchObject({ code: 'bad_args' });
+  });
+
+  it('is not settled as left behind while the process lives that has approved it', async () => {
+    const id = await deferred();
+    await using later = executor();
+    let recovered: unknown;
+    const run = await later.approve(id, { approver: approveAll });
+    for await (const event of run.events) {
+      if (event.type === 'started' && event.callId === 'a') {
+        await using other = executor();
+        recovered = await other.recover();
+      }
+    }
+    expect(recovered).toEqual([]);
+    expect((await run.results).map(({ success }) => success)).toEqual([true, true, false, true]);
+  });
+
+  it('answers a call that was delivered before from that delivery, and runs the rest', async () => {
+    await using first = executor({ approver: approveAll });
+    const b = { id: 'b', name: 'pay', args: { to: 'bob' } };
+    await first.run(CALLS.slice(0, 1), { conversation: 'c1' });
+    const run = first.start([...CALLS.slice(0, 1), b], DEFER);
+    const [, pending] = await run.results;
+    expect(pending).toMatchObject({ metadata: { pending: true } });
+    const results = await (await first.approve(run.id)).results;
+    expect(results.map(({ output, metadata }) => [output, metadata.replayed])).toEqual([
+      ['paid ada', true],
+      ['paid bob', undefined],
+    ]);
+    expect(paid()).toEqual(['a ada', 'b bob']);
+    expect(await first.recover()).toEqual([]);
+  });
+
+  it('tells whoever comes second that it does not know, also if that one denied', async () => {
+    const id = await deferred();
+    await using one = executor();
+    await using other = executor();
+    let decideLate: (decision: ApprovalDecision) => void = () => {};
+    const late = await other.approve(id, {
+      approver: () =>
+        new Promise<ApprovalDecision>((resolve) => {
+          decideLate = resolve;
+        }),
+    });
+    await (await one.approve(id, { approver: approveAll })).results;
+    decideLate({ kind: 'deny_all' });
+    const answers = await late.results;
+    expect(answers.map(({ error }) => error?.code)).toEqual([
+      'outcome_unknown',
+      'outcome_unknown',
+      'unknown_tool',
+      'outcome_unknown',
+    ]);
+    // What is recorded is what the first has done.
+    expect((await journal.batch(id)).map(({ result }) => result?.success)).toEqual([true, true, false, true]);
+  });
+
+  it('records nothing where it cannot be told who has taken it over', async () => {
+    const id = await deferred();
+    let broken = true;
+    const failing: Journal = new Proxy(journal, {
+      get(target, name) {
+        if (name === 'decide' && broken) return () => Promise.reject(new Error('busy'));
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await using later = executor({ journal: failing });
+    const [first] = await (await later.approve(id, { approver: approveAll })).results;
+    expect(first).toMatchObject({ error: { code: 'approval_unavailable' }, metadata: { pending: true } });
+    broken = false;
+    expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
+  });
+
+  it('runs nothing in a mode in which nothing runs, and leaves it waiting', async () => {
+    const id = await deferred();
+    await using later = executor({ mode: 'parse_only' });
+    await expect(later.approve(id, { approver: approveAll })).rejects.toMatchObject({
+      code: 'tools_disabled',
+    });
+    expect(await later.recover()).toMatchObject([{ batchId: id, waitsFor: 'approval' }]);
+  });
+});

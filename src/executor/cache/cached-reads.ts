@@ -1,0 +1,93 @@
+import type { ConversationMemory } from '../../contract/context.js';
+import type { ToolResult } from '../../contract/result.js';
+import { conflicts, type PlacedEffect } from '../../effects/conflicts.js';
+import type { CallParts } from '../execute/call-parts.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import { isUncut, markUncut } from '../record/finalize.js';
+import type { Entry, LruResultCache } from './create-result-cache.js';
+
+/** What a kept read rests on. */
+interface ReadState {
+  readonly effects: readonly PlacedEffect[];
+  /** Of every file, as the file system tells them apart. */
+  readonly prints: readonly string[];
+  /** A read is also what a conversation remembers of a file: another conversation has to read for itself. */
+  readonly memory: ConversationMemory;
+  readonly uncut: boolean;
+}
+
+/** A call that may be answered from the cache, or whose answer may be kept there. */
+export interface CacheVisit {
+  readonly cached: ToolResult | undefined;
+  /** Keeps the result, unless a file has changed since the visit began. */
+  keep(result: ToolResult): void;
+}
+
+/**
+ * Looks a call up (decision 17): only for tools that say they are cacheable, whose effects are all reads of regular
+ * files. A directory is read anew each time, because nothing tells whether something changed below it. By now the
+ * policy has let the call pass.
+ * @returns undefined when the cache has no part in this call.
+ */
+export function visitCache(cache: LruResultCache, { ready, scope }: CallParts): CacheVisit | undefined {
+  if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return undefined;
+  // What was made for another budget may not fit, or be less than could be had.
+  if (scope.capacityBytes !== Number.POSITIVE_INFINITY) return undefined;
+  const { memory, settings } = scope;
+  const { fingerprint } = settings.sandbox;
+  const before = printsOf(ready, fingerprint);
+  if (before === undefined) return undefined;
+  const { name } = ready.tool;
+  const { args } = ready.call;
+  const found = cache.find(name, args, ({ state }) => holds(state, before, memory));
+  return {
+    cached: found === undefined ? undefined : asAnswer(found, ready),
+    keep(result) {
+      const after = printsOf(ready, fingerprint);
+      if (!result.success || after === undefined || !isSame(before, after)) return;
+      const state: ReadState = { effects: ready.effects, prints: before, memory, uncut: isUncut(result) };
+      cache.keep(name, args, { result, state });
+    },
+  };
+}
+
+/** After a call that changes something: no kept read of it may stay. */
+export function forgetReads(cache: LruResultCache, { ready, scope }: CallParts): void {
+  if (ready.onlyReads) return;
+  const { covers } = scope.settings;
+  cache.forgetWhere(
+    ({ state }: Entry) => isReadState(state) && conflicts(state.effects, ready.effects, covers),
+  );
+}
+
+function printsOf(
+  { effects }: ReadyCall,
+  fingerprint: ((path: string) => string | undefined) | undefined,
+): readonly string[] | undefined {
+  const prints: string[] = [];
+  for (const { at } of effects) {
+    const print = at === undefined ? undefined : fingerprint?.(at);
+    if (print === undefined) return undefined;
+    prints.push(print);
+  }
+  return prints;
+}
+
+function isReadState(state: unknown): state is ReadState {
+  return typeof state === 'object' && state !== null && 'prints' in state;
+}
+
+function holds(state: unknown, prints: readonly string[], memory: ConversationMemory): boolean {
+  return isReadState(state) && state.memory === memory && isSame(state.prints, prints);
+}
+
+function isSame(before: readonly string[], after: readonly string[]): boolean {
+  return before.length === after.length && before.every((print, at) => print === after[at]);
+}
+
+/** The answer of this call: its own id, the name it was called by, and no time spent. */
+function asAnswer({ result, state }: Entry, { call }: ReadyCall): ToolResult {
+  const metadata = { ...result.metadata, cached: true };
+  const answer = { ...result, callId: call.id, toolName: call.name, executionTimeMs: 0, metadata };
+  return isReadState(state) && state.uncut ? markUncut(answer) : answer;
+}

@@ -1,0 +1,226 @@
+import type { ToolCall } from '../contract/call.js';
+import type { ConversationMemory } from '../contract/context.js';
+import type {
+  BatchRun,
+  Executor,
+  IncomingBatch,
+  RecoveredBatch,
+  RunOptions,
+  UndoOptions,
+  UndoReport,
+} from '../contract/executor.js';
+import type { DecisionKind } from '../contract/journal.js';
+import type { JsonObject } from '../contract/json.js';
+import type { Plan } from '../contract/plan.js';
+import type { ToolResult } from '../contract/result.js';
+import { ToolError } from '../errors/tool-error.js';
+import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
+import { ConversationMemories } from './conversation-memories.js';
+import { EventStream } from './events/event-stream.js';
+import { Observer } from './events/observer.js';
+import { Batch, cancelled } from './execute/batch.js';
+import type { BatchScope } from './execute/batch-scope.js';
+import { watchStrayErrors } from './execute/stray-errors.js';
+import { judgeBatch } from './plan/judge-batch.js';
+import { toPlan } from './plan/to-plan.js';
+import { IncomingCalls } from './receive/incoming-calls.js';
+import { shieldLogger } from './record/shield-logger.js';
+import { decideBatch } from './recover/decide-batch.js';
+import { Recovery } from './recover/recovery.js';
+import { checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
+import type { EngineSettings } from './settings.js';
+import { undoCall } from './undo/undo-call.js';
+import { checkUndoOptions } from './undo/undo-options.js';
+
+/** The part of an executor that runs calls: loaded with the first of them. */
+export interface Engine extends Omit<Executor, 'definitions' | 'cache'> {
+  /** @param id of the batch; left out: a new one. */
+  start(calls: readonly ToolCall[], options?: RunOptions, id?: string): BatchRun;
+  receive(options?: RunOptions, id?: string): IncomingBatch;
+}
+
+/**
+ * The engine over complete settings. Programs use `createExecutor`, which chooses them.
+ * @param onClose closes what was opened for this engine alone.
+ */
+export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Engine {
+  return new CallEngine(settings, onClose);
+}
+
+const NO_OPTIONS: RunOptions = Object.freeze({});
+
+/** A batch that has its id already, and its calls where they were recorded before. */
+type Known = Pick<DeferredBatch, 'id'> & Partial<Pick<DeferredBatch, 'calls'>>;
+
+class CallEngine implements Engine {
+  readonly #settings: EngineSettings;
+  readonly #onClose: () => Promise<void>;
+  readonly #memories = new ConversationMemories();
+  readonly #ownMemory: ConversationMemory = new Map();
+  /** The conversation of those who name none. */
+  readonly #ownConversation: string;
+  readonly #active = new Set<Batch>();
+  readonly #recovery: Recovery;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: EngineSettings, onClose: () => Promise<void>) {
+    this.#settings = { ...settings, logger: shieldLogger(settings.logger) };
+    this.#onClose = onClose;
+    this.#recovery = new Recovery(this.#settings);
+    this.#ownConversation = `executor:${settings.createId()}`;
+  }
+
+  async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
+    checkCalls(calls);
+    checkRunOptions(options);
+    return toPlan(await judgeBatch(calls, this.#settingsFor(options)));
+  }
+
+  run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
+    try {
+      return this.#begin(calls, options).results;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS, id?: string): BatchRun {
+    return this.#watched(calls, options, id === undefined ? undefined : { id });
+  }
+
+  #watched(calls: readonly ToolCall[], options: RunOptions, known: Known | undefined): BatchRun {
+    const stream = new EventStream();
+    const observer = new Observer(stream, this.#settings.clock);
+    const { id, batch, results } = this.#begin(calls, options, observer, known);
+    const ended = results.finally(() => stream.end());
+    return {
+      id,
+      events: stream,
+      results: ended,
+      cancel: (reason) => batch.stop(cancelled(reason)),
+    };
+  }
+
+  receive(options: RunOptions = NO_OPTIONS, id = this.#settings.createId()): IncomingBatch {
+    checkRunOptions(options);
+    this.#requireOpen('receive calls');
+    const settings = this.#settingsFor(options);
+    return new IncomingCalls({
+      id,
+      settings,
+      options,
+      conversation: options.conversation ?? this.#ownConversation,
+      ensureSettled: () => this.#recovery.ensure(),
+      begin: (calls, spoken) => this.#watched(calls, spoken, { id }),
+    });
+  }
+
+  async execute(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
+    const id = `call_${this.#settings.createId()}`;
+    const [result] = await this.run([{ id, name, args }], options);
+    if (result === undefined) throw new Error('a batch of one call has one result');
+    return result;
+  }
+
+  async invoke(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<string> {
+    const { success, output, error } = await this.execute(name, args, options);
+    if (success) return output;
+    throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
+  }
+
+  async approve(batchId: string, options: RunOptions = NO_OPTIONS): Promise<BatchRun> {
+    checkRunOptions(options);
+    this.#requireOpen('approve a batch');
+    if (options.dryRun === true) {
+      const message = `Cannot approve batch "${batchId}" as a dry run: what is approved runs. plan() says what its calls would do.`;
+      throw new ToolError('bad_args', message);
+    }
+    const { journal, mode } = this.#settings;
+    if (mode !== 'enabled') {
+      const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
+      throw new ToolError('tools_disabled', message);
+    }
+    const deferred = await findDeferred(journal, batchId);
+    const calls = deferred.calls.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
+    const { conversation, attach } = deferred;
+    // What was to run anew does so under keys of its own, also when it is approved.
+    return this.#watched(calls, { ...options, conversation, again: !attach }, deferred);
+  }
+
+  async recover(): Promise<readonly RecoveredBatch[]> {
+    this.#requireOpen('recover');
+    watchStrayErrors(this.#settings.onStrayError);
+    return this.#recovery.run();
+  }
+
+  async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {
+    this.#requireOpen('decide');
+    await decideBatch(batchId, kind, this.#settings);
+  }
+
+  async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
+    checkUndoOptions(options);
+    this.#requireOpen('undo');
+    await this.#recovery.ensure();
+    return undoCall(callId, options, this.#settings);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #shutDown(): Promise<void> {
+    const active = [...this.#active];
+    for (const batch of active) batch.stop(cancelled('the executor was closed'));
+    // A tool that closes its own executor may still stand inside the batch's first turn.
+    await Promise.resolve();
+    await Promise.all(active.map((batch) => batch.results()));
+    await this.#onClose();
+  }
+
+  #settingsFor({ agent }: RunOptions): EngineSettings {
+    return agent === undefined ? this.#settings : { ...this.#settings, agent };
+  }
+
+  #requireOpen(action: string): void {
+    if (this.#closing !== undefined) throw executorIsClosed(action);
+  }
+
+  readonly #ended = (batch: Batch): void => {
+    this.#active.delete(batch);
+  };
+
+  #begin(
+    calls: readonly ToolCall[],
+    options: RunOptions,
+    observer?: Observer,
+    known?: Known,
+  ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
+    checkCalls(calls);
+    if (options !== NO_OPTIONS) checkRunOptions(options);
+    this.#requireOpen('run calls');
+    watchStrayErrors(this.#settings.onStrayError);
+    const conversation = options.conversation ?? this.#ownConversation;
+    const scope: BatchScope = {
+      id: known?.id ?? this.#settings.createId(),
+      settings: this.#settingsFor(options),
+      conversation,
+      memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
+      dryRun: options.dryRun === true,
+      message: options.message,
+      origin: options.origin,
+      recovery: this.#recovery,
+      deferred: known?.calls,
+      observer,
+      capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
+    };
+    const batch = new Batch([...calls], scope, options, this.#ended);
+    this.#active.add(batch);
+    return { id: scope.id, batch, results: batch.results() };
+  }
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { settleOptions } from '../base/settle-options.js';
+import type { Clock } from '../contract/clock.js';
+import type { Executor } from '../contract/executor.js';
+import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { openJournal } from '../journal/open-journal.js';
+import { systemClock } from '../platform/clock.js';
+import { readEnvironment } from '../platform/environment.js';
+import { compilePolicy } from '../policy/compile-policy.js';
+import { compilePattern } from '../sandbox/compile-pattern.js';
+import { createTerritory } from '../sandbox/territory.js';
+import { ownTools } from './builtin-tools.js';
+import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
+import { createRegistry } from './declare/registry.js';
+import {
+  COMMAND_LIMIT_RULES,
+  checkExecutorOptions,
+  ENVIRONMENT_RULES,
+  type ExecutorOptions,
+  LIMIT_RULES,
+  OUTPUT_RULES,
+  SANDBOX_RULES,
+  TIMEOUT_RULES,
+} from './executor-options.js';
+import { LazyExecutor } from './lazy-executor.js';
+import type { Settled } from './settled.js';
+
+/**
+ * The executor: calls in, exactly one truthful result per call out. Returns at once; what it needs is loaded and
+ * opened on first use. Close it when done (`await using` does).
+ * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that does not compile;
+ *   `duplicate_tool`. What a rule's own examples show is found out on first use.
+ */
+export function createExecutor(options: ExecutorOptions = {}): Executor {
+  checkExecutorOptions(options);
+  return new LazyExecutor(settle(options));
+}
+
+function settle(options: ExecutorOptions): Settled {
+  const { clock = systemClock } = options;
+  return {
+    registry: settleRegistry(options),
+    mode: options.mode ?? 'enabled',
+    definitions: settleDefinitions(options.definitions),
+    policy: settlePolicy(options.policy),
+    onDecision: options.onDecision,
+    reviewers: options.reviewers ?? [],
+    approver: options.approver,
+    ...settleSandbox(options),
+    commandLimits: settleOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
+    environment: settleOptions('environment', options.environment, ENVIRONMENT_RULES),
+    inherited: readEnvironment(),
+    middleware: options.middleware ?? [],
+    limits: settleOptions('limits', options.limits, LIMIT_RULES),
+    timeouts: settleTimeouts(options),
+    maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
+    journal: settleJournal(options.journal),
+    outputs: outputsBeside(options.journal),
+    cache: settleCache(options),
+    clock,
+    logger: options.logger ?? SILENT,
+    createId: createIds(clock),
+  };
+}
+
+function settleSandbox({
+  root = ['.'],
+  sandbox: given,
+}: ExecutorOptions): Pick<Settled, 'territory' | 'denies' | 'wall'> {
+  const options = settleOptions('sandbox', given, SANDBOX_RULES);
+  const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
+  const territory = createTerritory({ roots: [root].flat(), allowAbsolute, hardLinks });
+  for (const key of ['deniedPatterns', 'deniedWritePatterns'] as const)
+    for (const pattern of denies[key]) compilePattern(pattern, key);
+  return { territory, denies, wall: { os, network, readable: readable.map((path) => resolve(path)) } };
+}
+
+function settleRegistry({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
+  if (tools === undefined) return createRegistry(ownTools(builtins, clock));
+  return isToolList(tools) ? createRegistry(tools) : tools;
+}
+
+function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[] {
+  return Array.isArray(tools);
+}
+
+function settleDefinitions(definitions: ExecutorOptions['definitions'] = []): readonly ToolDefinition[] {
+  const sorted = definitions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return Object.freeze(sorted.map((definition) => Object.freeze(structuredClone(definition))));
+}
+
+function settlePolicy(policy: ExecutorOptions['policy'] = {}): Settled['policy'] {
+  if (policy === null) return null;
+  if (typeof policy === 'function') return { decide: policy };
+  return 'decide' in policy ? policy : compilePolicy(policy);
+}
+
+function settleCache({ cache, clock }: ExecutorOptions): Settled['cache'] {
+  if (cache === false) return null;
+  return new LruResultCache(settleOptions('cache', cache, CACHE_RULES), clock ?? systemClock);
+}
+
+function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
+  const ms = settleOptions('timeouts', timeouts, TIMEOUT_RULES);
+  const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
+  return {
+    default: { ms: ms.defaultMs, explicit: explicit('defaultMs') },
+    files: { ms: ms.fileOperationsMs, explicit: explicit('fileOperationsMs') },
+    commands: { ms: ms.shellCommandsMs, explicit: explicit('shellCommandsMs') },
+    external: { ms: ms.externalToolsMs, explicit: explicit('externalToolsMs') },
+  };
+}
+
+function settleJournal(journal: ExecutorOptions['journal']): Settled['journal'] {
+  if (journal === undefined) return { kind: 'memory' };
+  if (journal === false) return { kind: 'given', journal: null };
+  return typeof journal === 'object'
+    ? { kind: 'given', journal }
+    : { kind: 'own', journal: openJournal(journal) };
+}
+
+/** Whole outputs stay as long as the journal that names them. */
+function outputsBeside(journal: ExecutorOptions['journal']): Settled['outputs'] {
+  return typeof journal === 'string' ? { directory: `${resolve(journal)}-outputs` } : {};
+}
+
+/** Time-ordered and unique: when this executor was made, a random part, and a number for each id that it hands out. */
+function createIds(clock: Clock): () => string {
+  const prefix = `${clock.now().toString(36).padStart(9, '0')}-${randomUUID()}`;
+  let count = 0;
+  return () => `${prefix}-${++count}`;
+}
+
+const nothing = (): void => {};
+const SILENT: Settled['logger'] = { debug: nothing, info: nothing, warn: nothing, error: nothing };

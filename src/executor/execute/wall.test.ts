@@ -1,0 +1,249 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Executor } from '../../contract/executor.js';
+import { WHY_NO_WALL } from '../../process/fixtures/wall-here.js';
+import { createExecutor } from '../create-executor.js';
+import type { ExecutorOptions } from '../executor-options.js';
+
+let outside: string;
+let root: string;
+let executors: Executor[] = [];
+
+beforeEach(() => {
+  outside = realpathSync(mkdtempSync(join(tmpdir(), 'executor-wall-')));
+  root = join(outside, 'root');
+  mkdirSync(root);
+  writeFileSync(join(outside, 'secret.txt'), 'the secret');
+});
+afterEach(async () => {
+  await Promise.all(executors.map((executor) => executor.close()));
+  executors = [];
+  rmSync(outside, { recursive: true, force: true });
+});
+
+function executorOf(options: ExecutorOptions = {}): Executor {
+  const executor = createExecutor({ root, approver: null, ...options });
+  executors.push(executor);
+  return executor;
+}
+
+const bash = (executor: Executor, command: string) => executor.execute('bash', { command });
+
+describe.skipIf(WHY_NO_WALL)(`commands of an executor${WHY_NO_WALL}`, () => {
+  it('are inside the wall unless it is switched off, and say which one stood', async () => {
+    const walled = await bash(executorOf(), `cat ../secret.txt ${outside}/secret.txt`);
+    expect(walled).toMatchObject({
+      success: false,
+      metadata: { sandbox: { wall: 'bubblewrap', network: false } },
+    });
+    expect(walled.output).not.toContain('the secret');
+    const plain = await bash(executorOf({ sandbox: { os: 'off' } }), 'cat ../secret.txt');
+    expect(plain).toMatchObject({
+      output: 'the secret',
+      metadata: { sandbox: { wall: 'none', network: true } },
+    });
+  });
+
+  it('are told what they were denied', async () => {
+    const executor = executorOf();
+    const denied = async (command: string): Promise<unknown> => {
+      const { output, metadata } = await bash(executor, command);
+      expect(output).toContain('[The OS sandbox has denied something to this command: ');
+      return metadata.sandbox;
+    };
+    expect(await denied('touch /usr/x')).toMatchObject({ denied: ['write'] });
+    expect(await denied(`cat ${outside}/secret.txt`)).toMatchObject({ denied: ['outside'] });
+    expect(await denied('echo "curl: (6) Could not resolve host: example.org" >&2; exit 6')).toMatchObject({
+      denied: ['network'],
+    });
+    const own = await bash(executor, 'cat missing; false');
+    expect(own.output).not.toContain('OS sandbox');
+    const shell = await executor.execute('bash', { command: 'touch /usr/x', run_in_background: true });
+    expect(shell.metadata.sandbox).toEqual({ wall: 'bubblewrap', network: false });
+    for (;;) {
+      const { output, metadata } = await executor.execute('bash_output', {
+        bash_id: String(shell.metadata.bash_id),
+      });
+      if (metadata.is_running === true) {
+        await new Promise((done) => setTimeout(done, 20));
+        continue;
+      }
+      expect(output).toContain('[The OS sandbox has denied');
+      expect(metadata.sandbox).toMatchObject({ denied: ['write'] });
+      break;
+    }
+  });
+
+  it('see nothing of what file tools may not read, and change nothing that they may not write', async () => {
+    mkdirSync(join(root, 'deep'));
+    for (const name of ['.env', 'deep/server.pem', '.envrc']) writeFileSync(join(root, name), 'before');
+    const { output } = await bash(
+      executorOf(),
+      'cat .env deep/server.pem; echo after > .envrc; mkdir -p .git/hooks; cat .envrc',
+    );
+    expect(output.match(/before/g)).toHaveLength(1);
+    expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('before');
+    expect(existsSync(join(root, '.git'))).toBe(false);
+  });
+
+  it('hand nothing over to file tools that lies outside', { timeout: 60_000 }, async () => {
+    const executor = executorOf();
+    const plantings = [
+      `ln -s ${outside}/secret.txt planted`,
+      'ln -s ../secret.txt planted',
+      `ln ${outside}/secret.txt planted`,
+      'ln -s /proc/self/root planted',
+      'mkfifo planted',
+      `mkdir d; mv d planted; rmdir planted; ln -s ${outside} planted`,
+    ];
+    for (const planting of plantings) {
+      await bash(executor, `rm -rf planted d; ${planting}`);
+      for (const path of ['planted', 'planted/secret.txt', `planted${outside}/secret.txt`]) {
+        const read = await executor.execute('read_file', { path });
+        expect([planting, path, read.success]).toEqual([planting, path, false]);
+        expect(JSON.stringify(read)).not.toContain('the secret');
+        await executor.execute('write_file', { path, content: 'overwritten' });
+      }
+      expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('the secret');
+    }
+  });
+
+  it('cannot swap a directory under the hands of file tools', { timeout: 60_000 }, async () => {
+    const executor = executorOf();
+    mkdirSync(join(root, 'd'));
+    writeFileSync(join(root, 'd', 'secret.txt'), 'harmless');
+    const swap = `while :; do mv d e && ln -s ${outside} d; rm d; mv e d; done 2>/dev/null`;
+    const shell = await executor.execute('bash', { command: swap, run_in_background: true });
+    let read = 0;
+    for (let round = 0; round < 300 || (round < 10_000 && read === 0); round++) {
+      const result = await executor.execute('read_file', { path: 'd/secret.txt' });
+      expect(JSON.stringify(result)).not.toContain('the secret');
+      if (result.success) read++;
+    }
+    await executor.execute('kill_shell', { shell_id: String(shell.metadata.bash_id) });
+    expect(read).toBeGreaterThan(0);
+  });
+
+  it('get none of the secrets of the environment, nor of the processes of the machine', async () => {
+    process.env.WALL_TEST_TOKEN = 'a-secret-token-value';
+    try {
+      const { output } = await bash(executorOf(), 'env; cat /proc/[0-9]*/environ | tr "\\0" "\\n"');
+      expect(output).not.toContain('a-secret-token-value');
+      expect(output).toContain('TOOLEXEC_CALL');
+    } finally {
+      delete process.env.WALL_TEST_TOKEN;
+    }
+  });
+
+  it('reach the network, and what they are shown, where that is configured', async () => {
+    mkdirSync(join(outside, 'toolchain'));
+    writeFileSync(join(outside, 'toolchain', 'x'), 'shown');
+    const executor = executorOf({ sandbox: { network: true, readable: [join(outside, 'toolchain')] } });
+    const { output, metadata } = await bash(executor, `cat ${outside}/toolchain/x; grep -c : /proc/net/dev`);
+    expect(output).toMatch(/^shown\d+\n$/);
+    expect(metadata.sandbox).toEqual({ wall: 'bubblewrap', network: true });
+  });
+
+  it('need no other consent where the wall stands', async () => {
+    const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
+    const executor = createExecutor({ root, policy });
+    executors.push(executor);
+    expect(await bash(executor, 'echo x')).toMatchObject({ success: true, output: 'x\n' });
+    const required = executorOf({ sandbox: { os: 'required' } });
+    expect(await bash(required, 'echo y')).toMatchObject({ success: true, output: 'y\n' });
+  });
+
+  it('take links in a root for what they are', async () => {
+    symlinkSync(outside, join(root, 'up'));
+    expect((await bash(executorOf(), 'cat up/secret.txt')).output).not.toContain('the secret');
+  });
+});
+
+/** Inside the wall no second one can be built: there a program finds what it finds where none is allowed. */
+async function whereNoneStands(program: string): Promise<unknown> {
+  const repository = resolve(import.meta.dirname, '..', '..');
+  writeFileSync(
+    join(root, 'program.mjs'),
+    `import { createExecutor } from ${JSON.stringify(join(repository, 'src', 'index.ts'))};
+    const bash = async (options, command) => {
+      const executor = createExecutor({ root: '.', ...options });
+      const { success, output, error, metadata } = await executor.execute('bash', { command });
+      await executor.close();
+      return { success, output, code: error?.code, message: error?.message, sandbox: metadata.sandbox };
+    };
+    console.log(JSON.stringify(await (async () => { ${program} })()));`,
+  );
+  const readable = [repository, realpathSync(join(repository, 'node_modules'))];
+  const executor = executorOf({ sandbox: { os: 'required', readable } });
+  const command = `'${process.execPath}' --import '${import.meta.resolve('tsx')}' program.mjs`;
+  const { output, metadata } = await bash(executor, command);
+  expect(metadata).toMatchObject({ exit_code: 0 });
+  return JSON.parse(output);
+}
+
+describe.skipIf(WHY_NO_WALL)(`where no wall can be built${WHY_NO_WALL}`, { timeout: 60_000 }, () => {
+  it('a required one refuses every command, whoever agrees', async () => {
+    const answer = await whereNoneStands(`
+      const sandbox = { os: 'required' };
+      const approver = () => ({ kind: 'approve_all' });
+      return [await bash({ sandbox, approver: null }, 'touch ran'), await bash({ sandbox, approver }, 'touch ran')];
+    `);
+    const refused = {
+      success: false,
+      code: 'sandbox_violation',
+      message: expect.stringMatching(/an OS sandbox is required, and none stands: .*cannot isolate here/),
+    };
+    expect(answer).toMatchObject([refused, refused]);
+    expect(existsSync(join(root, 'ran'))).toBe(false);
+  });
+
+  it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', async () => {
+    const answer = await whereNoneStands(`
+      const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] };
+      const asked = [];
+      const approver = (requests) => { asked.push(...requests.map(({ reason }) => reason)); return { kind: 'approve_all' }; };
+      return [
+        await bash({ policy }, 'echo 1'),
+        await bash({ policy, approver }, 'echo 2'),
+        await bash({ policy, approver: null }, 'echo 3'),
+        await bash({ policy, sandbox: { os: 'off' } }, 'echo 4'),
+        asked,
+      ];
+    `);
+    const reason = expect.stringContaining('cannot isolate here');
+    const sandbox = { wall: 'none', network: true, reason };
+    expect(answer).toMatchObject([
+      {
+        success: false,
+        code: 'approval_unavailable',
+        message: expect.stringContaining('no OS sandbox would stand'),
+      },
+      { success: true, output: '2\n', sandbox },
+      { success: true, output: '3\n', sandbox },
+      { success: true, output: '4\n', sandbox: { wall: 'none', network: true } },
+      [expect.stringContaining('no OS sandbox would stand')],
+    ]);
+  });
+});
+
+describe('the options of the wall', () => {
+  it('are checked', () => {
+    for (const sandbox of [{ os: 'maybe' }, { network: 'yes' }, { readable: '/opt' }]) {
+      expect(() => createExecutor({ root, sandbox: sandbox as never })).toThrow(/sandbox\.\w+ must be/);
+    }
+    expect(() => createExecutor({ root, commandLimits: { cpuSeconds: 0 } })).toThrow(
+      /commandLimits\.cpuSeconds/,
+    );
+  });
+});

@@ -1,0 +1,239 @@
+import {
+  isBoolean,
+  isObject,
+  isTextList,
+  isWhole,
+  type OptionRules,
+  option,
+  settleOptions,
+} from '../base/settle-options.js';
+import type { Approver, Reviewer } from '../contract/approval.js';
+import type { Clock } from '../contract/clock.js';
+import type { ExecutorMode } from '../contract/executor.js';
+import type { Journal } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import type { Middleware } from '../contract/middleware.js';
+import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
+import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import type { PolicyOptions } from '../policy/policy-options.js';
+import { type HardLinks, isHardLinks, type SandboxRoot } from '../sandbox/sandbox-options.js';
+import { definitionFlaws } from '../schema/definition-flaws.js';
+import type { BuiltinToolsOptions } from './builtin-tools.js';
+import type { ResultCacheOptions } from './cache/create-result-cache.js';
+
+/** Limits on what is accepted (FR-LIM-01..05). */
+export interface LimitOptions {
+  /** Default 8. */
+  readonly maxToolCallsPerBatch?: number;
+  /** Rounds of calls and results that a tool loop goes in one turn of the person; default 4. */
+  readonly maxToolIterationsPerUserTurn?: number;
+  /** Bytes of serialised arguments; default 262144. */
+  readonly maxToolArgsBytes?: number;
+  /** Bytes of one patch; default 524288. */
+  readonly maxApplyPatchBytes?: number;
+  /** Bytes of an unsliced read; default 204800. */
+  readonly maxFileReadBytes?: number;
+  /** Bytes that a line range may scan; default 2097152. */
+  readonly maxReadFileScanBytes?: number;
+}
+
+/** Milliseconds (CFG-TMO-01). */
+export interface TimeoutOptions {
+  /** Default 30000. */
+  readonly defaultMs?: number;
+  /** Default 30000. */
+  readonly fileOperationsMs?: number;
+  /** Default 300000. */
+  readonly shellCommandsMs?: number;
+  /** Default 300000. */
+  readonly externalToolsMs?: number;
+}
+
+export interface SandboxOptions {
+  readonly deniedPatterns?: readonly string[];
+  readonly deniedWritePatterns?: readonly string[];
+  /** Accept absolute paths inside the roots; default false. */
+  readonly allowAbsolute?: boolean;
+  readonly includeDefaultDenies?: boolean;
+  /**
+   * The wall of the operating system around commands (bubblewrap): `required`, or no command runs; `preferred`
+   * (default), where it does not stand every command is asked for; `off`.
+   */
+  readonly os?: 'off' | 'preferred' | 'required';
+  /** Whether commands inside the wall reach the network; default false. */
+  readonly network?: boolean;
+  /** Directories outside the roots that commands inside the wall may read: toolchains, say. Default: none. */
+  readonly readable?: readonly string[];
+  /** Regular files with several names, in roots that do not say: default `allow`. */
+  readonly hardLinks?: HardLinks;
+}
+
+/** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
+export interface CommandLimitOptions {
+  /** Of each process, then it is ended by SIGXCPU. Unlimited by default: builds take what they take. */
+  readonly cpuSeconds?: number;
+  /** Private memory of each process, as RLIMIT_DATA counts it. Unlimited by default. */
+  readonly memoryMb?: number;
+  /** That run at a time, the shell included; default 4096. More than that, and the command is ended. */
+  readonly processes?: number;
+  /** Of each file that is written, then SIGXFSZ. Unlimited by default. */
+  readonly fileSizeMb?: number;
+}
+
+export interface ExecutorOptions {
+  /** Default `builtinTools()`. */
+  readonly tools?: readonly Tool[] | Registry;
+  /** Of the tools of `builtinTools()`, for when `tools` is left out. */
+  readonly builtins?: BuiltinToolsOptions;
+  /** What a model is shown in mode `parse_only`, instead of the tools (CFG-TOOLS-02). Default: the tools. */
+  readonly definitions?: readonly ToolDefinition[];
+  /** The sandbox's allowed roots, each perhaps with `hardLinks` of its own; the first is the working directory. Default `.`. */
+  readonly root?: string | SandboxRoot | readonly (string | SandboxRoot)[];
+  /** Default `enabled`. */
+  readonly mode?: ExecutorMode;
+  /** Options for the policy, a policy of your own (also a function), or null for none (the sandbox stays). */
+  readonly policy?: PolicyOptions | Policy | PolicyFunction | null;
+  /** Told of every decision of the policy, after it is made; what it throws is logged and changes nothing (C035). */
+  readonly onDecision?: DecisionObserver;
+  readonly sandbox?: SandboxOptions;
+  readonly limits?: LimitOptions;
+  readonly timeouts?: TimeoutOptions;
+  /** `maxBytes` of a result; default 102400. */
+  readonly output?: { readonly maxBytes?: number };
+  /** Results of reads, answered again while no file has changed; default 100 of them for 300000 ms. */
+  readonly cache?: false | ResultCacheOptions;
+  /** Of commands: additional names to remove, and exceptions. */
+  readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
+  readonly commandLimits?: CommandLimitOptions;
+  /** Asked in order between plan and approval. */
+  readonly reviewers?: readonly Reviewer[];
+  readonly middleware?: readonly Middleware[];
+  /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
+  readonly approver?: Approver | null;
+  /** A path, a journal of your own, or false. Default: in memory (then no promise survives the process). */
+  readonly journal?: string | Journal | false;
+  /** Default: silent. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+export const LIMIT_RULES: OptionRules<Required<LimitOptions>> = {
+  maxToolCallsPerBatch: option(8, isWhole(1), 'a whole number from 1'),
+  maxToolIterationsPerUserTurn: option(4, isWhole(1), 'a whole number from 1'),
+  maxToolArgsBytes: option(262_144, isWhole(1), 'a whole number of bytes from 1'),
+  maxApplyPatchBytes: option(524_288, isWhole(1), 'a whole number of bytes from 1'),
+  maxFileReadBytes: option(204_800, isWhole(1), 'a whole number of bytes from 1'),
+  maxReadFileScanBytes: option(2_097_152, isWhole(1), 'a whole number of bytes from 1'),
+};
+
+export const TIMEOUT_RULES: OptionRules<Required<TimeoutOptions>> = {
+  defaultMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  fileOperationsMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  shellCommandsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+  externalToolsMs: option(300_000, isWhole(1), 'a whole number of milliseconds from 1'),
+};
+
+export const COMMAND_LIMIT_RULES: OptionRules<{ [K in keyof CommandLimitOptions]-?: number | undefined }> = {
+  cpuSeconds: option(undefined, isWhole(1), 'a whole number of seconds from 1'),
+  memoryMb: option(undefined, isWhole(1), 'a whole number of megabytes from 1'),
+  processes: option(4096, isWhole(1), 'a whole number of processes from 1'),
+  fileSizeMb: option(undefined, isWhole(1), 'a whole number of megabytes from 1'),
+};
+
+export const OUTPUT_RULES: OptionRules<{ maxBytes: number }> = {
+  maxBytes: option(102_400, isWhole(0), 'a whole number of bytes from 0'),
+};
+
+export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass: readonly string[] }> = {
+  denylist: option([], isTextList, 'a list of names'),
+  pass: option([], isTextList, 'a list of names'),
+};
+
+const OS_WALLS = ['off', 'preferred', 'required'];
+
+export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
+  deniedPatterns: option([], isTextList, 'a list of patterns'),
+  deniedWritePatterns: option([], isTextList, 'a list of patterns'),
+  allowAbsolute: option(false, isBoolean, 'true or false'),
+  includeDefaultDenies: option(true, isBoolean, 'true or false'),
+  os: option<'off' | 'preferred' | 'required'>(
+    'preferred',
+    (value) => OS_WALLS.includes(value as string),
+    `one of ${OS_WALLS.join(', ')}`,
+  ),
+  network: option(false, isBoolean, 'true or false'),
+  readable: option([], isTextList, 'a list of directories'),
+  hardLinks: option('allow', isHardLinks, 'one of allow, refuse'),
+};
+
+const isFunctionList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'function');
+/** An object that can do what is asked of it: found here, a slip does not turn up in the middle of a batch. */
+const can =
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((method) => typeof Reflect.get(value, method) === 'function');
+const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
+const isJournal = can(
+  ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
+);
+const isPolicy = can('decide');
+const MODES = ['disabled', 'parse_only', 'enabled'];
+
+const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K] | undefined }> = {
+  tools: option(
+    undefined,
+    (value) => Array.isArray(value) || isRegistry(value),
+    'a list of tools or a registry',
+  ),
+  builtins: option(undefined, isObject, 'an object'),
+  definitions: option(undefined, Array.isArray, 'a list of definitions'),
+  root: option(
+    undefined,
+    // What an object in it has to be like, the sandbox says.
+    (value) => [value].flat().every((root) => typeof root === 'string' || isObject(root)),
+    'a path or a list of paths',
+  ),
+  mode: option(undefined, (value) => MODES.includes(value as string), `one of ${MODES.join(', ')}`),
+  policy: option(
+    undefined,
+    (value) =>
+      value === null ||
+      typeof value === 'function' ||
+      isPolicy(value) ||
+      (isObject(value) && !('decide' in Object(value))),
+    'policy options, a policy, a function or null',
+  ),
+  onDecision: option(undefined, (value) => typeof value === 'function', 'a function'),
+  sandbox: option(undefined, isObject, 'an object'),
+  limits: option(undefined, isObject, 'an object'),
+  timeouts: option(undefined, isObject, 'an object'),
+  output: option(undefined, isObject, 'an object'),
+  cache: option(undefined, (value) => value === false || isObject(value), 'an object or false'),
+  environment: option(undefined, isObject, 'an object'),
+  commandLimits: option(undefined, isObject, 'an object'),
+  reviewers: option(undefined, isFunctionList, 'a list of functions'),
+  middleware: option(undefined, isFunctionList, 'a list of functions'),
+  approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  journal: option(
+    undefined,
+    (value) => value === false || (typeof value === 'string' && value !== '') || isJournal(value),
+    'a path, a journal or false',
+  ),
+  logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
+  clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),
+};
+
+/** @throws ToolError `config_invalid` with the option's name. */
+export function checkExecutorOptions(options: unknown): asserts options is ExecutorOptions {
+  settleOptions('options', options, TOP_RULES);
+  const { root, definitions } = options as ExecutorOptions;
+  if (Array.isArray(root) && root.length === 0) {
+    throw new ToolError('config_invalid', 'options.root must name at least one directory.');
+  }
+  const [flaw] = definitions === undefined ? [] : definitionFlaws(definitions, 'inputSchema');
+  if (flaw !== undefined) throw new ToolError('config_invalid', `options.definitions${flaw.problem}`);
+}

@@ -1,0 +1,109 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
+import type { Tool } from '../../contract/tool.js';
+import { settleEffects } from '../../effects/settle-effects.js';
+import { isErrorCode } from '../../errors/catalogue.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { EngineSettings } from '../settings.js';
+import { recordable } from './refuse.js';
+
+type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;
+
+/** Asks the policy about a call. A guard that fails, or gives no answer, must not open the gate. */
+export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {
+  const answer = decide(settings.policy, question);
+  observe(settings, question, answer);
+  return answer;
+}
+
+function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
+  if (policy === null) return question.requiresApproval ? NO_POLICY_ASKS : NO_POLICY_RUNS;
+  try {
+    return settle(policy.decide(question));
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Asks for what the policy says of a name alone; undefined when it says nothing yet. */
+export function screenByPolicy(
+  settings: Asked,
+  { name, args }: ToolCall,
+  tool: Tool | undefined,
+): PolicyAnswer | undefined {
+  if (settings.policy?.screen === undefined) return undefined;
+  const named = { name: tool?.name ?? name, aliases: tool?.aliases ?? [] };
+  const answer = screen(settings.policy, named);
+  // What the arguments are is not settled yet: the observer sees a copy of what is an object.
+  if (answer !== undefined) observe(settings, { ...named, args: recordable(args) }, answer);
+  return answer;
+}
+
+function screen(
+  policy: Policy,
+  { name, aliases }: { readonly name: string; readonly aliases: readonly string[] },
+): PolicyAnswer | undefined {
+  try {
+    const answer: unknown = policy.screen?.(name, aliases);
+    if (answer === undefined) return undefined;
+    const settled = settle(answer);
+    // Only a refusal can be said of a name alone: whatever else it means, arguments and sandbox come first.
+    return settled.disposition === 'pre_resolved' ? settled : undefined;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Observers see every decision and change none (C035). */
+function observe({ onDecision, logger }: Asked, question: ObservedQuestion, answer: PolicyAnswer): void {
+  if (onDecision === undefined) return;
+  const log = (error: unknown): void =>
+    logger.warn({ error: reasonOf(error), tool: question.name }, 'an observer of decisions failed');
+  try {
+    const returned: unknown = onDecision(Object.freeze({ ...question }), Object.freeze({ ...answer }));
+    if (returned instanceof Promise) returned.catch(log);
+  } catch (error) {
+    log(error);
+  }
+}
+
+const NO_POLICY_ASKS: PolicyAnswer = {
+  disposition: 'requires_confirmation',
+  reason: 'the tool requires approval for every call',
+};
+const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no policy is set' };
+
+function settle(answer: unknown): PolicyAnswer {
+  if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
+  const { disposition, code, reason, insists, rule, seen } = answer as { readonly [key: string]: unknown };
+  const by = rule === undefined && seen === undefined ? undefined : bySettled(rule, seen);
+  switch (disposition) {
+    case 'execute_now':
+      return { disposition, reason: textOf(reason), ...by };
+    case 'requires_confirmation':
+      return { disposition, reason: textOf(reason), insists: insists === true, ...by };
+    case 'pre_resolved':
+      return { disposition, code: isErrorCode(code) ? code : 'policy_denied', reason: textOf(reason), ...by };
+    default:
+      return failed('it gave no disposition');
+  }
+}
+
+function bySettled(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
+  return {
+    ...(typeof rule === 'string' ? { rule } : undefined),
+    ...(seen === undefined ? undefined : { seen: settleEffects(seen) }),
+  };
+}
+
+function textOf(reason: unknown): string {
+  return typeof reason === 'string' && reason !== '' ? reason : 'The policy gives no reason.';
+}
+
+function failed(why: unknown): PolicyAnswer {
+  return {
+    disposition: 'pre_resolved',
+    code: 'policy_denied',
+    reason: `The policy could not judge this call: ${reasonOf(why)}`,
+  };
+}

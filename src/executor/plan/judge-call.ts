@@ -1,0 +1,273 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { Effect, Risk } from '../../contract/effect.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { PolicyAnswer } from '../../contract/policy.js';
+import type { Tool } from '../../contract/tool.js';
+import { settleEffects } from '../../effects/settle-effects.js';
+import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
+import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { summarizeText } from '../../output/summarize-text.js';
+import { settleArguments } from '../../schema/settle-arguments.js';
+import { compiledTool } from '../declare/compiled-tool.js';
+import { unknownTool } from '../declare/registry.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { EngineSettings, WallVerdict } from '../settings.js';
+import { askPolicy, screenByPolicy } from './ask-policy.js';
+import { holdFast } from './hold-fast.js';
+import { answerWith, judgeWall } from './judge-wall.js';
+import { type JudgedCall, ReadyCall, type ReadyParts } from './judged-call.js';
+import { modeAnswer } from './mode-answer.js';
+import { placeEffects } from './place-effects.js';
+import { type Refusal, refuse } from './refuse.js';
+
+/** Where a call stands in its batch. */
+export interface BatchPosition {
+  readonly index: number;
+  /** An earlier call of the batch carries the same id. */
+  readonly duplicate: boolean;
+}
+
+/**
+ * Judges one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
+ * existence, limits, arguments, sandbox, policy, summary (FR-APR-05, FR-VAL-02, FR-LIM-06). A promise only where a
+ * tool's own schema is asynchronous.
+ */
+export function judgeCall(
+  call: ToolCall,
+  at: BatchPosition,
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
+  const byMode = modeAnswer(call, settings);
+  if (byMode !== undefined) return byMode;
+  const tool = settings.registry.find(call.name);
+  const screened = screen(call, at, tool, settings);
+  if (screened !== undefined) return refuse(call, screened, settings);
+  if (tool === undefined) return refuse(call, unknownIn(settings, call), settings);
+  const max = settings.limits.maxToolCallsPerBatch;
+  if (at.index >= max) return refuse(call, tooMany(at, max), settings);
+  const settled = settleArguments(call.args, {
+    maxBytes: maxArgsBytes(tool, settings),
+  });
+  if (!settled.ok) {
+    return refuse(call, { code: settled.code, message: argumentMessage(tool, settled, settings) }, settings);
+  }
+  const known = withArguments(call, settled.value);
+  try {
+    const checked = compiledTool(tool).input.check(settled.value);
+    if (!(checked instanceof Promise)) return judgeChecked(known, tool, checked, settings);
+    return checked
+      .then((answer) => judgeChecked(known, tool, answer, settings))
+      .catch((error: unknown) => cannotCheck(known, tool, error, settings));
+  } catch (error) {
+    return cannotCheck(known, tool, error, settings);
+  }
+}
+
+// Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
+function withArguments({ id, name, reason }: ToolCall, args: JsonObject): ToolCall {
+  return Object.freeze(reason === undefined ? { id, name, args } : { id, name, args, reason });
+}
+
+function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): JudgedCall {
+  const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
+  return refuse(call, { code: 'bad_args', message }, settings);
+}
+
+function screen(
+  call: ToolCall,
+  at: BatchPosition,
+  tool: Tool | undefined,
+  settings: EngineSettings,
+): Refusal | undefined {
+  const answer = screenByPolicy(settings, call, tool);
+  if (at.duplicate && answer?.code !== 'policy_disabled') {
+    return {
+      code: 'duplicate_tool_call_id',
+      message: `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
+    };
+  }
+  return answer && { code: answer.code ?? 'policy_denied', message: answer.reason };
+}
+
+function unknownIn({ registry }: EngineSettings, call: ToolCall): Refusal {
+  const names = registry.list().flatMap(({ name, aliases }) => [name, ...aliases]);
+  const { message, details } = unknownTool(call.name, names);
+  return { code: 'unknown_tool', message, details };
+}
+
+function tooMany({ index }: BatchPosition, max: number): Refusal {
+  return {
+    code: 'limit_exceeded',
+    message: `Too many tool calls: this is call ${index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
+    details: { limit: 'maxToolCallsPerBatch', max },
+  };
+}
+
+type Settled = Extract<ReturnType<typeof settleArguments>, { ok: false }>;
+
+function argumentMessage(tool: Tool, settled: Settled, settings: EngineSettings): string {
+  if (settled.code === 'bad_args')
+    return settled.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
+  const max = maxArgsBytes(tool, settings);
+  if (!settled.message.includes(`${max} bytes`))
+    return settled.message.replace('the arguments', `the arguments for ${tool.name}`);
+  return `The arguments for ${tool.name} are too large: at most ${max} bytes of JSON are accepted. Send less at a time.`;
+}
+
+function maxArgsBytes({ maxArgsBytes: own }: Tool, { limits }: EngineSettings): number {
+  return (typeof own === 'function' ? own(limits) : own) ?? limits.maxToolArgsBytes;
+}
+
+type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+function judgeChecked(
+  call: ToolCall,
+  tool: Tool,
+  checked: Checked,
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
+  if (!checked.ok) return refuse(call, { code: 'bad_args', message: checked.message }, settings);
+  const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
+  const said = askTool(tool, parsed, settings);
+  if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
+  const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
+  if (loading !== undefined) return judgeLoaded(loading, call, said, settings);
+  return judgeSaid(call, said, settings);
+}
+
+// Apart, because most calls come by without: a closure would cost each of them.
+async function judgeLoaded(
+  loading: Promise<void>,
+  call: ToolCall,
+  said: Declared,
+  settings: EngineSettings,
+): Promise<JudgedCall> {
+  await loading;
+  return judgeSaid(call, said, settings);
+}
+
+function judgeSaid(
+  call: ToolCall,
+  { tool, parsed, declared, requires }: Declared,
+  settings: EngineSettings,
+): JudgedCall | Promise<JudgedCall> {
+  const { effects, violation } = placeEffects(declared, settings);
+  const answer = askPolicy(settings, {
+    name: tool.name,
+    aliases: tool.aliases,
+    category: tool.category,
+    idempotent: tool.idempotent === true,
+    sideEffecting: isSideEffecting(declared),
+    requiresApproval: requires,
+    sandboxViolation: violation !== undefined,
+    effects: declared,
+    places: effects,
+    roots: settings.sandbox.roots,
+    locate: settings.locator.locate,
+    refusal: settings.locator.refusal,
+    ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
+    args: call.args,
+  });
+  const { code = 'policy_denied', reason } = answer;
+  const refused = answer.disposition === 'pre_resolved';
+  if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
+    const { message, details } = violation;
+    return refuse(call, { code: violation.code, message, details, effects }, settings);
+  }
+  if (refused) return refuse(call, { code, message: reason, effects }, settings);
+  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
+  const verdict = judgeWall(settings.commandGuard, declared, answer);
+  return verdict instanceof Promise
+    ? verdict.then((known) => makeReady(permitted, known, settings))
+    : makeReady(permitted, verdict, settings);
+}
+
+/** A call that neither policy nor sandbox refuses. */
+interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
+  readonly requires: boolean;
+  readonly answer: PolicyAnswer;
+}
+
+function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineSettings): JudgedCall {
+  const { call, tool, parsed, declared, effects, requires } = permitted;
+  if (verdict.kind === 'refuse') {
+    const { code, message, details } = verdict.error;
+    return refuse(call, { code, message, details, effects }, settings);
+  }
+  const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
+  const { seen } = permitted.answer;
+  const needsApproval = disposition === 'requires_confirmation';
+  try {
+    const risk = riskOf(tool, parsed, declared);
+    const toolRequiresApproval = requires || insists === true;
+    // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
+    const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
+    return new ReadyCall(
+      { call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
+      summary,
+    );
+  } catch (error) {
+    return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
+  }
+}
+
+/** What a policy may answer where the sandbox has not been asked yet (FR-APR-05). */
+const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
+
+interface Declared {
+  readonly tool: Tool;
+  readonly parsed: unknown;
+  readonly declared: readonly Effect[];
+  readonly requires: boolean;
+}
+
+type Said = Declared | { readonly error: unknown };
+
+function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): Said {
+  try {
+    const declared =
+      tool.effects === undefined
+        ? UNKNOWN
+        : settleEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
+    const { requiresApproval = false } = tool;
+    const requires: unknown =
+      typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;
+    if (typeof requires === 'boolean') return { tool, parsed, declared, requires };
+    return {
+      error: new TypeError(`requiresApproval must answer true or false, not with ${typeof requires}`),
+    };
+  } catch (error) {
+    return { error };
+  }
+}
+
+const UNKNOWN: readonly Effect[] = Object.freeze([Object.freeze({ kind: 'unknown' })]);
+
+function riskOf(tool: Tool, parsed: unknown, declared: readonly Effect[]): Risk {
+  const own: unknown = typeof tool.risk === 'function' ? tool.risk(parsed) : tool.risk;
+  if (own === undefined) return riskOfEffects(declared);
+  if (isRisk(own)) return own;
+  throw new TypeError('risk must be low, medium or high');
+}
+
+function summaryOf(tool: Tool, parsed: unknown): string | undefined {
+  const text: unknown = tool.summarize?.(parsed);
+  if (text === undefined) return undefined;
+  if (typeof text === 'string') return summarizeText(text);
+  throw new TypeError(`summarize must return a text, not a value of type ${typeof text}`);
+}
+
+/** A tool says no by throwing a ToolError of its own; everything else is a fault of the tool. */
+function refusalOf(
+  error: unknown,
+  tool: Tool,
+  what: string,
+): { readonly code: ErrorCode; readonly message: string; readonly details?: unknown } {
+  if (isToolError(error) && isErrorCode(error.code)) {
+    return { code: error.code, message: String(error.message), details: error.details };
+  }
+  return { code: 'execution_failed', message: `${tool.name} cannot ${what}: ${reasonOf(error)}` };
+}

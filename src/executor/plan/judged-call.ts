@@ -1,0 +1,108 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { Effect, Risk } from '../../contract/effect.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolResult } from '../../contract/result.js';
+import type { Tool } from '../../contract/tool.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
+import { describeEffects } from '../../effects/describe-effects.js';
+import { isAllReads } from '../../effects/traits.js';
+import { summarizeText } from '../../output/summarize-text.js';
+
+/** A call that is answered without running. */
+export interface ResolvedCall {
+  readonly kind: 'resolved';
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+  readonly reason: string;
+  readonly effects: readonly PlacedEffect[];
+  /** Its answer is not to be recorded: it is the journal's own, or comes there from an earlier delivery. */
+  readonly recorded?: true;
+}
+
+export interface ReadyParts {
+  /** `args` are the settled copy: frozen, and exactly what will be hashed, asked for and run. */
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  /** What the tool's callbacks get: `args` as its schema parsed them. */
+  readonly parsed: unknown;
+  readonly declared: readonly Effect[];
+  readonly effects: readonly PlacedEffect[];
+  /** What the policy has seen its commands touch: shown, and nothing is granted by it. */
+  readonly seen?: readonly Effect[] | undefined;
+  readonly risk: Risk;
+  readonly needsApproval: boolean;
+  /** The tool itself requires it, so that no review may lift it. */
+  readonly toolRequiresApproval: boolean;
+  readonly reason: string;
+}
+
+/** A call that may run, or may after a person has agreed. */
+export class ReadyCall {
+  readonly kind = 'ready';
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly parsed: unknown;
+  readonly declared: readonly Effect[];
+  readonly effects: readonly PlacedEffect[];
+  readonly seen: readonly Effect[] | undefined;
+  readonly risk: Risk;
+  readonly needsApproval: boolean;
+  readonly toolRequiresApproval: boolean;
+  readonly reason: string;
+  /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
+  readonly onlyReads: boolean;
+  #summary: string | undefined;
+
+  constructor(parts: ReadyParts, summary?: string) {
+    this.call = parts.call;
+    this.tool = parts.tool;
+    this.parsed = parts.parsed;
+    this.declared = parts.declared;
+    this.effects = parts.effects;
+    this.seen = parts.seen;
+    this.risk = parts.risk;
+    this.needsApproval = parts.needsApproval;
+    this.toolRequiresApproval = parts.toolRequiresApproval;
+    this.reason = parts.reason;
+    this.onlyReads = isAllReads(parts.declared);
+    this.#summary = summary;
+  }
+
+  /** Redacted, one line, at most 200 characters. Made when somebody looks: most calls run unasked and unseen. */
+  get summary(): string {
+    this.#summary ??= summarizeText(this.#describe());
+    return this.#summary;
+  }
+
+  /** The same call, asked for or not. */
+  asking(needsApproval: boolean, reason: string): ReadyCall {
+    return new ReadyCall({ ...this, needsApproval, reason }, this.#summary);
+  }
+
+  #describe(): string {
+    try {
+      const text: unknown = this.tool.summarize?.(this.parsed);
+      if (typeof text === 'string') return text;
+    } catch {
+      // Only a call that is asked for has to have the tool's own words (FR-APR-06); that one was asked for them before.
+    }
+    return describeEffects(this.call.name, this.declared);
+  }
+}
+
+export type JudgedCall = ResolvedCall | ReadyCall;
+
+/** What the call says it will touch, as it said it. */
+function declaredEffects(judged: JudgedCall): readonly Effect[] {
+  return judged.kind === 'ready' ? judged.declared : judged.effects.map(({ effect }) => effect);
+}
+
+/** What people are shown of it: what it said, and what the policy has seen besides. */
+export function shownEffects(judged: JudgedCall): readonly Effect[] {
+  const declared = declaredEffects(judged);
+  if (judged.kind === 'resolved' || judged.seen === undefined) return declared;
+  return [...declared, ...judged.seen];
+}
+
+/** The arguments of a call that never got as far as having any. */
+export const NO_ARGS: JsonObject = Object.freeze({});

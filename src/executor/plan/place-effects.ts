@@ -1,0 +1,58 @@
+import type { Effect } from '../../contract/effect.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { EngineSettings } from '../settings.js';
+
+export interface Placed {
+  readonly effects: readonly PlacedEffect[];
+  /** The first path that the sandbox refuses. */
+  readonly violation?: ToolError;
+}
+
+const NONE: Placed = Object.freeze({ effects: Object.freeze([]) });
+
+/** Sandbox preflight: every declared path is resolved, so that what is scheduled and granted is canonical. */
+export function placeEffects(declared: readonly Effect[], settings: EngineSettings): Placed {
+  if (declared.length === 0) return NONE;
+  const effects: PlacedEffect[] = [];
+  let violation: ToolError | undefined;
+  for (const effect of declared) {
+    try {
+      effects.push(place(effect, settings));
+    } catch (error) {
+      effects.push({ effect });
+      violation ??= isToolError(error)
+        ? error
+        : new ToolError('sandbox_violation', `The sandbox cannot judge a path: ${reasonOf(error)}`, {
+            cause: error,
+          });
+    }
+  }
+  return violation === undefined ? { effects } : { effects, violation };
+}
+
+function place(effect: Effect, { sandbox, outputs }: EngineSettings): PlacedEffect {
+  if ('path' in effect && outputs.owns(effect.path)) return placeOutput(effect);
+  switch (effect.kind) {
+    case 'read':
+    case 'write':
+    case 'delete':
+      return { effect, at: sandbox.resolve(effect.path, effect.kind) };
+    case 'run':
+      // Where a command starts is checked like any path; what it does from there is the OS sandbox's to bound.
+      return { effect, at: effect.cwd === undefined ? sandbox.cwd : sandbox.resolve(effect.cwd, 'read') };
+    default:
+      return { effect };
+  }
+}
+
+/** An output that was kept has no place in the file system, and nobody may change it. */
+function placeOutput(effect: Extract<Effect, { readonly path: string }>): PlacedEffect {
+  if (effect.kind === 'read') return { effect, at: effect.path };
+  throw new ToolError(
+    'sandbox_violation',
+    `Cannot ${effect.kind} "${effect.path}": it is a kept output, which can only be read.`,
+    { details: { reason: 'ReadOnlyOutput', attempted: effect.path, access: effect.kind } },
+  );
+}

@@ -1,0 +1,39 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+import { settleArguments } from '../../schema/settle-arguments.js';
+import { cleanRefusal } from '../record/clean-refusal.js';
+import { notRun } from '../record/results.js';
+import type { EngineSettings } from '../settings.js';
+import { NO_ARGS, type ResolvedCall } from './judged-call.js';
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** May hold what a model, a tool or a policy wrote: it is cleaned here. */
+  readonly message: string;
+  readonly details?: unknown;
+  readonly effects?: readonly PlacedEffect[];
+}
+
+/** Answers a call that will not run. */
+export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSettings): ResolvedCall {
+  const { code, details, effects = [] } = refusal;
+  const told = details === undefined ? undefined : recordable(details);
+  const result = cleanRefusal(notRun(call, code, refusal.message, told), settings);
+  return {
+    kind: 'resolved',
+    call: { ...call, args: recordable(call.args) },
+    result,
+    reason: result.error.message,
+    effects,
+  };
+}
+
+/** What is recorded must be plain data: arguments or details that are none are left out. */
+export function recordable(value: unknown): JsonObject {
+  const settled = settleArguments(value, { maxBytes: MAX_RECORDED_BYTES });
+  return settled.ok ? settled.value : NO_ARGS;
+}
+
+const MAX_RECORDED_BYTES = 1024 * 1024;

@@ -1,0 +1,22 @@
+import type { Plan, PlannedCall } from '../../contract/plan.js';
+import { riskOfEffects } from '../../effects/traits.js';
+import { type JudgedCall, shownEffects } from './judged-call.js';
+
+export function toPlan(judged: readonly JudgedCall[]): Plan {
+  return { calls: judged.map(toPlannedCall) };
+}
+
+export function toPlannedCall(judged: JudgedCall): PlannedCall {
+  const effects = shownEffects(judged);
+  const common = { callId: judged.call.id, toolName: judged.call.name, effects, reason: judged.reason };
+  if (judged.kind === 'resolved') {
+    const { result } = judged;
+    return { ...common, disposition: 'pre_resolved', risk: riskOfEffects(effects), summary: '', result };
+  }
+  return {
+    ...common,
+    disposition: judged.needsApproval ? 'requires_confirmation' : 'execute_now',
+    risk: judged.risk,
+    summary: judged.summary,
+  };
+}

@@ -1,0 +1,101 @@
+import type { Executed, ToolFailure, ToolResult } from '../../contract/result.js';
+import { isErrorCode } from '../../errors/catalogue.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import { finalize, isUncut } from './finalize.js';
+import { failure } from './results.js';
+
+export interface Adoption {
+  readonly ready: ReadyCall;
+  readonly scope: BatchScope;
+  readonly executed: Executed;
+  /** What the tool itself was answered with. */
+  readonly own: ToolResult | undefined;
+}
+
+/**
+ * Takes what middleware returned for a call: it must be a result; it is cleaned and cut like any other, except an
+ * output that its tool has limited.
+ */
+export function adoptResult(value: unknown, { ready, scope, executed, own }: Adoption): ToolResult {
+  if (isFinal(value)) return value;
+  const result = readResult(value);
+  if (result === undefined) {
+    const message =
+      'Middleware returned something that is no result. It must return what next() gave, or its like.';
+    return markFinal(failure(ready.call, 'invalid_tool_output', message, executed));
+  }
+  const { error, structured, outputRef } = result;
+  const truncatable = own === undefined || !isUncut(own) || own.output !== result.output;
+  const final = finalize(
+    {
+      text: result.output,
+      metadata: result.metadata,
+      truncatable,
+      ...(structured === undefined ? {} : { structured }),
+      ...(typeof outputRef === 'string' ? { outputRef } : {}),
+      ...(error === undefined ? {} : { error: { ...error, executed: executedOf(error) ?? executed } }),
+    },
+    ready,
+    scope,
+    result.executionTimeMs,
+    result.truncated,
+  );
+  return markFinal(final);
+}
+
+/** Results that left `finalize`: middleware that hands them on unchanged costs nothing more. */
+const finalized = new WeakSet<object>();
+
+/** Frozen: what is written into it afterwards would be neither cleaned nor cut. */
+export function markFinal<R extends ToolResult>(result: R): R {
+  finalized.add(result);
+  Object.freeze(result.metadata);
+  if (result.error !== undefined) {
+    Object.freeze(result.error.details);
+    Object.freeze(result.error);
+  }
+  return Object.freeze(result);
+}
+
+function isFinal(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && finalized.has(value);
+}
+
+function executedOf({ details }: ToolFailure['error']): Executed | undefined {
+  const said = details?.executed;
+  return said === 'no' || said === 'yes' || said === 'maybe' ? said : undefined;
+}
+
+/** A copy of what looks like a result, each part read once; undefined when it does not. */
+function readResult(value: unknown): ToolResult | undefined {
+  if (!isObject(value)) return undefined;
+  const { success, output, error, metadata, executionTimeMs, truncated, structured, outputRef } =
+    value as Partial<ToolFailure>;
+  if (typeof output !== 'string' || !isObject(metadata) || Array.isArray(metadata)) return undefined;
+  if (typeof executionTimeMs !== 'number' || !(executionTimeMs >= 0)) return undefined;
+  const base = {
+    callId: '',
+    toolName: '',
+    output,
+    metadata,
+    executionTimeMs,
+    truncated: truncated === true,
+    ...(structured === undefined ? {} : { structured }),
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
+  if (error === undefined) return (success as unknown) === true ? { ...base, success: true } : undefined;
+  const read = success === false ? readError(error) : undefined;
+  return read === undefined ? undefined : { ...base, success: false, error: read };
+}
+
+function readError(error: unknown): ToolFailure['error'] | undefined {
+  if (!isObject(error)) return undefined;
+  const { code, message, details } = error as Partial<ToolFailure['error']>;
+  if (!isErrorCode(code) || typeof message !== 'string') return undefined;
+  return isObject(details) ? { code, message, details } : { code, message };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,154 @@
+import type { Effect } from '../../contract/effect.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { ToolFailure, ToolResult, ToolSuccess } from '../../contract/result.js';
+import { cleanFileOutput } from '../../output/clean-file-output.js';
+import { type CleanOutputOptions, cleanOutput } from '../../output/clean-output.js';
+import { redactValues } from '../../output/create-redactor.js';
+import { isJsonObjectText } from '../../output/is-json-object-text.js';
+import { exactValuesOf } from '../../output/redact.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import type { Outcome, OutcomeError } from '../execute/outcome.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+import { cleanJson, cleanValue } from './clean-json.js';
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** Of a panic's message; the whole of it is no use to a model (D058). */
+const PANIC_BYTES = 2_000;
+
+/**
+ * Makes an outcome a result: controls neutralised, secrets redacted, then cut in bytes with the marker inside the
+ * limit (D077, D079, D080). A failure whose message is a JSON object passes untouched (D061, D062).
+ * @throws what metadata, structured value or details throw when they are read; RangeError when they refer to
+ *   themselves.
+ */
+export function finalize(
+  outcome: Outcome,
+  ready: ReadyCall,
+  { settings }: Pick<BatchScope, 'settings'>,
+  elapsedMs: number,
+  truncatedBefore = false,
+): ToolResult {
+  const cleaning = cleaningOf(settings);
+  const output = cleanText(outcome, ready, settings);
+  const metadata = outcome.metadata === undefined ? NOTHING : cleanJson(outcome.metadata, cleaning.clean);
+  const result = {
+    callId: ready.call.id,
+    toolName: ready.call.name,
+    success: true as const,
+    output: output.text,
+    truncated: output.truncated || outcome.truncated === true || truncatedBefore,
+    executionTimeMs: Math.round(elapsedMs),
+    metadata: output.redacted ? { ...metadata, redacted: true } : metadata,
+  };
+  const structured =
+    outcome.structured === undefined ? undefined : cleanValue(outcome.structured, cleaning.hide);
+  const outputRef = result.truncated ? outputRefOf(outcome, ready, settings, output.truncated) : undefined;
+  const whole = {
+    ...result,
+    ...(structured === undefined ? {} : { structured }),
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
+  const told = outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning);
+  return outcome.truncatable ? told : markUncut(told);
+}
+
+/** Where the tool keeps all of it; else it is kept now, as it would have been shown (decision 4). */
+function outputRefOf(
+  outcome: Outcome,
+  ready: ReadyCall,
+  settings: EngineSettings,
+  cutHere: boolean,
+): string | undefined {
+  if (outcome.outputRef !== undefined) return outcome.outputRef;
+  if (!cutHere) return undefined;
+  const { text } = cleanText({ ...outcome, truncatable: false }, ready, settings);
+  return settings.outputs.save(text);
+}
+
+/** Whether the tool limits its output itself, so that nobody may cut it. */
+export function isUncut(result: ToolResult): boolean {
+  return uncut.has(result);
+}
+
+/** From now on nobody may cut this result. */
+export function markUncut(result: ToolResult): ToolResult {
+  uncut.add(result);
+  return result;
+}
+
+const uncut = new WeakSet<ToolResult>();
+
+function fail(whole: ToolSuccess, error: OutcomeError, { cut, clean }: Cleaning): ToolFailure {
+  const { code, details, executed } = error;
+  const message = cleanMessage(error, cut);
+  return {
+    ...whole,
+    success: false,
+    error: { code, message: message.text, details: { ...cleanJson(details ?? NOTHING, clean), executed } },
+    truncated: whole.truncated || message.truncated,
+  };
+}
+
+function cleanMessage(
+  { code, message }: OutcomeError,
+  cut: CleanOutputOptions,
+): { readonly text: string; readonly truncated: boolean } {
+  if (code === 'execution_failed' && isJsonObjectText(message)) return { text: message, truncated: false };
+  if (code !== 'tool_panicked') return cleanOutput(message, cut);
+  return cleanOutput(message, { ...cut, maxBytes: Math.min(cut.maxBytes, PANIC_BYTES) });
+}
+
+interface Cleaning {
+  readonly cut: CleanOutputOptions;
+  readonly uncut: CleanOutputOptions;
+  /** For texts beside the output, which people and models see as well. */
+  readonly clean: (text: string) => string;
+  /** For values that programs read and a schema has accepted: what is no secret stays as it is. */
+  readonly hide: (text: string) => string;
+}
+
+/** The same for every call of an executor. */
+const usual = new WeakMap<EngineSettings, Cleaning>();
+
+function cleaningOf(settings: EngineSettings): Cleaning {
+  let cleaning = usual.get(settings);
+  if (cleaning === undefined) {
+    const { maxOutputBytes, secretValues: values } = settings;
+    const uncut = { maxBytes: Number.POSITIVE_INFINITY, values };
+    cleaning = {
+      cut: { maxBytes: maxOutputBytes, values },
+      uncut,
+      clean: (text) => cleanOutput(text, uncut).text,
+      hide: (text) => redactValues(text, exactValuesOf(values)),
+    };
+    usual.set(settings, cleaning);
+  }
+  return cleaning;
+}
+
+function cleanText(
+  { text, truncatable }: Outcome,
+  ready: ReadyCall,
+  settings: EngineSettings,
+): { readonly text: string; readonly truncated: boolean; readonly redacted?: boolean } {
+  if (text === '') return EMPTY;
+  const { cut, uncut } = cleaningOf(settings);
+  const options = truncatable ? cut : uncut;
+  return holdsFileContent(ready, settings) ? cleanFileOutput(text, options) : cleanOutput(text, options);
+}
+
+const EMPTY = Object.freeze({ text: '', truncated: false });
+
+/**
+ * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (decision 24).
+ * An output that was kept is none: nobody edits it.
+ */
+function holdsFileContent({ declared }: ReadyCall, { outputs }: EngineSettings): boolean {
+  return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));
+}
+
+function isOnPath(effect: Effect): effect is Extract<Effect, { readonly path: string }> {
+  return 'path' in effect;
+}

@@ -1,0 +1,65 @@
+import type { ContainedFiles } from '../../contract/files.js';
+import type { JournalNote } from '../../contract/journal.js';
+import type { ProbeContext } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { grantFiles } from '../execute/grant-files.js';
+import { Lease } from '../execute/lease.js';
+import { ownStrayErrors } from '../execute/stray-errors.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+
+export type Verdict = 'applied' | 'not_applied' | 'unknown';
+
+export interface Evidence {
+  readonly notes: readonly JournalNote[];
+  readonly lastChange: ProbeContext['lastChange'];
+}
+
+/** More than a look around should ever take. */
+const PROBE_MS = 5_000;
+
+/** Asks a tool whether a call of a dead process took effect. What throws, hangs or says something else is `unknown`. */
+export async function runProbe(
+  ready: ReadyCall,
+  { notes, lastChange }: Evidence,
+  settings: EngineSettings,
+): Promise<Verdict> {
+  if (ready.tool.probe === undefined) return 'unknown';
+  const lease = new Lease();
+  const abort = new AbortController();
+  const context: ProbeContext = {
+    callId: ready.call.id,
+    cwd: settings.sandbox.cwd,
+    files: onlyToLook(grantFiles(ready, settings, lease)),
+    signal: abort.signal,
+    notes: notes.map(({ kind, at, data }) => ({ ...data, kind, at })),
+    lastChange,
+  };
+  let forget = (): void => {};
+  try {
+    const verdict = await new Promise<unknown>((resolve, reject) => {
+      forget = settings.clock.after(PROBE_MS, () => resolve('unknown'));
+      ownStrayErrors({ strayError: reject }, ask, ready, context).then(resolve, reject);
+    });
+    return verdict === 'applied' || verdict === 'not_applied' ? verdict : 'unknown';
+  } catch (error) {
+    const why = String(error);
+    settings.logger.warn({ callId: ready.call.id, tool: ready.tool.name, why }, 'a probe failed');
+    return 'unknown';
+  } finally {
+    forget();
+    lease.end();
+    abort.abort(new Error('the probe is over'));
+  }
+}
+
+async function ask({ tool, parsed }: ReadyCall, context: ProbeContext): Promise<unknown> {
+  return tool.probe?.(parsed, context);
+}
+
+function onlyToLook(files: ContainedFiles): ContainedFiles {
+  const refuse = async (): Promise<never> => {
+    throw new ToolError('sandbox_violation', 'Cannot change files: a probe only looks.');
+  };
+  return { ...files, write: refuse, writeAll: refuse, remove: refuse, rename: refuse };
+}

@@ -1,0 +1,98 @@
+import type { Approver, Reviewer } from '../contract/approval.js';
+import type { Clock } from '../contract/clock.js';
+import type { ExecutorMode } from '../contract/executor.js';
+import type { Sandbox } from '../contract/files.js';
+import type { Journal, Worker } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import type { Middleware } from '../contract/middleware.js';
+import type { OutputStore } from '../contract/outputs.js';
+import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
+import type { BackgroundShells, RunCommand } from '../contract/processes.js';
+import type { SearchEngine } from '../contract/search.js';
+import type { Registry, TimeoutClass } from '../contract/tool.js';
+import type { ToolError } from '../errors/tool-error.js';
+import type { LruResultCache } from './cache/create-result-cache.js';
+import type { OnStrayError } from './execute/stray-errors.js';
+
+export interface EngineLimits {
+  readonly maxToolCallsPerBatch: number;
+  /** For whoever goes round with a model: how often. The engine itself runs batches, and counts no rounds. */
+  readonly maxToolIterationsPerUserTurn: number;
+  readonly maxToolArgsBytes: number;
+  readonly maxApplyPatchBytes: number;
+  readonly maxReadFileScanBytes: number;
+  readonly maxFileReadBytes: number;
+}
+
+export interface ClassTimeout {
+  readonly ms: number;
+  /** Named by the configuration: then it beats a tool's own default (decision 3). */
+  readonly explicit: boolean;
+}
+
+/** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: nobody's consent helps. */
+export type WallVerdict =
+  | { readonly kind: 'fine' }
+  | { readonly kind: 'ask'; readonly reason: string }
+  | { readonly kind: 'refuse'; readonly error: ToolError };
+
+export interface CommandGuard {
+  /** As far as it is known without looking. */
+  known(): WallVerdict | undefined;
+  /** Tries it, once for a process. Never rejects. */
+  look(): Promise<WallVerdict>;
+  /** Whether commands must not run without the wall, whoever agrees. */
+  readonly isRequired: boolean;
+}
+
+/** Everything the engine needs, complete: nothing inside is optional that is always there. */
+export interface EngineSettings {
+  readonly registry: Registry;
+  readonly mode: ExecutorMode;
+  /** Null: no policy is asked. */
+  readonly policy: Policy | null;
+  /** Before the policy is asked about a command: loads what understands it. Undefined: it is there. */
+  readonly loadAnalysis: () => Promise<void> | undefined;
+  /** Told of every decision of the policy. */
+  readonly onDecision: DecisionObserver | undefined;
+  /** For the policy: the sub-agent that makes the calls of a run. */
+  readonly agent?: string | undefined;
+  /** For the policy: where a path lies that a command names. */
+  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
+  readonly reviewers: readonly Reviewer[];
+  /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
+  readonly approver: Approver | null | undefined;
+  readonly sandbox: Sandbox;
+  readonly covers: (outer: string, inner: string) => boolean;
+  readonly runCommand: RunCommand;
+  /** What the operating system's wall around commands means for a call that runs one. */
+  readonly commandGuard: CommandGuard;
+  readonly search: SearchEngine;
+  /** Those of this executor, of all its conversations: who knows an id may use it. */
+  readonly shells: BackgroundShells;
+  /** Untruncated outputs. */
+  readonly outputs: OutputStore;
+  /** The environment of commands, already sanitised. */
+  readonly commandEnvironment: () => Readonly<Record<string, string>>;
+  /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
+  readonly secretValues: readonly string[];
+  readonly middleware: readonly Middleware[];
+  readonly limits: EngineLimits;
+  readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
+  readonly maxOutputBytes: number;
+  /** Null: nothing is recorded. */
+  readonly journal: Journal | null;
+  readonly worker: Worker;
+  /** Whether the very process lives that a journal knows. */
+  readonly isWorkerAlive: (worker: Worker) => boolean;
+  /** Whether it could be seen from here that it lives. */
+  readonly isWorkerVisible: (worker: Worker) => boolean;
+  readonly isProcessAlive: (pid: number, startTicks?: number) => boolean;
+  /** Null: nothing is answered from memory. */
+  readonly cache: LruResultCache | null;
+  readonly clock: Clock;
+  readonly onStrayError: OnStrayError;
+  readonly logger: Logger;
+  /** A new unique, time-ordered id. */
+  readonly createId: () => string;
+}
