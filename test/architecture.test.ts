@@ -160,7 +160,7 @@ describe('the house', () => {
     const callers = sources
       .filter(({ isTest, text }) => !isTest && /\b(tool|spec)\.execute\(/.test(text))
       .map(show);
-    expect(callers).toEqual(['src/executor/execute/call-run.ts']);
+    expect(callers).toEqual(['src/executor/execute/execution.ts']);
   });
 
   it('ends the process in the command alone', () => {

@@ -1,6 +1,14 @@
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 
+/** The content that a request was shown with. */
+export interface ShownFile {
+  /** Canonical. */
+  readonly path: string;
+  /** SHA-256 of the content, lower-case hex. */
+  readonly hash: string;
+}
+
 /** What the person is asked, once per call that needs it, all of a batch together (FR-APR-03). */
 export interface ApprovalRequest {
   readonly callId: string;
@@ -10,6 +18,11 @@ export interface ApprovalRequest {
   readonly args: JsonObject;
   readonly effects: readonly Effect[];
   readonly reason: string;
+  /**
+   * The regular files that the call would change, as they are when it is asked for; one that is not there is left out.
+   * Consent is bound to them: when they have changed before the decision, the call is planned and asked for again.
+   */
+  readonly shown: readonly ShownFile[];
 }
 
 export type ApprovalDecision =

@@ -1,4 +1,4 @@
-import type { Approver } from './approval.js';
+import type { Approver, ShownFile } from './approval.js';
 import type { ResultCache } from './cache.js';
 import type { ToolCall } from './call.js';
 import type { ToolEvent } from './event.js';
@@ -39,15 +39,24 @@ export interface RunOptions {
   /** Asked instead of the executor's own approver. */
   readonly approver?: Approver | null;
   /**
-   * Nobody is asked now: where a call needs approval, the whole batch is recorded and waits for it, and nothing of it
-   * runs. Its calls are answered `approval_unavailable` with `metadata.pending`; `approve` goes on, in this process or
-   * in a later one. Default false.
+   * Calls that need approval are not asked for now: they are recorded and wait, and their siblings run. They are
+   * answered `approval_unavailable` with `metadata.pending`; `approve` goes on, in this process or in a later one.
+   * What waits blocks no other call. Default false.
    */
   readonly defer?: boolean;
   /** The assistant's message that the calls came with: it is recorded with them. */
   readonly message?: BatchMessage;
   /** Plain data that is recorded with the batch, for whoever answers later in kind. */
   readonly origin?: JsonObject;
+}
+
+/** Of `approve`. */
+export interface ApproveOptions extends RunOptions {
+  /**
+   * The contents that the person saw (`shown` of the requests), where they are not those that were recorded when the
+   * batch was deferred. When a file has changed since, its call is planned and asked for again.
+   */
+  readonly shown?: readonly ShownFile[];
 }
 
 /** A batch that an earlier process left unfinished, as it stands after recovery. */
@@ -142,12 +151,14 @@ export interface Executor {
    */
   recover(): Promise<readonly RecoveredBatch[]>;
   /**
-   * Goes on with a batch that waits for approval, as if it had just come: its calls are judged by the policy of now,
-   * the approver is asked, and what is approved runs. Of several that approve at once, one does. Where nobody answers
-   * it goes on waiting.
+   * Goes on with a batch that waits for approval, as if it had just come: its calls are planned by the policy of now,
+   * the approver is asked, and what is approved runs. Of several that approve at once, one does, and the others get
+   * its answers. Consent is bound to what was shown (`shown`). With no approver the batch goes on waiting; with
+   * `approver: null` it runs as it was shown, and a call whose files have changed since is answered
+   * `approval_unavailable` with `details.changed`, and the batch goes on waiting.
    * @throws ToolError `bad_args` when it does not wait for approval (any more), and with `dryRun`.
    */
-  approve(batchId: string, options?: RunOptions): Promise<BatchRun>;
+  approve(batchId: string, options?: ApproveOptions): Promise<BatchRun>;
   /**
    * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
    * `discard` also gives up one that waits for approval: its calls are `cancelled`, `executed: no`.

@@ -161,6 +161,7 @@ export const NOTE_KINDS = [
   'late_result',
   'undo',
   'received',
+  'asked',
 ] as const;
 
 /** Facts a probe or an undo will need, on disk before the effect they speak of. */

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type {
+  ApproveOptions,
   BatchRun,
   Executor,
   IncomingBatch,
@@ -18,16 +19,17 @@ import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
-import { Batch, cancelled } from './execute/batch.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { watchStrayErrors } from './execute/stray-errors.js';
 import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
+import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { shieldLogger } from './record/shield-logger.js';
+import { shieldClock, shieldLogger } from './record/shields.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
-import { checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
+import { Batch, cancelled } from './run-batch.js';
+import { checkApproveOptions, checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
 import type { EngineSettings } from './settings.js';
 import { undoCall } from './undo/undo-call.js';
 import { checkUndoOptions } from './undo/undo-options.js';
@@ -50,7 +52,9 @@ export function createEngine(settings: EngineSettings, onClose: () => Promise<vo
 const NO_OPTIONS: RunOptions = Object.freeze({});
 
 /** A batch that has its id already, and its calls where they were recorded before. */
-type Known = Pick<DeferredBatch, 'id'> & Partial<Pick<DeferredBatch, 'calls'>>;
+type Known = Pick<DeferredBatch, 'id'> &
+  Partial<Pick<DeferredBatch, 'calls'>> &
+  Pick<ApproveOptions, 'shown'>;
 
 class CallEngine implements Engine {
   readonly #settings: EngineSettings;
@@ -59,12 +63,18 @@ class CallEngine implements Engine {
   readonly #ownMemory: ConversationMemory = new Map();
   /** The conversation of those who name none. */
   readonly #ownConversation: string;
+  /** Of conversations in which calls run now. */
+  readonly #queues = new Map<string, ConversationQueue>();
   readonly #active = new Set<Batch>();
   readonly #recovery: Recovery;
   #closing: Promise<void> | undefined;
 
   constructor(settings: EngineSettings, onClose: () => Promise<void>) {
-    this.#settings = { ...settings, logger: shieldLogger(settings.logger) };
+    this.#settings = {
+      ...settings,
+      logger: shieldLogger(settings.logger),
+      clock: shieldClock(settings.clock),
+    };
     this.#onClose = onClose;
     this.#recovery = new Recovery(this.#settings);
     this.#ownConversation = `executor:${settings.createId()}`;
@@ -128,8 +138,8 @@ class CallEngine implements Engine {
     throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
   }
 
-  async approve(batchId: string, options: RunOptions = NO_OPTIONS): Promise<BatchRun> {
-    checkRunOptions(options);
+  async approve(batchId: string, options: ApproveOptions = NO_OPTIONS): Promise<BatchRun> {
+    checkApproveOptions(options);
     this.#requireOpen('approve a batch');
     if (options.dryRun === true) {
       const message = `Cannot approve batch "${batchId}" as a dry run: what is approved runs. plan() says what its calls would do.`;
@@ -144,7 +154,9 @@ class CallEngine implements Engine {
     const calls = deferred.calls.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
     const { conversation, attach } = deferred;
     // What was to run anew does so under keys of its own, also when it is approved.
-    return this.#watched(calls, { ...options, conversation, again: !attach }, deferred);
+    const { shown, ...rest } = options;
+    const seen = shown === undefined ? deferred : { ...deferred, shown };
+    return this.#watched(calls, { ...rest, conversation, again: !attach }, seen);
   }
 
   async recover(): Promise<readonly RecoveredBatch[]> {
@@ -177,7 +189,7 @@ class CallEngine implements Engine {
   async #shutDown(): Promise<void> {
     const active = [...this.#active];
     for (const batch of active) batch.stop(cancelled('the executor was closed'));
-    // A tool that closes its own executor may still stand inside the batch's first turn.
+    // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
     await this.#onClose();
@@ -190,10 +202,6 @@ class CallEngine implements Engine {
   #requireOpen(action: string): void {
     if (this.#closing !== undefined) throw executorIsClosed(action);
   }
-
-  readonly #ended = (batch: Batch): void => {
-    this.#active.delete(batch);
-  };
 
   #begin(
     calls: readonly ToolCall[],
@@ -214,13 +222,29 @@ class CallEngine implements Engine {
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,
-      recovery: this.#recovery,
-      deferred: known?.calls,
+      deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
       observer,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
-    const batch = new Batch([...calls], scope, options, this.#ended);
+    const queue = this.#queueOf(conversation);
+    const batch = new Batch([...calls], scope, options, { recovery: this.#recovery, queue });
     this.#active.add(batch);
-    return { id: scope.id, batch, results: batch.results() };
+    return { id: scope.id, batch, results: this.#results(batch, conversation) };
+  }
+
+  async #results(batch: Batch, conversation: string): Promise<ToolResult[]> {
+    const results = await batch.results();
+    this.#active.delete(batch);
+    if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
+    return results;
+  }
+
+  #queueOf(conversation: string): ConversationQueue {
+    let queue = this.#queues.get(conversation);
+    if (queue === undefined) {
+      queue = new ConversationQueue(this.#settings.covers);
+      this.#queues.set(conversation, queue);
+    }
+    return queue;
   }
 }

@@ -1,6 +1,7 @@
 import type { ResultCache } from '../contract/cache.js';
 import type { ToolCall } from '../contract/call.js';
 import type {
+  ApproveOptions,
   BatchRun,
   Executor,
   IncomingBatch,
@@ -94,7 +95,7 @@ export class LazyExecutor implements Executor {
     );
   }
 
-  async approve(batchId: string, options?: RunOptions): Promise<BatchRun> {
+  async approve(batchId: string, options?: ApproveOptions): Promise<BatchRun> {
     return this.#use((engine) => engine.approve(batchId, options));
   }
 

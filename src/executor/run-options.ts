@@ -7,7 +7,8 @@ import {
   option,
   settleOptions,
 } from '../base/settle-options.js';
-import type { RunOptions } from '../contract/executor.js';
+import type { ShownFile } from '../contract/approval.js';
+import type { ApproveOptions, RunOptions } from '../contract/executor.js';
 import type { BatchMessage } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 
@@ -64,6 +65,24 @@ export function incomingIsOver(): ToolError {
     'bad_args',
     'Cannot go on with this batch: it was started or dropped. Receive another one.',
   );
+}
+
+const APPROVE_RULES: OptionRules<{ [K in keyof ApproveOptions]-?: ApproveOptions[K] | undefined }> = {
+  ...RULES,
+  shown: option(undefined, isShown, 'a list of { path, hash }'),
+};
+
+function isShown(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  return value.every((file: unknown) => {
+    const { path, hash } = isObject(file) ? (file as Partial<Record<keyof ShownFile, unknown>>) : {};
+    return typeof path === 'string' && typeof hash === 'string' && /^[0-9a-f]{64}$/i.test(hash);
+  });
+}
+
+/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+export function checkApproveOptions(options: ApproveOptions): void {
+  settleOptions('options', options, APPROVE_RULES);
 }
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */

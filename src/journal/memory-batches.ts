@@ -72,9 +72,13 @@ export class MemoryBatches {
     this.first.set(nameOf(conversation, callId), call);
   }
 
-  /** The batch that a conversation waits for. */
+  /** The batch that a crash left half done, and that a conversation waits for. */
   waitingOf(conversation: string): MemoryBatch | undefined {
-    for (const batch of this.waiting) if (batch.entry.conversation === conversation) return batch;
+    for (const batch of this.waiting) {
+      // What waits for approval blocks no other call.
+      const isDeferred = batch.decisions?.at(-1)?.data.why === 'approval';
+      if (!isDeferred && batch.entry.conversation === conversation) return batch;
+    }
     return undefined;
   }
 

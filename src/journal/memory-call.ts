@@ -51,9 +51,11 @@ export class MemoryCall {
     };
   }
 
-  /** Its answer is no final word: nobody was there to decide. */
+  /** Its answer is no final word: it was not decided about, or not run because the journal failed. */
   get isOpen(): boolean {
-    return this.result?.error?.code === 'approval_unavailable';
+    const error = this.result?.error;
+    if (error?.code === 'journal_unavailable') return error.details?.executed === 'no';
+    return error?.code === 'approval_unavailable';
   }
 
   /** Whether another delivery asks for the same; the order of an object's members does not count. */

@@ -13,7 +13,10 @@ export interface NameHolder {
 
 /** Deliveries that attached have no row of their own. */
 const DELIVERIES = `
-  SELECT c.number, c.tool_name, c.args_hash, json_extract(r.result, '$.error.code') = 'approval_unavailable' AS open
+  SELECT c.number, c.tool_name, c.args_hash, 
+    (json_extract(r.result, '$.error.code') = 'approval_unavailable' OR (
+      json_extract(r.result, '$.error.code') = 'journal_unavailable' AND
+      json_extract(r.result, '$.error.details.executed') = 'no')) AS open
   FROM calls c LEFT JOIN results r ON r.call = c.number
   WHERE c.conversation = ? AND c.call_id = ? `;
 const ANY = `${DELIVERIES} ORDER BY c.number`;

@@ -40,12 +40,15 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
   };
 }
 
+// What waits for approval blocks no other call; a long reason, which is kept elsewhere, is none of approval's.
 const WAITING = `
-  SELECT b.id, (
-    SELECT json_extract(n.data, '$.why') FROM batch_notes n WHERE n.batch = d.batch AND n.kind = 'wait'
-    ORDER BY n.number DESC LIMIT 1) AS why
-  FROM decided d JOIN batches b ON b.number = d.batch
-  WHERE d.kind = 'wait' AND b.conversation = ? ORDER BY d.batch LIMIT 1`;
+  SELECT id, why FROM (
+    SELECT b.id, d.batch, (
+      SELECT json_extract(n.data, '$.why') FROM batch_notes n WHERE n.batch = d.batch AND n.kind = 'wait'
+      ORDER BY n.number DESC LIMIT 1) AS why
+    FROM decided d JOIN batches b ON b.number = d.batch
+    WHERE d.kind = 'wait' AND b.conversation = ?)
+  WHERE why IS NOT 'approval' ORDER BY batch LIMIT 1`;
 
 /** The batch that a conversation waits for, and why. */
 interface Blocker {

@@ -77,6 +77,7 @@ describe('approval', () => {
       args: { path: '2.txt' },
       effects: [{ kind: 'write', path: '2.txt' }],
       reason: expect.stringContaining('not on the allowlist'),
+      shown: [],
     });
   });
 

@@ -1,49 +1,115 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { hashArguments } from '../../schema/hash-arguments.js';
+import { type CallScope, runInScope } from '../execute/stray-errors.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import { cleanReason, refuseReady } from '../record/refuse-ready.js';
 import { CANCELLED_MESSAGE } from '../record/results.js';
+import type { EngineSettings } from '../settings.js';
+import { changedPaths, type Picture, takePicture } from './shown-files.js';
 
 /** What became of one call that had to be asked for. */
 export interface ApprovedCall {
   readonly judged: JudgedCall;
   readonly approved: boolean;
   readonly reason?: string;
-  /** Who has said so, where the decision names somebody. */
+  /** Who has said so, where the decision names it. */
   readonly by?: string;
   /** SHA-256 of exactly the arguments that were agreed to. */
   readonly argsHash?: string;
+  /** Of the files, as they were when the question was asked. */
+  readonly picture?: Picture;
 }
 
-/** Judges a call again, with the arguments that the person put in its place. */
+/** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
 export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<JudgedCall>;
+
+/** A call that is asked for, and the picture that it is asked with. */
+export interface AskedCall {
+  readonly ready: ReadyCall;
+  readonly picture: Picture;
+}
+
+export interface Question {
+  readonly approver: Approver;
+  readonly replan: Replan;
+  readonly signal: AbortSignal;
+  readonly settings: EngineSettings;
+  /** Of the batch: calls that the approver makes itself do not wait behind the batch that asks. */
+  readonly scope: CallScope;
+}
+
+/** How often one call is asked for again because its files change while the person decides. */
+const MOST_ROUNDS = 10;
 
 /**
  * Asks for all calls of a batch at once, before any of it runs (FR-APR-03, D127, D128). A decision that is no decision
- * and an approver that throws agree to nothing.
+ * and an approver that throws agree to nothing. Consent holds for the arguments, the resolved paths and the contents
+ * that were shown: a call whose files have changed meanwhile is planned and asked for again.
  */
 export async function askApproval(
-  waiting: readonly ReadyCall[],
-  approver: Approver,
-  replan: Replan,
-  signal: AbortSignal,
+  asked: readonly AskedCall[],
+  question: Question,
 ): Promise<readonly ApprovedCall[]> {
-  const requests = waiting.map(toRequest);
+  const answers = new Map<AskedCall, ApprovedCall>();
+  // What is asked in a later round belongs to the call that it began with.
+  let open = asked.map((call) => ({ first: call, now: call }));
+  for (let round = 1; open.length > 0; round++) {
+    const given = await askOnce(
+      open.map(({ now }) => now),
+      question,
+    );
+    const again: typeof open = [];
+    for (const [index, answer] of given.entries()) {
+      const { first } = open[index] as (typeof open)[number];
+      const checked = await checkPicture(answer, question);
+      if (!('ready' in checked)) answers.set(first, checked);
+      else if (round < MOST_ROUNDS) again.push({ first, now: checked });
+      else answers.set(first, unavailable(checked.ready, 'its files keep changing.'));
+    }
+    open = again;
+  }
+  return asked.map((call) => answers.get(call) as ApprovedCall);
+}
+
+/** The answer, where it still fits the world; else the call as it has to be asked for again. */
+async function checkPicture(answer: ApprovedCall, question: Question): Promise<ApprovedCall | AskedCall> {
+  const { judged, approved, picture } = answer;
+  const { settings, replan, signal } = question;
+  if (!approved || judged.kind === 'resolved' || picture === undefined || signal.aborted) return answer;
+  const changed = changedPaths(picture, await takePicture(judged, settings));
+  if (changed.length === 0) return answer;
+  const planned = await replan(judged, judged.call.args);
+  if (planned.kind === 'resolved') return { judged: planned, approved: false, reason: planned.reason };
+  return askedAgain(planned, await takePicture(planned, settings), changed);
+}
+
+/** A call whose files have changed since it was shown: it is asked for also where the policy would not ask. */
+export function askedAgain(ready: ReadyCall, picture: Picture, changed: readonly string[]): AskedCall {
+  const reason = `${ready.reason}; changed since it was shown: ${changed.join(', ')}`;
+  return { ready: ready.asking(true, reason), picture };
+}
+
+async function askOnce(asked: readonly AskedCall[], question: Question): Promise<readonly ApprovedCall[]> {
+  const { approver, signal, replan, settings, scope } = question;
+  const requests = asked.map(toRequest);
   let decision: ApprovalDecision;
   try {
-    decision = await abortable(async () => approver(requests, { signal }), signal);
+    decision = await abortable(
+      async () => runInScope({ queue: scope.queue }, approver, requests, { signal }),
+      signal,
+    );
   } catch (error) {
-    if (signal.aborted) return waiting.map((ready) => refused(ready, 'cancelled', CANCELLED_MESSAGE));
-    return waiting.map((ready) => unavailable(ready, reasonOf(error)));
+    if (signal.aborted) return asked.map(({ ready }) => refused(ready, 'cancelled', CANCELLED_MESSAGE));
+    return asked.map(({ ready }) => unavailable(ready, reasonOf(error)));
   }
   return Promise.all(
-    waiting.map((ready) =>
+    asked.map((call) =>
       // A decision with getters can throw while it is read: then it is none.
-      applyDecision(ready, decision, replan)
+      applyDecision(call, decision, replan, settings)
         .then((answer) => signed(answer, decision))
-        .catch((error: unknown) => unavailable(ready, reasonOf(error))),
+        .catch((error: unknown) => unavailable(call.ready, reasonOf(error))),
     ),
   );
 }
@@ -52,7 +118,7 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
 }
 
-export function toRequest(ready: ReadyCall): ApprovalRequest {
+export function toRequest({ ready, picture }: AskedCall): ApprovalRequest {
   return {
     callId: ready.call.id,
     toolName: ready.call.name,
@@ -61,24 +127,27 @@ export function toRequest(ready: ReadyCall): ApprovalRequest {
     args: ready.call.args,
     effects: shownEffects(ready),
     reason: ready.reason,
+    shown: picture.shown,
   };
 }
 
 async function applyDecision(
-  ready: ReadyCall,
+  call: AskedCall,
   decision: ApprovalDecision,
   replan: Replan,
+  settings: EngineSettings,
 ): Promise<ApprovedCall> {
+  const { ready } = call;
   switch (decision?.kind) {
     case 'approve_all':
-      return approved(ready);
+      return approved(call);
     case 'approve_selected': {
       const { id } = ready.call;
       if (!Array.isArray(decision.ids) || !decision.ids.includes(id)) {
         return denied(ready, own(decision.reasons, id));
       }
       const args = own(decision.edits, id);
-      return args === undefined ? approved(ready) : edited(await replan(ready, args));
+      return args === undefined ? approved(call) : edited(await replan(ready, args), settings);
     }
     case 'deny_all':
       return denied(ready, decision.reason);
@@ -87,14 +156,14 @@ async function applyDecision(
   }
 }
 
-function approved(ready: ReadyCall): ApprovedCall {
-  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args) };
+function approved({ ready, picture }: AskedCall): ApprovedCall {
+  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), picture };
 }
 
 // The person has written these arguments, so they need not be asked about them once more.
-function edited(judged: JudgedCall): ApprovedCall {
+async function edited(judged: JudgedCall, settings: EngineSettings): Promise<ApprovedCall> {
   if (judged.kind === 'resolved') return { judged, approved: false, reason: judged.reason };
-  return approved(judged);
+  return approved({ ready: judged, picture: await takePicture(judged, settings) });
 }
 
 function denied(ready: ReadyCall, given: unknown): ApprovedCall {

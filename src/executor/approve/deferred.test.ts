@@ -60,21 +60,26 @@ async function deferred(): Promise<string> {
 }
 
 describe('a batch that is put off', () => {
-  it('runs nothing, also not what needs no approval, and says what it waits for', async () => {
+  it('puts off only the calls that need approval, runs their siblings, and says what waits', async () => {
     await using first = executor({ approver: () => expect.fail('nobody is asked') });
     const run = first.start(CALLS, DEFER);
     const results = await run.results;
-    expect(paid()).toEqual([]);
+    expect(paid()).toEqual(['b nobody']);
     const pending = {
       success: false,
       error: { code: 'approval_unavailable', details: { executed: 'no' } },
       metadata: { pending: true, waits_for: run.id },
     };
-    expect(results).toMatchObject([pending, pending, { error: { code: 'unknown_tool' } }, pending]);
+    expect(results).toMatchObject([
+      pending,
+      { output: 'paid nobody' },
+      { error: { code: 'unknown_tool' } },
+      pending,
+    ]);
     expect(results[0]?.error?.message).toContain(`toolexec approve ${run.id}`);
     expect((await journal.batch(run.id)).map(({ state }) => state)).toEqual([
       'queued',
-      'queued',
+      'done',
       'done',
       'queued',
     ]);
@@ -86,26 +91,23 @@ describe('a batch that is put off', () => {
     expect(result?.output).toBe('paid nobody');
   });
 
-  it('outlives its process, is not taken for left behind, and holds its conversation', async () => {
+  it('outlives its process, is not taken for left behind, and blocks nothing', async () => {
     const id = await deferred();
     await using later = executor({ approver: null });
-    expect(await later.recover()).toMatchObject([{ batchId: id, waits: true }]);
+    expect(await later.recover()).toMatchObject([{ batchId: id, waits: true, waitsFor: 'approval' }]);
     const [other] = await later.run([{ id: 'x', name: 'pay', args: { to: 'eve' } }], { conversation: 'c1' });
-    expect(other).toMatchObject({ error: { code: 'cancelled' }, metadata: { waits_for: id } });
-    expect(other?.error?.message).toContain(`waits for approval. Decide with "toolexec approve ${id}"`);
-    expect(other?.error?.message).not.toContain('recover');
+    expect(other?.output).toBe('paid eve');
     const anew = { conversation: 'c1', again: true };
-    expect(await later.run([{ id: 'y', name: 'pay', args: { to: 'eve' } }], anew)).toMatchObject([
-      { error: { code: 'cancelled' }, metadata: { waits_for: id } },
-    ]);
+    const [again] = await later.run([{ id: 'y', name: 'pay', args: { to: 'eve' } }], anew);
+    expect(again?.output).toBe('paid eve');
     // Delivered again, it still waits.
     expect(await later.run(CALLS, { conversation: 'c1' })).toMatchObject([
       { error: { code: 'approval_unavailable' }, metadata: { pending: true } },
-      { metadata: { pending: true } },
+      { output: 'paid nobody', metadata: { replayed: true } },
       { error: { code: 'unknown_tool' } },
       { metadata: { pending: true } },
     ]);
-    expect(paid()).toEqual([]);
+    expect(paid()).toEqual(['b nobody', 'x eve', 'y eve']);
   });
 });
 
@@ -120,19 +122,10 @@ describe('executor.decide() about a batch that is put off', () => {
         return { kind: 'approve_all' };
       },
     });
-    expect((await approved.results).map(({ error }) => error?.code)).toEqual([
-      'outcome_unknown',
-      'outcome_unknown',
-      'unknown_tool',
-      'outcome_unknown',
-    ]);
-    expect(paid()).toEqual([]);
-    expect((await journal.batch(id)).map(({ result }) => result?.error?.code)).toEqual([
-      'cancelled',
-      'cancelled',
-      'unknown_tool',
-      'cancelled',
-    ]);
+    const answers = ['cancelled', undefined, 'unknown_tool', 'cancelled'];
+    expect((await approved.results).map(({ error }) => error?.code)).toEqual(answers);
+    expect(paid()).toEqual(['b nobody']);
+    expect((await journal.batch(id)).map(({ result }) => result?.error?.code)).toEqual(answers);
     await expect(other.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
   });
 });
@@ -147,7 +140,7 @@ describe('a batch that waits', () => {
       code: 'bad_args',
       message: expect.stringContaining('as a dry run'),
     });
-    expect(paid()).toEqual([]);
+    expect(paid()).toEqual(['b nobody']);
     expect(await later.recover()).toMatchObject([{ batchId: id, waitsFor: 'approval' }]);
     expect((await journal.decisions(id)).map(({ kind }) => kind)).toEqual(['wait']);
   });
@@ -172,7 +165,7 @@ describe('executor.approve()', () => {
       ['c', '', 'unknown_tool'],
       ['d', '', 'user_denied'],
     ]);
-    expect(paid()).toEqual(['a ada', 'b nobody']);
+    expect(paid()).toEqual(['b nobody', 'a ada']);
     const [record] = await journal.batch(id);
     const notes = await journal.notes(record?.key ?? '');
     expect(notes.filter(({ kind }) => kind === 'approval').map(({ data }) => data)).toMatchObject([
@@ -233,8 +226,11 @@ describe('executor.approve()', () => {
     const executors = Array.from({ length: 4 }, () => executor());
     const runs = await Promise.all(executors.map((one) => one.approve(id, { approver: approveAll })));
     const answers = await Promise.all(runs.map(({ results }) => results));
-    expect(paid()).toEqual(['a ada', 'b nobody', 'd dan']);
-    expect(answers.filter(([first]) => first?.success === true)).toHaveLength(1);
+    expect(paid()).toEqual(['b nobody', 'a ada', 'd dan']);
+    // Those that came second have waited for the answers of the first.
+    expect(answers.map((results) => results.map(({ output }) => output))).toEqual(
+      answers.map(() => ['paid ada', 'paid nobody', '', 'paid dan']),
+    );
     for (const one of executors) await one.close();
   });
 
@@ -244,11 +240,11 @@ describe('executor.approve()', () => {
     const results = await (await later.approve(id, { approver: approveAll })).results;
     expect(results.map(({ error }) => error?.code)).toEqual([
       'denylisted',
-      'denylisted',
+      undefined,
       'unknown_tool',
       'denylisted',
     ]);
-    expect(paid()).toEqual([]);
+    expect(paid()).toEqual(['b nobody']);
   });
 
   it.each([['no-such-batch'], ['decided']])('refuses what does not wait for approval: %s', async (which) => {
@@ -296,7 +292,7 @@ describe('executor.approve()', () => {
     expect(await first.recover()).toEqual([]);
   });
 
-  it('tells whoever comes second that it does not know, also if that one denied', async () => {
+  it('answers a second decision with what the first has done, also if the second denies', async () => {
     const id = await deferred();
     await using one = executor();
     await using other = executor();
@@ -310,11 +306,11 @@ describe('executor.approve()', () => {
     await (await one.approve(id, { approver: approveAll })).results;
     decideLate({ kind: 'deny_all' });
     const answers = await late.results;
-    expect(answers.map(({ error }) => error?.code)).toEqual([
-      'outcome_unknown',
-      'outcome_unknown',
+    expect(answers.map(({ output, error }) => error?.code ?? output)).toEqual([
+      'paid ada',
+      'paid nobody',
       'unknown_tool',
-      'outcome_unknown',
+      'paid dan',
     ]);
     // What is recorded is what the first has done.
     expect((await journal.batch(id)).map(({ result }) => result?.success)).toEqual([true, true, false, true]);

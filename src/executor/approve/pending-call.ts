@@ -2,11 +2,19 @@ import { waitingAnswer } from '../../contract/waiting-answer.js';
 import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
 import { notRun } from '../record/results.js';
 
-/** How a call is answered that waits for approval: not run yet, and that is not its last word. */
-export function pending({ call, effects }: ReadyCall | ResolvedCall, batchId: string): ResolvedCall {
+/**
+ * How a call is answered that waits for approval: not run yet, and that is not its last word.
+ * @param changed files that are not any more what the request was shown with.
+ */
+export function pending(
+  { call, effects }: ReadyCall | ResolvedCall,
+  batchId: string,
+  changed: readonly string[] = [],
+): ResolvedCall {
   const message = waitingAnswer(batchId);
+  const details = changed.length === 0 ? undefined : { changed: [...changed] };
   const result = {
-    ...notRun(call, 'approval_unavailable', message),
+    ...notRun(call, 'approval_unavailable', message, details),
     metadata: { pending: true, waits_for: batchId },
   };
   return { kind: 'resolved', call, result, reason: message, effects, recorded: true };

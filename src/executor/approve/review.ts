@@ -25,6 +25,9 @@ export async function review(
   return current.judged;
 }
 
+/** A review comes before the question: no file is looked at for it. */
+const NOT_SHOWN = { shown: [], places: [] };
+
 interface Reviewed {
   readonly judged: JudgedCall;
   /** Why a reviewer wants the person to be asked: no later one takes that back. */
@@ -39,7 +42,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Reviewed> {
   const disposition = ready.needsApproval ? 'requires_confirmation' : 'execute_now';
-  const request = { ...toRequest(ready), disposition } as const;
+  const request = { ...toRequest({ ready, picture: NOT_SHOWN }), disposition } as const;
   try {
     const verdict = await abortable(async () => reviewer(request, { signal }), signal);
     if (verdict?.kind === 'ask') {

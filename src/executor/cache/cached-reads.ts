@@ -1,7 +1,7 @@
 import type { ConversationMemory } from '../../contract/context.js';
 import type { ToolResult } from '../../contract/result.js';
 import { conflicts, type PlacedEffect } from '../../effects/conflicts.js';
-import type { CallParts } from '../execute/call-parts.js';
+import type { CallParts } from '../execute/batch-scope.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { isUncut, markUncut } from '../record/finalize.js';
 import type { Entry, LruResultCache } from './create-result-cache.js';

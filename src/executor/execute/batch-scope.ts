@@ -1,8 +1,10 @@
+import type { ShownFile } from '../../contract/approval.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
-import type { Recovery } from '../recover/recovery.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { Recorder } from '../record/recorder.js';
 import type { EngineSettings } from '../settings.js';
 
 /** What the calls of one batch have in common (FR-REG-05). */
@@ -15,15 +17,32 @@ export interface BatchScope {
   /** Recorded with the batch, where the caller has given them. */
   readonly message: BatchMessage | undefined;
   readonly origin: JsonObject | undefined;
-  /** What earlier processes have left is settled before anything of this batch is recorded. */
-  readonly recovery: Pick<Recovery, 'ensure'>;
   /**
-   * Its calls as they were recorded, where it was put off and is gone on with. One that was delivered before it is
-   * another batch's.
+   * For a deferred batch that is gone on with: its calls as recorded. A call that an earlier batch delivered first
+   * belongs to that batch.
    */
-  readonly deferred: readonly CallRecord[] | undefined;
-  /** Undefined: nobody can watch this batch. */
+  readonly deferred:
+    | {
+        readonly calls: readonly CallRecord[];
+        /** What the person saw, where the caller says so. */
+        readonly shown: readonly ShownFile[];
+      }
+    | undefined;
+  /** Undefined: the batch has no reader for its events. */
   readonly observer: Observer | undefined;
   /** Bytes that the model's context can still take; shrinks with every result. */
   capacityBytes: number;
+}
+
+/** One execution of one call. */
+export interface CallParts {
+  readonly ready: ReadyCall;
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly scope: BatchScope;
+  readonly timeoutMs: number;
+  /** Stable over repeated delivery of the same call. */
+  readonly idempotencyKey: string;
+  /** Undefined: nothing of this batch is recorded. */
+  readonly recorder: Recorder | undefined;
 }

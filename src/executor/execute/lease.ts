@@ -1,6 +1,6 @@
 import { ToolError } from '../../errors/tool-error.js';
 
-/** How long the handles of a call live, and how many processes it has running. */
+/** How long the handles of a call live, and which processes it has running. */
 export class Lease {
   #alive = true;
   /** Made with the first process: most calls start none. */

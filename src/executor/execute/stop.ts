@@ -1,5 +1,6 @@
-import type { Executed } from '../../contract/result.js';
-import { CANCELLED_MESSAGE } from '../record/results.js';
+import type { ToolCall } from '../../contract/call.js';
+import type { Executed, ToolResult } from '../../contract/result.js';
+import { CANCELLED_MESSAGE, notRun } from '../record/results.js';
 import type { OutcomeError } from './outcome.js';
 
 /** Why a call is told to end before it has finished. */
@@ -38,6 +39,12 @@ export function stoppedOutcome(
         error: { code: 'cancelled', message: FAIL_FAST_MESSAGE, details: { reason: 'fail_fast' }, executed },
       };
   }
+}
+
+/** How a call is answered that was stopped before it started. */
+export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): ToolResult {
+  const { error } = stoppedOutcome(stop, call.name, 'no');
+  return notRun(call, error.code, error.message, error.details);
 }
 
 const FAIL_FAST_MESSAGE = 'Cancelled: another call of the batch failed';

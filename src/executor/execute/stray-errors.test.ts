@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { disown, ownStrayErrors, watchStrayErrors } from './stray-errors.js';
+import { runInScope, watchStrayErrors } from './stray-errors.js';
 
 describe('an error that nobody caught', () => {
-  it('is its owner’s, unless what threw it had been disowned', async () => {
+  it('reaches the call it belongs to, unless it was thrown outside of every call', async () => {
     let handle: (error: unknown) => boolean = () => false;
     watchStrayErrors((told) => {
       handle = told;
@@ -13,9 +13,9 @@ describe('an error that nobody caught', () => {
     // Where the error comes up is all that counts; `handle` stands there for the process.
     const later = (error: string): Promise<boolean> =>
       new Promise((resolve) => setTimeout(() => resolve(handle(error)), 1));
-    const { inside, outside } = ownStrayErrors(owner, () => ({
+    const { inside, outside } = runInScope(owner, () => ({
       inside: later('inside'),
-      outside: disown(later, 'outside'),
+      outside: runInScope(undefined, later, 'outside'),
     }));
     expect(await inside).toBe(true);
     expect(await outside).toBe(false);

@@ -1,43 +1,44 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Tells of errors that nobody caught; answered true, they go no further. The returned function stops it. */
+/** Reports errors that escaped every handler; answered true, an error goes no further. The returned function stops it. */
 export type OnStrayError = (handle: (error: unknown) => boolean) => () => void;
 
-/** Somebody who answers for errors that escape through timers and floating promises. */
-export interface StrayErrorOwner {
-  strayError(error: unknown): void;
+/** What code that runs for a call belongs to: found again in every timer and promise that the code leaves behind. */
+export interface CallScope {
+  /** Takes errors that escape through timers and floating promises. Left out: they are the host program's own. */
+  strayError?(error: unknown): void;
+  /** The queue in which the call has its turn: calls that it makes itself do not wait behind it there. */
+  readonly queue?: object | undefined;
 }
 
-const owners = new AsyncLocalStorage<StrayErrorOwner | undefined>();
+const scopes = new AsyncLocalStorage<CallScope | undefined>();
 let watching = false;
 
 /**
- * Runs a tool so that what it throws from a timer, or rejects without anybody waiting, reaches `owner` and does not
- * end the process. Errors of the host program itself still do (D055–D057).
+ * Runs a tool so that what it throws from a timer, or rejects without a handler, reaches its call and does not end the
+ * process. Errors of the host program itself still do (D055–D057).
  */
-export function ownStrayErrors<A extends unknown[], T>(
-  owner: StrayErrorOwner,
+export function runInScope<A extends unknown[], T>(
+  scope: CallScope | undefined,
   run: (...args: A) => T,
   ...args: A
 ): T {
-  return owners.run(owner, run, ...args);
+  return scopes.run(scope, run, ...args);
 }
 
-/** Runs what is not a tool's doing, wherever it is called from: what it throws is nobody's. */
-export function disown<A extends unknown[], T>(run: (...args: A) => T, ...args: A): T {
-  return owners.run(undefined, run, ...args);
+/** The call that the running code belongs to; undefined in the host program's own code. */
+export function currentScope(): CallScope | undefined {
+  return scopes.getStore();
 }
 
-/**
- * Watches from now on. For ever, because what a tool left behind may throw long after its executor was closed; nobody
- * but tools is ever affected.
- */
+/** Starts watching, for the life of the process: a tool may throw long after its executor was closed. */
 export function watchStrayErrors(onStrayError: OnStrayError): void {
   if (watching) return;
   watching = true;
   onStrayError((error) => {
-    const owner = owners.getStore();
-    owner?.strayError(error);
-    return owner !== undefined;
+    const scope = scopes.getStore();
+    if (scope?.strayError === undefined) return false;
+    scope.strayError(error);
+    return true;
   });
 }

@@ -172,7 +172,7 @@ describe.skipIf(WHY_NO_WALL)(`commands of an executor${WHY_NO_WALL}`, () => {
 
 /** Inside the wall no second one can be built: there a program finds what it finds where none is allowed. */
 async function whereNoneStands(program: string): Promise<unknown> {
-  const repository = resolve(import.meta.dirname, '..', '..');
+  const repository = resolve(import.meta.dirname, '..', '..', '..');
   writeFileSync(
     join(root, 'program.mjs'),
     `import { createExecutor } from ${JSON.stringify(join(repository, 'src', 'index.ts'))};

@@ -1,9 +1,16 @@
-import type { Acceptance } from '../../contract/journal.js';
+import type { Acceptance, CallRecord, Journal } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { pending } from '../approve/pending-call.js';
 import type { JudgedCall, ResolvedCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
 import { refuseReady } from './refuse-ready.js';
 import { failure } from './results.js';
+import { unrecordedResultsOf } from './unrecorded-results.js';
+
+type World = Pick<EngineSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 200;
 
 /**
  * What becomes of a call that this conversation may have seen before: the same call is answered from the journal, the
@@ -49,18 +56,82 @@ const TOLD: Readonly<Record<string, string>> = {
   maybe: 'It may have been run.',
 };
 
+/**
+ * The same call was delivered before, and is being run right now, here or in another process: what becomes of it is the
+ * answer of both (D085). Waits while its process lives, and no longer than `limitMs`; what has no answer by then stays
+ * as it was. Undefined: no call has to be waited for.
+ */
+export function awaitDeliveries(
+  answers: readonly Acceptance[],
+  world: World,
+  stopped: () => Promise<void>,
+  limitMs: number,
+): Promise<readonly Acceptance[]> | undefined {
+  const { size } = unrecordedResultsOf(world.journal);
+  const known = size === 0 ? answers : answers.map((answer) => withUnrecorded(answer, world));
+  if (known.some((answer) => isUnderWay(answer, world))) return poll(known, world, stopped, limitMs);
+  return known === answers ? undefined : Promise.resolve(known);
+}
+
+async function poll(
+  answers: readonly Acceptance[],
+  world: World,
+  stopped: () => Promise<void>,
+  limitMs: number,
+): Promise<readonly Acceptance[]> {
+  const { clock } = world;
+  const end = clock.monotonic() + limitMs;
+  let isStopped = false;
+  const stop = stopped().then(() => {
+    isStopped = true;
+  });
+  let current = answers;
+  for (let pauseMs = FIRST_PAUSE_MS; !isStopped && clock.monotonic() < end; ) {
+    if (!current.some((answer) => isUnderWay(answer, world))) break;
+    let forget = (): void => {};
+    const pause = new Promise<void>((done) => {
+      forget = clock.after(pauseMs, done);
+    });
+    await Promise.race([pause, stop]);
+    forget();
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    current = await Promise.all(current.map((answer) => readAgain(answer, world)));
+  }
+  return current;
+}
+
+/** It is neither ended, nor does it wait for the person, and the process that has it lives. */
+function isUnderWay(answer: Acceptance, { isWorkerAlive }: Pick<World, 'isWorkerAlive'>): boolean {
+  if (answer.kind !== 'known') return false;
+  const { result, decision, worker, acceptedBy } = answer.record;
+  const owner = worker ?? acceptedBy;
+  return result === undefined && decision !== 'wait' && owner !== undefined && isWorkerAlive(owner);
+}
+
+async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> {
+  if (answer.kind !== 'known' || !isUnderWay(answer, world)) return answer;
+  const record = await world.journal.call(answer.record.key);
+  return withUnrecorded(record === undefined ? answer : { ...answer, record }, world);
+}
+
+/** This process has answered the call, and could not record it yet. */
+function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'journal'>): Acceptance {
+  if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
+  const result = unrecordedResultsOf(journal).of(answer.record.key);
+  if (result === undefined) return answer;
+  const record: CallRecord = { ...answer.record, state: 'done', result };
+  return { ...answer, record };
+}
+
 type Blocked = Extract<Acceptance, { readonly kind: 'waits' }>;
 
-/** Nothing new happens in a conversation before somebody has decided about what was left half done. */
-function refuseWaiting(call: JudgedCall, { batchId, why }: Blocked): ResolvedCall {
+/** Nothing new happens in a conversation before the person has decided about what a crash left half done. */
+function refuseWaiting(call: JudgedCall, { batchId }: Blocked): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =
-    why === 'approval'
-      ? `Nothing was run: batch "${batchId}" of this conversation waits for approval. Decide with "toolexec approve ` +
-        `${batchId}", in a program with executor.approve().`
-      : `Nothing was run: batch "${batchId}" of this conversation was left half done, and waits for the person. Decide ` +
-        `with "toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with ` +
-        'executor.decide().';
+    `Nothing was run: batch "${batchId}" of this conversation was left half done, and waits for the person. Decide ` +
+    `with "toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with ` +
+    'executor.decide().';
   const refused = refuseReady(call, 'cancelled', message);
   const result = { ...refused.result, metadata: { waits_for: batchId } };
   return { ...refused, result, recorded: true };

@@ -2,110 +2,112 @@ import type { ToolCall } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
+import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
+import { systemClock } from '../../platform/clock.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
-import { awaitDeliveries, isUnderWay } from './await-deliveries.js';
+import { awaitDeliveries } from './attach.js';
 import { noteIntent } from './note-intent.js';
 import { reasonOf } from './reason-of.js';
+import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
-/** The place of a batch in the journal: what is written when, and what is waited for. */
+/** How long a journal that does not answer is waited for once the batch was told to stop. */
+const STOPPED_MS = 1_000;
+
+/**
+ * The place of a batch in the journal: what is written when, and what is waited for. A journal that fails, or does not
+ * answer within the default timeout, starts nothing more; a result that it does not take is kept and written later.
+ */
 export class Recorder {
   readonly #journal: Journal;
   readonly #settings: EngineSettings;
   readonly #scope: BatchScope;
   readonly #batchId: string;
-  /** What the journal has said of the calls, where it has answered. */
+  /** Resolves when the batch is told to stop. */
+  readonly #stopped: () => Promise<void>;
+  /** The journal's answers for the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
-  /** The batch's own record, where nobody has waited for it yet. */
-  #accepted: Promise<void> | undefined;
-  /** How many writes the return has to wait for. */
-  #pending = 0;
-  #onSettled: (() => void) | undefined;
+  /** The batch's own record, while it is not on disk yet and the batch goes on all the same. */
+  #accepting: Promise<void> | undefined;
+  #isAccepted = false;
   /** Calls that do more than read, where the journal answers later. */
   #claimed: Set<number> | undefined;
   /** The last result of one of them that may not be on disk yet. */
-  #owed: Promise<void> | undefined;
+  #owed: Promise<boolean> | undefined;
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(journal: Journal, scope: BatchScope) {
+  constructor(journal: Journal, scope: BatchScope, stopped: () => Promise<void>) {
     this.#journal = journal;
     this.#settings = scope.settings;
     this.#scope = scope;
     this.#batchId = scope.id;
+    this.#stopped = stopped;
+  }
+
+  get unrecorded(): UnrecordedResults {
+    return unrecordedResultsOf(this.#journal);
   }
 
   key(index: number): CallKey {
     const answer = this.#answers[index];
-    // The journal's own text of it is found faster than one that is put together anew.
+    // The journal's own text of it is found faster than one that is put together again.
     return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
   }
 
-  /** What becomes of calls that somebody else is at. Undefined: nobody is. */
-  awaitOthers(
-    answers: readonly Acceptance[],
-    signal: AbortSignal,
-  ): Promise<readonly Acceptance[]> | undefined {
+  /** What becomes of calls that are being run elsewhere. Undefined: there are none. */
+  awaitOthers(answers: readonly Acceptance[]): Promise<readonly Acceptance[]> | undefined {
     const world = { ...this.#settings, journal: this.#journal };
-    if (!answers.some((answer) => isUnderWay(answer, world))) return undefined;
-    return awaitDeliveries(answers, world, { signal, limitMs: this.#settings.timeouts.default.ms });
+    return awaitDeliveries(answers, world, this.#stopped, this.#settings.timeouts.default.ms);
   }
 
   /** Goes on with a batch that is recorded. */
   adopt(calls: readonly CallRecord[]): void {
+    this.#isAccepted = true;
     this.#answers = calls.map(({ key }) => ({ kind: 'fresh', key }));
-  }
-
-  /** From now on the batch waits for approval, whatever becomes of this process. */
-  async putOff(): Promise<void> {
-    const data = { why: 'approval' };
-    await this.#journal.decide(this.#batchId, { kind: 'wait', at: this.#settings.clock.now(), data });
-  }
-
-  /** Ends the wait: true for one of all who try. From now on the batch lives and dies with this process. */
-  async takeOver(): Promise<boolean> {
-    const data = { why: 'approval', worker: { ...this.#settings.worker } };
-    return this.#journal.decide(this.#batchId, { kind: 'resume', at: this.#settings.clock.now(), data });
   }
 
   /**
    * Records the batch whole. A promise where the answer matters: calls may be known already, or the journal has not
    * yet proved that it can be written. Else the first claim carries the record to the disk, and waits for it.
+   * @throws what the journal throws; a promise rejects with it.
    */
   accept(
     attach: boolean,
     judged: readonly JudgedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
-    const accepted = this.#write(attach, judged);
+    const accepted = this.#journal.accept(this.#entry(attach, judged));
     if (!(accepted instanceof Promise)) {
+      this.#isAccepted = true;
       this.#answers = accepted;
       return accepted;
     }
     if (attach || !proven.has(this.#journal)) {
-      return accepted.then((answers) => {
+      return this.patiently(accepted).then((answers) => {
         proven.add(this.#journal);
+        this.#isAccepted = true;
         return answers;
       });
     }
-    this.#pending++;
-    this.#accepted = accepted.then(
-      () => this.#acceptArrived(),
+    this.#isAccepted = true;
+    this.#accepting = this.patiently(accepted).then(
+      () => {
+        this.#accepting = undefined;
+      },
       (error: unknown) => {
+        this.#accepting = undefined;
+        this.#isAccepted = false;
         this.#complain(error, 'a batch could not be recorded', 'all');
-        this.#acceptArrived();
       },
     );
     return NO_ANSWERS;
   }
 
-  #write(
-    attach: boolean,
-    judged: readonly JudgedCall[],
-  ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
+  #entry(attach: boolean, judged: readonly JudgedCall[]): Parameters<Journal['accept']>[0] {
     const { conversation, message, origin } = this.#scope;
-    return this.#journal.accept({
+    return {
       id: this.#batchId,
       conversation,
       attach,
@@ -127,122 +129,157 @@ export class Recorder {
               : 'execute_now',
         reason: call.reason,
       })),
-    });
+    };
+  }
+
+  /** From now on the calls that need approval wait for it, whatever becomes of this process. */
+  async defer(): Promise<void> {
+    const decision = { kind: 'wait', at: this.#settings.clock.now(), data: { why: 'approval' } } as const;
+    await this.patiently(Promise.resolve(this.#journal.decide(this.#batchId, decision)));
+  }
+
+  /** Ends the wait: true for one of all who try. From now on the batch lives and dies with this process. */
+  async takeOver(): Promise<boolean> {
+    const data = { why: 'approval', worker: { ...this.#settings.worker } };
+    const decision = { kind: 'resume', at: this.#settings.clock.now(), data } as const;
+    return this.patiently(Promise.resolve(this.#journal.decide(this.#batchId, decision)));
   }
 
   /**
-   * The fence. A call that only reads needs none: running it again harms nobody; it waits for the results of those that
-   * do more, as every call does (D087). One that declares nothing gets one: what it does is not known to be repeatable.
-   * Where it answers later, what else is asked of a call that may start is `accepted` and `requireWhole`.
+   * The fence: true for one of all who try, once everything before it is on disk. A call that only reads needs none:
+   * running it twice changes nothing; it waits for the results of those that do more, as every call does (D087).
+   * One that declares nothing gets one: whether it can be repeated is not known.
+   * @throws ToolError `journal_unavailable`; a promise rejects with it.
    */
   claim(index: number, { onlyReads, declared }: ReadyCall): boolean | Promise<boolean> {
-    this.requireWhole();
-    if (onlyReads && declared.length > 0) return this.#owed?.then(isOnDisk) ?? true;
+    this.#requireWhole();
+    if (onlyReads && declared.length > 0) return this.#owed === undefined ? true : this.#afterOwed();
+    let claimed: boolean | Promise<boolean>;
     try {
-      const claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
-      if (claimed instanceof Promise) this.#willOwe(index);
-      return claimed;
+      claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
     } catch (error) {
-      this.break(error);
+      this.#broken ??= { error };
+      throw error;
+    }
+    if (!(claimed instanceof Promise)) return claimed;
+    this.#claimed ??= new Set();
+    this.#claimed.add(index);
+    return this.#claimLater(claimed);
+  }
+
+  async #afterOwed(): Promise<boolean> {
+    await this.#owed;
+    this.#requireWhole();
+    return true;
+  }
+
+  async #claimLater(claimed: Promise<boolean>): Promise<boolean> {
+    try {
+      const mine = await this.patiently(claimed);
+      // As a rule it is there with the claim.
+      if (this.#accepting !== undefined) await this.#accepting;
+      this.#requireWhole();
+      return mine;
+    } catch (error) {
+      this.#broken ??= { error };
       throw error;
     }
   }
 
-  #willOwe(index: number): void {
-    this.#claimed ??= new Set();
-    this.#claimed.add(index);
-  }
-
-  /** What has to be waited for besides a claim, before its call may start; as a rule it is there with the claim. */
-  get accepted(): Promise<void> | undefined {
-    return this.#accepted;
-  }
-
-  /** A write has failed. */
-  break(error: unknown): void {
-    this.#broken ??= { error };
-  }
-
-  /** @throws the first write that failed. */
-  requireWhole(): void {
+  #requireWhole(): void {
     if (this.#broken !== undefined) throw this.#broken.error;
   }
 
   note(index: number, callId: string, kind: JournalNote['kind'], data: JournalNote['data']): void {
-    const what = 'a note could not be recorded';
+    const failed = (error: unknown): void => this.#complain(error, 'a note could not be recorded', callId);
     try {
       const written = this.#journal.note(this.key(index), { kind, data, at: this.#settings.clock.now() });
-      if (written instanceof Promise) void this.#await(written, what, callId);
+      if (written instanceof Promise) written.catch(failed);
     } catch (error) {
-      this.#complain(error, what, callId);
+      failed(error);
     }
   }
 
   /** Resolves when it is on disk what a call will replace, with what is there now: before that, nothing is replaced. */
   async intend(index: number, intent: FileIntent): Promise<void> {
-    this.requireWhole();
+    this.#requireWhole();
+    const { clock } = this.#settings;
     try {
-      await noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now());
+      await this.patiently(noteIntent(this.#journal, this.key(index), intent, clock.now()));
     } catch (error) {
-      this.break(error);
+      this.#broken ??= { error };
       throw error;
     }
   }
 
-  finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): void {
-    const what = 'a result could not be recorded';
+  /**
+   * Records the answer of a call. True when it is on disk; false when it is not: then it is kept, and written as soon
+   * as the journal works again. Never throws or rejects.
+   */
+  finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): boolean | Promise<boolean> {
+    // There is no record that the answer could belong to.
+    if (!this.#isAccepted) return false;
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
-      if (!(written instanceof Promise)) return;
-      const onDisk = this.#await(written, what, call.id);
+      if (!(written instanceof Promise)) return true;
+      const onDisk = this.patiently(written).then(
+        () => true,
+        (error: unknown) => this.#keep(index, call, result, error),
+      );
       if (this.#claimed?.has(index) === true) this.#owed = onDisk;
+      return onDisk;
     } catch (error) {
-      this.#complain(error, what, call.id);
+      return this.#keep(index, call, result, error);
     }
   }
 
-  /** Whether everything of this batch is on disk, or is known not to be; else it is told when it is. */
-  isSettled(whenSettled: () => void): boolean {
-    if (this.#pending === 0) return true;
-    this.#onSettled = whenSettled;
+  #keep(index: number, call: Pick<ToolCall, 'id'>, result: ToolResult, error: unknown): false {
+    if (!this.#isAccepted) return false;
+    this.#complain(error, 'a result could not be recorded', call.id);
+    this.unrecorded.add(this.key(index), result, this.#settings.clock.now());
     return false;
   }
 
-  #await(written: Promise<unknown>, what: string, callId: string): Promise<void> {
-    this.#pending++;
-    return written.then(
-      () => this.#arrived(),
-      (error: unknown) => {
-        this.#complain(error, what, callId);
-        this.#arrived();
-      },
-    );
-  }
-
-  #acceptArrived(): void {
-    this.#accepted = undefined;
-    this.#arrived();
-  }
-
-  #arrived(): void {
-    this.#pending--;
-    if (this.#pending > 0) return;
-    this.#owed = undefined;
-    this.#onSettled?.();
+  /** Waits for the journal, but not for ever. @throws ToolError `journal_unavailable` when it does not answer. */
+  patiently<T>(work: Promise<T>): Promise<T> {
+    const limitMs = this.#settings.timeouts.default.ms;
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const giveUp = (): void =>
+        reject(new ToolError('journal_unavailable', `The journal did not answer within ${limitMs}ms.`));
+      let forget = systemClock.after(limitMs, giveUp);
+      const end = (): void => {
+        isOver = true;
+        forget();
+      };
+      work.then(
+        (value) => {
+          end();
+          resolve(value);
+        },
+        (error: unknown) => {
+          end();
+          reject(error);
+        },
+      );
+      void this.#stopped().then(() => {
+        if (isOver) return;
+        forget();
+        forget = systemClock.after(Math.min(limitMs, STOPPED_MS), giveUp);
+      });
+    });
   }
 
   // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.
   #complain(error: unknown, what: string, callId: string): void {
-    this.break(error);
+    this.#broken ??= { error };
     proven.delete(this.#journal);
-    const why = reasonOf(error);
-    this.#settings.logger.error({ batch: this.#batchId, callId, why }, what);
+    this.#settings.logger.error({ batch: this.#batchId, callId, why: reasonOf(error) }, what);
   }
 }
 
-const isOnDisk = (): boolean => true;
 const NOTHING = Object.freeze({});
 const NO_ANSWERS: readonly Acceptance[] = [];
 
-/** Journals whose last word was that they can be written. */
+/** Journals whose last write worked. */
 const proven = new WeakSet<Journal>();

@@ -92,6 +92,8 @@ export class Recovery {
    */
   async #isHeld(journal: Journal, call: CallRecord, living: LivingWorkers): Promise<boolean> {
     if (call.worker !== undefined || call.decision === undefined) return false;
+    // Siblings of the calls that wait were to run at once.
+    if (call.disposition !== 'requires_confirmation') return false;
     const last = (await journal.decisions(call.batchId)).at(-1);
     if (last?.data.why !== 'approval') return false;
     if (last.kind === 'wait') return true;

@@ -4,7 +4,7 @@ import type { ProbeContext } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { grantFiles } from '../execute/grant-files.js';
 import { Lease } from '../execute/lease.js';
-import { ownStrayErrors } from '../execute/stray-errors.js';
+import { runInScope } from '../execute/stray-errors.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
 
@@ -39,7 +39,7 @@ export async function runProbe(
   try {
     const verdict = await new Promise<unknown>((resolve, reject) => {
       forget = settings.clock.after(PROBE_MS, () => resolve('unknown'));
-      ownStrayErrors({ strayError: reject }, ask, ready, context).then(resolve, reject);
+      runInScope({ strayError: reject }, ask, ready, context).then(resolve, reject);
     });
     return verdict === 'applied' || verdict === 'not_applied' ? verdict : 'unknown';
   } catch (error) {

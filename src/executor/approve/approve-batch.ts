@@ -1,0 +1,234 @@
+import type { ShownFile } from '../../contract/approval.js';
+import type { RunOptions } from '../../contract/executor.js';
+import type { CallRecord } from '../../contract/journal.js';
+import type { JsonValue } from '../../contract/json.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import type { CallScope } from '../execute/stray-errors.js';
+import { replanner } from '../plan/judge-batch.js';
+import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
+import { attachToRecord } from '../record/attach.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { Recorder } from '../record/recorder.js';
+import { refuseReady } from '../record/refuse-ready.js';
+import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
+import { pending } from './pending-call.js';
+import { changedPaths, type Picture, takePicture } from './shown-files.js';
+
+export interface ApprovalParts {
+  readonly scope: BatchScope;
+  readonly options: RunOptions;
+  readonly recorder: Recorder | undefined;
+  /** As planned, in order. */
+  readonly judged: readonly JudgedCall[];
+  /** Places of the calls that need approval. */
+  readonly waiting: readonly number[];
+  readonly signal: AbortSignal;
+  readonly inner: CallScope;
+}
+
+/** Whom to ask. Null is consent in advance: the host program has decided that no question is asked. */
+export function approverOf(options: RunOptions, { settings }: BatchScope): RunOptions['approver'] {
+  return options.approver === undefined ? settings.approver : options.approver;
+}
+
+/**
+ * The one question about a batch, before any of it runs. With `defer` the calls that need approval are put off; their
+ * siblings run.
+ */
+export async function approveBatch(parts: ApprovalParts): Promise<JudgedCall[]> {
+  const { scope, options, recorder, judged, waiting } = parts;
+  const after = [...judged];
+  const approver = approverOf(options, scope);
+  if (options.defer === true && recorder !== undefined) {
+    await putOff(parts, recorder);
+    for (const index of waiting) after[index] = pending(ready(judged, index), scope.id);
+    return after;
+  }
+  if (approver === undefined || approver === null) {
+    for (const index of waiting) after[index] = unasked(ready(judged, index));
+    return after;
+  }
+  const asked = await Promise.all(waiting.map((index) => withPicture(ready(judged, index), scope)));
+  const answers = await ask(asked, approver, parts);
+  for (const [place, answer] of answers.entries()) after[waiting[place] as number] = answer.judged;
+  noteAnswers(answers, waiting, recorder);
+  return after;
+}
+
+/** What was shown is on record before the batch waits: consent that comes later is bound to it. */
+async function putOff({ scope, judged, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
+  for (const index of waiting) {
+    const { picture } = await withPicture(ready(judged, index), scope);
+    const shown = picture.shown.map(({ path, hash }) => ({ path, hash }));
+    recorder.note(index, ready(judged, index).call.id, 'asked', {
+      shown,
+      places: [...picture.places],
+    });
+  }
+  await recorder.defer();
+}
+
+/**
+ * Goes on with a deferred batch: its calls, planned again, are asked for, and what is approved is taken over. A call
+ * that has its answer keeps it. Where the question stays open, or a call is not any more what was shown and there is
+ * nobody to ask, the batch goes on waiting.
+ */
+export async function approveDeferred(
+  parts: ApprovalParts & { readonly recorder: Recorder },
+  records: readonly CallRecord[],
+): Promise<JudgedCall[]> {
+  const { scope, options, recorder, signal } = parts;
+  recorder.adopt(records);
+  const judged = parts.judged.map((call, index) => asRecorded(call, records[index], scope.id));
+  const open = judged.flatMap((call, index) => (call.kind === 'ready' ? [index] : []));
+  const asked = await Promise.all(open.map((index) => askedSince(ready(judged, index), index, parts)));
+  const approver = approverOf(options, scope);
+  const goOnWaiting = (): JudgedCall[] => {
+    // A call that the rules of now refuse keeps its record as it is.
+    const after: JudgedCall[] = judged.map((call) =>
+      call.kind === 'resolved' ? { ...call, recorded: true } : call,
+    );
+    for (const [place, { changed }] of asked.entries()) {
+      const index = open[place] as number;
+      after[index] = pending(ready(judged, index), scope.id, changed);
+    }
+    return after;
+  };
+  const isChanged = asked.some(({ changed }) => changed.length > 0);
+  if (approver === undefined || (approver === null && isChanged)) return goOnWaiting();
+  const after = [...judged];
+  for (const [place, { call }] of asked.entries()) after[open[place] as number] = call.ready;
+  const needed = open.filter(
+    (_, place) => approver !== null && asked[place]?.call.ready.needsApproval === true,
+  );
+  const questions = needed.map((index) => (asked[open.indexOf(index)] as (typeof asked)[number]).call);
+  const answers = approver === null ? [] : await ask(questions, approver, parts);
+  // Whoever leaves the question open has not decided.
+  if (signal.aborted || answers.some(isUnanswered)) return goOnWaiting();
+  for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.judged;
+  let isOurs: boolean;
+  try {
+    isOurs = await recorder.takeOver();
+  } catch (error) {
+    // Whether it was taken over is not known, and nothing may be recorded for it: whoever has it will.
+    scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');
+    return goOnWaiting();
+  }
+  if (!isOurs) return decidedElsewhere(judged, parts);
+  noteAnswers(answers, needed, recorder);
+  return after;
+}
+
+/** Another decision came first: what becomes of the calls there is the answer here too. */
+async function decidedElsewhere(judged: readonly JudgedCall[], parts: ApprovalParts): Promise<JudgedCall[]> {
+  const { scope, recorder } = parts;
+  const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
+  const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
+  const settled = (await recorder?.awaitOthers(known)) ?? known;
+  return judged.map((call, index) => (call.kind === 'ready' ? attachToRecord(call, settled[index]) : call));
+}
+
+function asRecorded(call: JudgedCall, record: CallRecord | undefined, batchId: string): JudgedCall {
+  if (record === undefined) return call;
+  // Another batch delivered it first, or it runs right now as a sibling of the calls that wait.
+  if (record.batchId !== batchId || (record.result === undefined && !waits(record))) {
+    return attachToRecord(call, { kind: 'known', key: record.key, record });
+  }
+  if (record.result === undefined) return call;
+  const { result, reason } = record;
+  return { kind: 'resolved', call: call.call, result, reason, effects: call.effects, recorded: true };
+}
+
+function waits({ state, disposition }: CallRecord): boolean {
+  return state === 'queued' && disposition === 'requires_confirmation';
+}
+
+/** A deferred call as it has to be asked for now, and which of its files are not what was shown. */
+async function askedSince(
+  planned: ReadyCall,
+  index: number,
+  { scope, recorder }: ApprovalParts,
+): Promise<{ readonly call: AskedCall; readonly changed: readonly string[] }> {
+  const { ready: call, picture } = await withPicture(planned, scope);
+  const notes = recorder === undefined ? [] : await scope.settings.journal?.notes(recorder.key(index));
+  const recorded = notes?.findLast(({ kind }) => kind === 'asked')?.data;
+  const before = readPicture(recorded, scope.deferred?.shown);
+  const changed = before === undefined ? [] : changedPaths(before, picture);
+  return {
+    call: changed.length === 0 ? { ready: call, picture } : askedAgain(call, picture, changed),
+    changed,
+  };
+}
+
+/** As it was recorded, but for what the caller says that the person saw. Undefined: nothing is known of it. */
+function readPicture(
+  recorded: Readonly<Record<string, JsonValue>> | undefined,
+  seen: readonly ShownFile[] | undefined,
+): Picture | undefined {
+  if (recorded === undefined) return undefined;
+  const shown = new Map(readShown(recorded.shown).map(({ path, hash }) => [path, hash]));
+  const places = readTexts(recorded.places);
+  for (const { path, hash } of seen ?? []) if (places.includes(path)) shown.set(path, hash.toLowerCase());
+  return { shown: [...shown].map(([path, hash]) => ({ path, hash })), places };
+}
+
+function readShown(value: JsonValue | undefined): readonly ShownFile[] {
+  const files = Array.isArray(value) ? value : [];
+  return files.flatMap((file) => {
+    if (typeof file !== 'object' || file === null || Array.isArray(file)) return [];
+    const { path, hash } = file as Readonly<Record<string, JsonValue>>;
+    return typeof path === 'string' && typeof hash === 'string' ? [{ path, hash }] : [];
+  });
+}
+
+function readTexts(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
+}
+
+async function withPicture(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
+  return { ready: call, picture: await takePicture(call, settings) };
+}
+
+async function ask(
+  asked: readonly AskedCall[],
+  approver: NonNullable<RunOptions['approver']>,
+  { scope, signal, inner }: ApprovalParts,
+): Promise<readonly ApprovedCall[]> {
+  const { settings, observer } = scope;
+  for (const { ready: call } of asked) observer?.approvalRequested(call);
+  const question = { approver, replan: replanner(settings), signal, settings, scope: inner };
+  const answers = await askApproval(asked, question);
+  for (const { judged, approved, reason } of answers)
+    observer?.approvalDecided(judged.call, approved, reason);
+  return answers;
+}
+
+/** Records what was decided about each call, and by whom. */
+function noteAnswers(
+  answers: readonly ApprovedCall[],
+  indexes: readonly number[],
+  recorder: Recorder | undefined,
+): void {
+  for (const [place, { judged, approved, reason, argsHash, by }] of answers.entries()) {
+    recorder?.note(indexes[place] as number, judged.call.id, 'approval', {
+      approved,
+      ...(by === undefined ? {} : { by }),
+      ...(argsHash === undefined ? {} : { argsHash, args: judged.call.args }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+}
+
+/** The question could not be put; that is no decision. */
+function isUnanswered({ judged }: ApprovedCall): boolean {
+  return judged.kind === 'resolved' && judged.result.error?.code === 'approval_unavailable';
+}
+
+function unasked(call: ReadyCall): JudgedCall {
+  const message = `${call.call.name} needs approval, and there is nobody to ask: ${call.reason.replace(/[.]+$/, '')}. Give an approver, or allow it by a rule.`;
+  return refuseReady(call, 'approval_unavailable', message);
+}
+
+function ready(judged: readonly JudgedCall[], index: number): ReadyCall {
+  return judged[index] as ReadyCall;
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { ShownFile } from '../../contract/approval.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import { placeEffects } from '../plan/place-effects.js';
+import type { EngineSettings } from '../settings.js';
+
+/** Read at a time. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** What a request is bound to besides its arguments: the files that it would change, as they were when it was shown. */
+export interface Picture {
+  /** Regular files; one that is not there is left out. */
+  readonly shown: readonly ShownFile[];
+  /** Where the declared effects lead, links followed. */
+  readonly places: readonly string[];
+}
+
+/** The files that a call would change as they are now. What cannot be read is left out, as it is not shown either. */
+export async function takePicture(ready: ReadyCall, settings: EngineSettings): Promise<Picture> {
+  const { effects, violation } = placeEffects(ready.declared, settings);
+  // A place that the sandbox refuses by now is none: the picture differs, and planning says why.
+  const places = violation === undefined ? placesOf(effects) : [];
+  const changed = effects.flatMap(({ effect: { kind }, at }) =>
+    at !== undefined && (kind === 'write' || kind === 'delete') ? [at] : [],
+  );
+  const shown: ShownFile[] = [];
+  for (const path of new Set(changed)) {
+    const hash = await hashOf(path, settings);
+    if (hash !== undefined) shown.push({ path, hash });
+  }
+  return { shown, places };
+}
+
+/** The paths whose picture is another one. */
+export function changedPaths(before: Picture, now: Picture): readonly string[] {
+  const changed = new Set<string>();
+  const was = new Map(before.shown.map(({ path, hash }) => [path, hash]));
+  const is = new Map(now.shown.map(({ path, hash }) => [path, hash]));
+  for (const path of [...was.keys(), ...is.keys()]) if (was.get(path) !== is.get(path)) changed.add(path);
+  for (const path of now.places) if (!before.places.includes(path)) changed.add(path);
+  for (const path of before.places) if (!now.places.includes(path)) changed.add(path);
+  return [...changed];
+}
+
+function placesOf(effects: readonly PlacedEffect[]): readonly string[] {
+  return [...new Set(effects.flatMap(({ at }) => (at === undefined ? [] : [at])))];
+}
+
+async function hashOf(path: string, settings: EngineSettings): Promise<string | undefined> {
+  const { files } = settings.sandbox.byCanonicalPath();
+  try {
+    const { type, size } = await files.stat(path);
+    if (type !== 'file') return undefined;
+    const hash = createHash('sha256');
+    for (let offset = 0; offset < size || offset === 0; offset += CHUNK_BYTES) {
+      const bytes = await files.read(path, { offset, length: CHUNK_BYTES });
+      hash.update(bytes);
+      if (bytes.length < CHUNK_BYTES) break;
+    }
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
+}

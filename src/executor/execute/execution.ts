@@ -1,0 +1,360 @@
+import type { MiddlewareContext } from '../../contract/middleware.js';
+import type { Executed, ToolResult } from '../../contract/result.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { systemClock } from '../../platform/clock.js';
+import { type CacheVisit, forgetReads, visitCache } from '../cache/cached-reads.js';
+import { adoptResult, markFinal } from '../record/adopt-result.js';
+import { finalize } from '../record/finalize.js';
+import { failure } from '../record/results.js';
+import type { CallParts } from './batch-scope.js';
+import type { Timed } from './deadlines.js';
+import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
+import { type Stop, stoppedOutcome } from './stop.js';
+import { type CallScope, runInScope } from './stray-errors.js';
+import { CallHandles } from './tool-context.js';
+
+/** How long a tool may take to return what it has, once it was told to stop. */
+const GRACE_MS = 50;
+/** The same while its commands are being killed. */
+const PROCESS_GRACE_MS = 2_500;
+/** What middleware gets on top, to unwind. */
+const UNWIND_MS = 100;
+
+/**
+ * One call from its start to its one answer.
+ *
+ * 1. There is exactly one answer, whatever the tool does: returns, throws, hangs, ignores its signal.
+ * 2. The step that answers cannot fail: a cache, a schema or a cleaner that breaks changes the answer, not that there
+ *    is one. Grace periods are measured by the system's own timers.
+ * 3. Once answered, no timer of its own is left and every handle of the tool is dead.
+ * 4. What the tool returns after the answer is recorded as late and changes nothing.
+ */
+export class Execution implements CallScope, Timed {
+  readonly timeoutMs: number;
+  readonly dueAt: number;
+  readonly queue: object | undefined;
+  readonly #parts: CallParts;
+  readonly #handles: CallHandles;
+  readonly #startedAt: number;
+  /** Takes the answer, where it comes later than `start` returns. */
+  #deliver: ((answer: ToolResult) => void) | undefined = undefined;
+  /** Takes the tool's result into the middleware; undefined where there is none. */
+  #handIn: ((result: ToolResult) => void) | undefined = undefined;
+  /** The tool's own result, before middleware. */
+  #own: ToolResult | undefined = undefined;
+  #clearGrace: (() => void) | undefined = undefined;
+  #clearUnwind: (() => void) | undefined = undefined;
+  #stop: Stop | undefined = undefined;
+  #visit: CacheVisit | undefined = undefined;
+  #toolStarted = false;
+  #toolDone = false;
+  #answer: ToolResult | undefined = undefined;
+
+  /** @param queue the queue in which the call has its turn. */
+  constructor(parts: CallParts, queue: object | undefined) {
+    this.#parts = parts;
+    this.queue = queue;
+    this.#handles = new CallHandles(parts);
+    this.#startedAt = parts.scope.settings.clock.monotonic();
+    this.timeoutMs = parts.timeoutMs;
+    this.dueAt = this.#startedAt + parts.timeoutMs;
+  }
+
+  get effects(): readonly PlacedEffect[] {
+    return this.#parts.ready.effects;
+  }
+
+  /** Starts the call; to be called once. A promise where the tool does not answer at once. Never throws or rejects. */
+  start(): ToolResult | Promise<ToolResult> {
+    if (this.#parts.scope.settings.middleware.length === 0) this.#startTool();
+    else this.#startMiddleware();
+    if (this.#answer !== undefined) return this.#answer;
+    return new Promise((resolve) => {
+      this.#deliver = resolve;
+    });
+  }
+
+  /** Tells the call to end. It is answered after a short grace, whether it listens or not. */
+  stop(stop: Stop): void {
+    if (this.#answer !== undefined || this.#stop !== undefined) return;
+    this.#stop = stop;
+    const graceMs = this.#handles.lease.processes > 0 ? PROCESS_GRACE_MS : GRACE_MS;
+    if (!this.#toolDone) {
+      this.#clearGrace = systemClock.after(graceMs, () => this.#settle(NOTHING_RETURNED));
+    }
+    if (this.#parts.scope.settings.middleware.length > 0) {
+      this.#clearUnwind = systemClock.after(graceMs + UNWIND_MS, () => this.#giveUpOnMiddleware());
+    }
+    this.#abort(stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe').error.message);
+  }
+
+  /** An error of the tool that escaped through a timer or a floating promise. */
+  strayError(error: unknown): void {
+    this.#log('tool threw outside of its call', error);
+    this.#settle(panic(error));
+  }
+
+  #startTool(): void {
+    const cached = this.#visitCache();
+    if (cached !== undefined) {
+      this.#toolDone = true;
+      this.#handles.close();
+      this.#own = cached;
+      this.#pass(cached);
+      return;
+    }
+    this.#toolStarted = true;
+    try {
+      const running: unknown = runInScope(this, runTool, this.#parts, this.#handles);
+      if (isThenable(running)) this.#follow(running);
+      else this.#returned(running);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #follow(running: PromiseLike<unknown>): void {
+    // A stranger's thenable may call back twice, or throw: a promise of our own does neither.
+    const promise = running instanceof Promise ? running : runInScope(this, follow, running);
+    promise.then(
+      (value: unknown) => this.#returned(value),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  #returned(value: unknown): void {
+    try {
+      const outcome = fromReturn(value, this.#parts.ready.tool);
+      if (!(outcome instanceof Promise)) {
+        this.#settle(outcome);
+        return;
+      }
+      outcome.then(
+        (checked) => this.#settle(checked),
+        (error: unknown) => this.#failed(error),
+      );
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#log('tool threw', error);
+    this.#settle(fromThrow(error, this.#parts.ready.call.name));
+  }
+
+  /** The tool has come to its end; the first time counts. */
+  #settle(outcome: Outcome): void {
+    if (this.#answer !== undefined) {
+      this.#toolDone = true;
+      if (outcome !== NOTHING_RETURNED) this.#recordLate(outcome);
+      return;
+    }
+    // Between the tool's end and the answer, what it does further changes neither.
+    if (this.#toolDone) return;
+    this.#toolDone = true;
+    this.#clearGrace?.();
+    this.#handles.close();
+    const own = this.#result(outcome);
+    this.#own = own;
+    this.#updateCache(own);
+    if (this.#handles.lease.processes > 0) this.#endProcesses(own);
+    else this.#pass(own);
+  }
+
+  #recordLate(outcome: Outcome): void {
+    const { recorder, index, ready } = this.#parts;
+    void recorder?.finish(index, ready.call, this.#finalized(outcome));
+  }
+
+  // The tool has not waited for its commands, or they are being killed: they end before the call has its answer.
+  #endProcesses(own: ToolResult): void {
+    this.#clearGrace = systemClock.after(PROCESS_GRACE_MS, () => this.#pass(own));
+    void this.#handles.lease.idle().then(() => this.#pass(own));
+    this.#abort('the call is answered');
+  }
+
+  #pass(own: ToolResult): void {
+    this.#clearGrace?.();
+    if (this.#parts.scope.settings.middleware.length === 0) this.#finish(own);
+    else this.#handIn?.(own);
+  }
+
+  #finish(result: ToolResult): void {
+    if (this.#answer !== undefined) return;
+    this.#answer = result;
+    this.#clearGrace?.();
+    this.#clearUnwind?.();
+    if (!this.#toolDone) {
+      this.#handles.close();
+      this.#abort('the call is answered');
+    }
+    this.#deliver?.(result);
+  }
+
+  /** Runs the tool inside the middleware, the first outermost (A018). */
+  #startMiddleware(): void {
+    const { ready, scope } = this.#parts;
+    const { middleware, logger } = scope.settings;
+    const handles = this.#handles;
+    const context: MiddlewareContext = {
+      conversation: scope.conversation,
+      effects: ready.declared,
+      risk: ready.risk,
+      get signal() {
+        return handles.signal;
+      },
+      dryRun: scope.dryRun,
+      logger,
+    };
+    const enter = async (depth: number): Promise<ToolResult> => {
+      const layer = middleware[depth];
+      if (layer === undefined) return this.#toolResult();
+      const next = onlyOnce(() => enter(depth + 1));
+      // Calls that middleware makes itself do not wait behind this one; its errors stay the host program's own.
+      const inner: CallScope = { queue: this.queue };
+      return this.#adopt(await runInScope(inner, layer, ready.call, context, next));
+    };
+    enter(0).then(
+      (result) => this.#finish(result),
+      (error: unknown) => {
+        this.#log('middleware threw', error);
+        this.#finish(this.#result(middlewarePanic(error, this.#executedSoFar())));
+      },
+    );
+  }
+
+  #toolResult(): Promise<ToolResult> {
+    return new Promise((resolve) => {
+      this.#handIn = (result) => resolve(markFinal(result));
+      if (this.#stop === undefined && this.#answer === undefined) this.#startTool();
+      else this.#settle(NOTHING_RETURNED);
+    });
+  }
+
+  #giveUpOnMiddleware(): void {
+    const { output: text, metadata } = this.#own ?? NOTHING_SAID;
+    this.#finish(this.#result({ ...NOTHING_RETURNED, text, metadata }));
+  }
+
+  #adopt(result: unknown): ToolResult {
+    if (this.#stop !== undefined && !this.#toolStarted) return this.#result(NOTHING_RETURNED);
+    const { ready, scope } = this.#parts;
+    return adoptResult(result, { ready, scope, executed: this.#executedSoFar(), own: this.#own });
+  }
+
+  #executedSoFar(): Executed {
+    if (!this.#toolStarted) return 'no';
+    return this.#toolDone && this.#stop === undefined ? 'yes' : 'maybe';
+  }
+
+  #result(outcome: Outcome): ToolResult {
+    return this.#finalized(this.#stop === undefined ? outcome : this.#stopped(this.#stop, outcome));
+  }
+
+  // What the tool returned before it was stopped is kept; the error says that it was stopped.
+  #stopped(stop: Stop, outcome: Outcome): Outcome {
+    const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, this.#toolStarted ? 'maybe' : 'no');
+    return { ...outcome, error };
+  }
+
+  #finalized(outcome: Outcome): ToolResult {
+    const { ready, scope } = this.#parts;
+    const elapsed = scope.settings.clock.monotonic() - this.#startedAt;
+    try {
+      return finalize(outcome, ready, scope, elapsed);
+    } catch (error) {
+      this.#log('a result could not be cleaned', error);
+    }
+    try {
+      return finalize(unusable(outcome, ready.tool, new Error('no JSON')), ready, scope, elapsed);
+    } catch {
+      // Whatever cleans results is broken: what was not cleaned is not shown.
+      const executed = outcome.error?.executed ?? 'yes';
+      const message = `${ready.call.name} ended, and its result could not be read.`;
+      return failure(ready.call, outcome.error?.code ?? 'execution_failed', message, executed);
+    }
+  }
+
+  #visitCache(): ToolResult | undefined {
+    const { cache } = this.#parts.scope.settings;
+    if (cache === null) return undefined;
+    return this.#useCache(() => {
+      this.#visit = visitCache(cache, this.#parts);
+      return this.#visit?.cached;
+    });
+  }
+
+  #updateCache(own: ToolResult): void {
+    const { cache } = this.#parts.scope.settings;
+    if (cache === null) return;
+    this.#useCache(() => {
+      this.#visit?.keep(own);
+      forgetReads(cache, this.#parts);
+    });
+  }
+
+  // A cache that breaks costs the call its speed and nothing else.
+  #useCache<T>(use: () => T): T | undefined {
+    try {
+      return use();
+    } catch (error) {
+      this.#log('the cache failed', error);
+      return undefined;
+    }
+  }
+
+  // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
+  #abort(message: string): void {
+    runInScope(this, abort, this.#handles, message);
+  }
+
+  #log(what: string, error: unknown): void {
+    const { call } = this.#parts.ready;
+    const data = { callId: call.id, tool: call.name, stack: stackOf(error) };
+    this.#parts.scope.settings.logger.warn(data, what);
+  }
+}
+
+/** The outcome of a tool that was stopped and never came back. */
+const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true });
+const NOTHING_SAID = { output: '', metadata: {} };
+
+/** The one place where a tool is run. */
+function runTool({ ready: { tool, parsed } }: CallParts, { context }: CallHandles): unknown {
+  return tool.execute(parsed, context);
+}
+
+function follow(running: PromiseLike<unknown>): Promise<unknown> {
+  return Promise.resolve(running);
+}
+
+function abort(handles: CallHandles, message: string): void {
+  handles.abort(new Error(message));
+}
+
+function onlyOnce(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
+  let used = false;
+  return () => {
+    const result = used
+      ? Promise.reject(new ToolError('tool_panicked', 'next() was called twice: a call runs once.'))
+      : next();
+    used = true;
+    // Middleware that does not wait for it must not end the process.
+    result.catch(() => {});
+    return result;
+  };
+}
+
+function middlewarePanic(error: unknown, executed: Executed): Outcome {
+  const outcome = panic(error);
+  const message = outcome.error?.message.replace(/^Tool/, 'Middleware') ?? 'Middleware panicked';
+  return { ...outcome, error: { code: 'tool_panicked', message, executed } };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}

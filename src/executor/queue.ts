@@ -1,0 +1,102 @@
+import type { Covers, PlacedEffect } from '../effects/conflicts.js';
+import { conflicts } from '../effects/conflicts.js';
+
+/**
+ * The order of conflicting calls in one conversation, across batches that run at the same time.
+ *
+ * 1. Batches are in order of arrival. A call waits for every call of an earlier batch that it conflicts with and that
+ *    has no answer yet; what an earlier batch will touch is unknown until it is planned, so that all wait for it.
+ * 2. A call also waits for a conflicting call of a later batch while that one executes.
+ * 3. A call that executes never waits, so that no two calls wait for each other.
+ * 4. The order inside a batch is the batch's own affair.
+ */
+export class ConversationQueue {
+  readonly #covers: Covers;
+  #first: QueuedBatch | undefined;
+  #last: QueuedBatch | undefined;
+
+  constructor(covers: Covers) {
+    this.#covers = covers;
+  }
+
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  enter(batch: QueuedBatch): void {
+    batch.earlier = this.#last;
+    if (this.#last === undefined) this.#first = batch;
+    else this.#last.later = batch;
+    this.#last = batch;
+  }
+
+  leave(batch: QueuedBatch): void {
+    if (batch.earlier === undefined) this.#first = batch.later;
+    else batch.earlier.later = batch.later;
+    if (batch.later === undefined) this.#last = batch.earlier;
+    else batch.later.earlier = batch.earlier;
+    batch.changed();
+  }
+
+  /** Resolves when it is the call's turn, or the batch was told to stop; undefined where it is already. */
+  turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> | undefined {
+    if (batch.earlier === undefined && batch.later === undefined) return undefined;
+    const blocker = this.#blockerOf(batch, effects);
+    return blocker === undefined ? undefined : this.#wait(batch, effects, blocker);
+  }
+
+  async #wait(batch: QueuedBatch, effects: readonly PlacedEffect[], first: QueuedBatch): Promise<void> {
+    let blocker: QueuedBatch | undefined = first;
+    while (blocker !== undefined && !batch.isStopped) {
+      await Promise.race([blocker.nextChange, batch.stopped]);
+      blocker = batch.isStopped ? undefined : this.#blockerOf(batch, effects);
+    }
+  }
+
+  /** The nearest batch that holds this call up: those farther away are looked at once that one is out of the way. */
+  #blockerOf(batch: QueuedBatch, effects: readonly PlacedEffect[]): QueuedBatch | undefined {
+    if (effects.length === 0) return undefined;
+    const clash = (other: readonly PlacedEffect[]): boolean => conflicts(effects, other, this.#covers);
+    for (let other = batch.earlier; other !== undefined; other = other.earlier) {
+      if (other.holdsUp(clash, 'unanswered')) return other;
+    }
+    for (let other = batch.later; other !== undefined; other = other.later) {
+      if (other.holdsUp(clash, 'executing')) return other;
+    }
+    return undefined;
+  }
+}
+
+/** What the queue has to know of a batch. */
+export abstract class QueuedBatch {
+  earlier: QueuedBatch | undefined = undefined;
+  later: QueuedBatch | undefined = undefined;
+  #change: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined = undefined;
+
+  /** Whether a call of this batch that is not answered (or: that executes) touches what `clash` says. */
+  abstract holdsUp(
+    clash: (effects: readonly PlacedEffect[]) => boolean,
+    calls: 'unanswered' | 'executing',
+  ): boolean;
+  abstract readonly isStopped: boolean;
+  /** Resolves when the batch is told to stop. */
+  abstract readonly stopped: Promise<void>;
+
+  /** Resolves at the next change that may let another batch go on. */
+  get nextChange(): Promise<void> {
+    if (this.#change === undefined) {
+      let resolve = (): void => {};
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#change = { promise, resolve };
+    }
+    return this.#change.promise;
+  }
+
+  /** A call was answered, or the batch was planned. */
+  changed(): void {
+    this.#change?.resolve();
+    this.#change = undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import type { RunOptions } from '../../contract/executor.js';
+import type { Acceptance } from '../../contract/journal.js';
+import { isToolError } from '../../errors/tool-error.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import type { JudgedCall } from '../plan/judged-call.js';
+import type { Recovery } from '../recover/recovery.js';
+import { attaches } from '../run-options.js';
+import { attachToRecord } from './attach.js';
+import type { Recorder } from './recorder.js';
+import { refuseReady } from './refuse-ready.js';
+
+interface Accepting {
+  readonly scope: BatchScope;
+  readonly options: RunOptions;
+  readonly recorder: Recorder;
+  readonly recovery: Pick<Recovery, 'ensure'>;
+}
+
+/**
+ * Records a batch whole, before any of it may have an effect. A call that was delivered before is answered from the
+ * journal, or as it is answered where it runs now; where nothing can be recorded, nothing runs. Never rejects.
+ */
+export function acceptBatch(
+  judged: readonly JudgedCall[],
+  parts: Accepting,
+): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+  const { scope, options, recorder, recovery } = parts;
+  const settled = recovery.ensure();
+  if (settled !== undefined || options.again === true || recorder.unrecorded.size > 0) {
+    return acceptAfter(settled, judged, parts);
+  }
+  try {
+    const accepted = accept(judged, recorder, attaches(options));
+    if (!(accepted instanceof Promise)) return accepted;
+    return accepted.catch((error: unknown) => refuseUnrecorded(judged, scope, error));
+  } catch (error) {
+    return refuseUnrecorded(judged, scope, error);
+  }
+}
+
+/** What has to come first: recovery, answers that could not be recorded, and what a crash left half done. */
+async function acceptAfter(
+  settled: Promise<void> | undefined,
+  judged: readonly JudgedCall[],
+  { scope, options, recorder }: Accepting,
+): Promise<readonly JudgedCall[]> {
+  try {
+    if (settled !== undefined) await recorder.patiently(settled);
+    if (recorder.unrecorded.size > 0) await recorder.patiently(recorder.unrecorded.flush());
+    // What waits for the person after a crash holds its conversation also against running again.
+    const isNamedAgain = options.again === true && options.conversation !== undefined;
+    const attach = isNamedAgain ? await recorder.patiently(isHeld(scope)) : attaches(options);
+    return await accept(judged, recorder, attach);
+  } catch (error) {
+    return refuseUnrecorded(judged, scope, error);
+  }
+}
+
+async function isHeld({ conversation, settings: { journal } }: BatchScope): Promise<boolean> {
+  for (const { id } of (await journal?.batches({ conversation, waiting: true })) ?? []) {
+    const last = (await journal?.decisions(id))?.at(-1);
+    if (last?.kind === 'wait' && last.data.why !== 'approval') return true;
+  }
+  return false;
+}
+
+function accept(
+  judged: readonly JudgedCall[],
+  recorder: Recorder,
+  attach: boolean,
+): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+  const answers = recorder.accept(attach, judged);
+  if (answers instanceof Promise) {
+    return answers.then((given) => attachAll(judged, recorder, attach, given));
+  }
+  return attachAll(judged, recorder, attach, answers);
+}
+
+function attachAll(
+  judged: readonly JudgedCall[],
+  recorder: Recorder,
+  attach: boolean,
+  answers: readonly Acceptance[],
+): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+  if (!attach) return judged;
+  const attached = (settled: readonly Acceptance[]): readonly JudgedCall[] =>
+    judged.map((call, index) => attachToRecord(call, settled[index]));
+  const others = recorder.awaitOthers(answers);
+  return others === undefined ? attached(answers) : others.then(attached);
+}
+
+/** Nothing runs that could not be accounted for. */
+export function refuseUnrecorded(
+  judged: readonly JudgedCall[],
+  { id, settings }: BatchScope,
+  error: unknown,
+): readonly JudgedCall[] {
+  const why = isToolError(error) ? error.message : String(error);
+  settings.logger.error({ batch: id, why }, 'journal unavailable');
+  return judged.map((call) =>
+    call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', `Nothing was run: ${why}`) : call,
+  );
+}

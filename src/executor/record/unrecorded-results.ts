@@ -1,0 +1,99 @@
+import type { CallKey, Journal } from '../../contract/journal.js';
+import type { ToolResult } from '../../contract/result.js';
+import { idleClock } from '../../platform/clock.js';
+
+/** Pauses between attempts to write, in milliseconds: each twice as long as the one before it. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+interface Unrecorded {
+  readonly result: ToolResult;
+  readonly at: number;
+}
+
+/**
+ * Answers that were given and could not be recorded. They are written as soon as the journal works again; until then a
+ * second delivery of the call gets the same answer from here.
+ */
+export class UnrecordedResults {
+  readonly #journal: Journal;
+  readonly #results = new Map<CallKey, Unrecorded>();
+  #flushing: Promise<void> | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+  #forgetTimer: (() => void) | undefined;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  get size(): number {
+    return this.#results.size;
+  }
+
+  of(key: CallKey): ToolResult | undefined {
+    return this.#results.get(key)?.result;
+  }
+
+  add(key: CallKey, result: ToolResult, at: number): void {
+    this.#results.set(key, { result, at });
+    this.#tryLater();
+  }
+
+  /** Tries to write all of them, once. Never rejects. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = undefined;
+      if (this.#results.size > 0) this.#tryLater();
+      else this.#pauseMs = FIRST_PAUSE_MS;
+    });
+    return this.#flushing;
+  }
+
+  /** Stops trying: what is left is for recovery. */
+  end(): void {
+    this.#forgetTimer?.();
+    this.#forgetTimer = undefined;
+  }
+
+  async #write(): Promise<void> {
+    for (const [key, { result, at }] of [...this.#results]) {
+      try {
+        await this.#journal.finish(key, result, at);
+        this.#results.delete(key);
+      } catch {
+        // The journal may not know the call at all: its batch could not be recorded. Then there is nothing to write to.
+        if ((await this.#isUnknown(key)) === true) this.#results.delete(key);
+      }
+    }
+  }
+
+  async #isUnknown(key: CallKey): Promise<boolean | undefined> {
+    try {
+      return (await this.#journal.call(key)) === undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #tryLater(): void {
+    if (this.#forgetTimer !== undefined) return;
+    // Its timers do not keep a program alive that has nothing else to do.
+    this.#forgetTimer = idleClock.after(this.#pauseMs, () => {
+      this.#forgetTimer = undefined;
+      void this.flush();
+    });
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+  }
+}
+
+const unrecorded = new WeakMap<Journal, UnrecordedResults>();
+
+/** Those of all executors that share this journal. */
+export function unrecordedResultsOf(journal: Journal): UnrecordedResults {
+  let results = unrecorded.get(journal);
+  if (results === undefined) {
+    results = new UnrecordedResults(journal);
+    unrecorded.set(journal, results);
+  }
+  return results;
+}
