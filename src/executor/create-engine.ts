@@ -25,7 +25,7 @@ import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { shieldClock, shieldLogger } from './record/shields.js';
+import { shieldLogger } from './record/shields.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
@@ -73,7 +73,6 @@ class CallEngine implements Engine {
     this.#settings = {
       ...settings,
       logger: shieldLogger(settings.logger),
-      clock: shieldClock(settings.clock),
     };
     this.#onClose = onClose;
     this.#recovery = new Recovery(this.#settings);

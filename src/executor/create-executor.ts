@@ -24,6 +24,7 @@ import {
   TIMEOUT_RULES,
 } from './executor-options.js';
 import { LazyExecutor } from './lazy-executor.js';
+import { shieldClock } from './record/shields.js';
 import type { Settled } from './settled.js';
 
 /**
@@ -38,7 +39,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
 }
 
 function settle(options: ExecutorOptions): Settled {
-  const { clock = systemClock } = options;
+  const clock = shieldClock(options.clock ?? systemClock);
   return {
     registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
@@ -57,7 +58,7 @@ function settle(options: ExecutorOptions): Settled {
     maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
     journal: settleJournal(options.journal),
     outputs: outputsBeside(options.journal),
-    cache: settleCache(options),
+    cache: settleCache(options, clock),
     clock,
     logger: options.logger ?? SILENT,
     createId: createIds(clock),
@@ -96,9 +97,9 @@ function settlePolicy(policy: ExecutorOptions['policy'] = {}): Settled['policy']
   return 'decide' in policy ? policy : compilePolicy(policy);
 }
 
-function settleCache({ cache, clock }: ExecutorOptions): Settled['cache'] {
+function settleCache({ cache }: ExecutorOptions, clock: Clock): Settled['cache'] {
   if (cache === false) return null;
-  return new LruResultCache(settleOptions('cache', cache, CACHE_RULES), clock ?? systemClock);
+  return new LruResultCache(settleOptions('cache', cache, CACHE_RULES), clock);
 }
 
 function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
