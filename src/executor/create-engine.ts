@@ -10,11 +10,12 @@ import type {
   UndoOptions,
   UndoReport,
 } from '../contract/executor.js';
-import type { DecisionKind } from '../contract/journal.js';
+import type { DecisionKind, Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
+import { systemClock } from '../platform/clock.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
@@ -26,6 +27,7 @@ import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { shieldLogger } from './record/shields.js';
+import { unrecordedResultsOf } from './record/unrecorded-results.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
@@ -47,6 +49,21 @@ export interface Engine extends Omit<Executor, 'definitions' | 'cache'> {
  */
 export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Engine {
   return new CallEngine(settings, onClose);
+}
+
+/** How long answers that could not be recorded are tried once more. */
+const LAST_TRY_MS = 2_000;
+
+async function closeRecords(journal: Journal): Promise<void> {
+  const unrecorded = unrecordedResultsOf(journal);
+  if (unrecorded.size === 0) return;
+  let forget = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    forget = systemClock.after(LAST_TRY_MS, resolve);
+  });
+  await Promise.race([unrecorded.flush(), late]);
+  forget();
+  unrecorded.end();
 }
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
@@ -191,6 +208,8 @@ class CallEngine implements Engine {
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
+    const { journal } = this.#settings;
+    if (journal !== null) await closeRecords(journal);
     await this.#onClose();
   }
 
