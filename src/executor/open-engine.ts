@@ -10,8 +10,10 @@ import type {
   RunCommand,
 } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
+import { ToolError } from '../errors/tool-error.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
 import { createByteRedactor } from '../output/create-byte-redactor.js';
+import { systemClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';
@@ -67,12 +69,38 @@ export async function openEngine(settled: Settled): Promise<Engine> {
     isProcessAlive,
     onStrayError,
   };
-  return createEngine(settings, async () => {
-    await shells.close();
-    await commands.close();
-    await outputs.close();
-    await close();
-  });
+  return createEngine(settings, () =>
+    closeAll([() => shells.close(), () => commands.close(), () => outputs.close(), close]),
+  );
+}
+
+/** How long one part of an executor may take to close. */
+const CLOSING_MS = 10_000;
+
+/**
+ * Closes every part, in order, also where one before it fails or never ends.
+ * @throws the first failure; ToolError `execution_failed` for a part that does not end in time.
+ */
+async function closeAll(parts: readonly (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of parts) {
+    let forget = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      forget = systemClock.after(CLOSING_MS, () =>
+        reject(
+          new ToolError('execution_failed', `A part of the executor did not close within ${CLOSING_MS}ms.`),
+        ),
+      );
+    });
+    try {
+      await Promise.race([close(), late]);
+    } catch (error) {
+      failures.push(error);
+    } finally {
+      forget();
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** What all commands of an executor are kept in. */

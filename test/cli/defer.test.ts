@@ -33,7 +33,7 @@ async function putOff(): Promise<string> {
 }
 
 describe('toolexec run --defer', () => {
-  it('runs nothing, answers in kind that it waits, and exits 4', async () => {
+  it('runs nothing that needs approval, answers in kind that it waits, and exits 4', async () => {
     const { code, stdout, stderr } = await command.run(['run', response, '--defer', '--json']);
     expect(code).toBe(4);
     const { content } = JSON.parse(stdout);
@@ -171,15 +171,15 @@ describe('toolexec approve', () => {
     expect(existsSync(join(elsewhere, 'one.txt'))).toBe(false);
   });
 
-  it('holds its conversation also against --again', async () => {
+  it('blocks no other call of its conversation; exit 4 says that something still waits', async () => {
     await putOff();
     const other = command.json('other.json', {
       id: 'x',
       name: 'write_file',
       args: { path: 'other.txt', content: '' },
     });
-    const { code } = await command.run(['run', other, '--conversation', 'thread-7', '--again', '--yes']);
-    expect([code, there('other.txt')]).toEqual([4, false]);
+    const { code } = await command.run(['run', other, '--conversation', 'thread-7', '--yes']);
+    expect([code, there('other.txt')]).toEqual([4, true]);
   });
 });
 

@@ -19,12 +19,21 @@ export function chooseApprover(
   stdio: Stdio,
   env: Readonly<Record<string, string | undefined>>,
 ): Approver | undefined {
-  if (consent.yes === true) return () => ({ kind: 'approve_all' });
+  if (consent.yes === true) return inAdvance(() => ({ kind: 'approve_all' }));
   if (consent.deny === true) return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)' });
-  if (consent.approve !== undefined) return approveThese(consent.approve);
+  if (consent.approve !== undefined) return inAdvance(approveThese(consent.approve));
   // Who does not see the question cannot answer it.
   if (!stdio.stderr.isTerminal || isAutomated(env)) return undefined;
   return createPersonApprover(stdio.stderr, createPalette(true, env));
+}
+
+/** Consent that was given in advance is none to files that have changed since they were shown. */
+function inAdvance(approver: Approver): Approver {
+  return (requests, options) => {
+    const changed = requests.flatMap((request) => request.changed ?? []);
+    if (changed.length === 0) return approver(requests, options);
+    throw new Error(`changed since it was shown: ${changed.join(', ')}.`);
+  };
 }
 
 function approveThese(ids: readonly string[]): Approver {

@@ -29,6 +29,8 @@ export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Prom
 export interface AskedCall {
   readonly ready: ReadyCall;
   readonly picture: Picture;
+  /** Files that are not any more what an earlier request for the call was shown with. */
+  readonly changed?: readonly string[];
 }
 
 export interface Question {
@@ -88,7 +90,7 @@ async function checkPicture(answer: ApprovedCall, question: Question): Promise<A
 /** A call whose files have changed since it was shown: it is asked for also where the policy would not ask. */
 export function askedAgain(ready: ReadyCall, picture: Picture, changed: readonly string[]): AskedCall {
   const reason = `${ready.reason}; changed since it was shown: ${changed.join(', ')}`;
-  return { ready: ready.asking(true, reason), picture };
+  return { ready: ready.asking(true, reason), picture, changed };
 }
 
 async function askOnce(asked: readonly AskedCall[], question: Question): Promise<readonly ApprovedCall[]> {
@@ -118,7 +120,7 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
 }
 
-export function toRequest({ ready, picture }: AskedCall): ApprovalRequest {
+export function toRequest({ ready, picture, changed }: AskedCall): ApprovalRequest {
   return {
     callId: ready.call.id,
     toolName: ready.call.name,
@@ -128,6 +130,7 @@ export function toRequest({ ready, picture }: AskedCall): ApprovalRequest {
     effects: shownEffects(ready),
     reason: ready.reason,
     shown: picture.shown,
+    ...(changed === undefined ? {} : { changed }),
   };
 }
 

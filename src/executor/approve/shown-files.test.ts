@@ -174,6 +174,7 @@ describe('a deferred request', () => {
       ['edit', sha256('old, edited\n')],
       ['create', undefined],
     ]);
+    expect(asked.map(({ changed }) => changed)).toEqual([[join(root, 'a.txt')], undefined]);
     expect(asked[0]?.reason).toContain('changed since it was shown');
     expect(content()).toBe('new, edited\n');
   });
