@@ -108,6 +108,22 @@ export interface ConversationMessage {
   readonly at: number;
 }
 
+/** Something that a conversation knows, for the processes that come later; under one key the newest stands. */
+export interface ConversationFact {
+  readonly key: string;
+  /** Small: it is kept whole, in the same row. */
+  readonly value: JsonValue;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface RecalledFacts {
+  /** One a key, in the order in which they were remembered. */
+  readonly facts: readonly ConversationFact[];
+  /** Give it to the next `recall` to get only what was remembered since. Opaque; it means something to this journal. */
+  readonly mark: number;
+}
+
 /** What happened in a conversation, in order. */
 export type ConversationEntry =
   | ({ readonly kind: 'message' } & ConversationMessage)
@@ -200,6 +216,11 @@ export interface Journal {
   decide(batchId: string, decision: BatchDecision): Awaitable<boolean>;
   /** Adds to a conversation, behind all that is recorded of it so far. */
   message(conversation: string, message: ConversationMessage): Awaitable<void>;
+  /**
+   * Adds to what a conversation knows. A value that stands already is not written again.
+   * Left out, as `recall` is then: what a conversation has read is known to one process only.
+   */
+  remember?(conversation: string, facts: readonly ConversationFact[]): Awaitable<void>;
   /** The answer, from any state. */
   finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
   /** Everything asked for so far, durable. */
@@ -224,6 +245,8 @@ export interface Journal {
   batches(filter?: BatchFilter): Awaitable<readonly BatchRecord[]>;
   /** A conversation's messages and batches, oldest first. */
   history(conversation: string): Awaitable<readonly ConversationEntry[]>;
+  /** What a conversation knows; with a mark, at least what was remembered since. */
+  recall?(conversation: string, since?: number): Awaitable<RecalledFacts>;
   /**
    * Whether nobody else has these records open at this moment: who has begun a call and is not seen from here is dead
    * then. Left out: it cannot tell.

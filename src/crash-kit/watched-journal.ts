@@ -4,6 +4,7 @@ import type {
   BatchEntry,
   BatchFilter,
   CallKey,
+  ConversationFact,
   ConversationMessage,
   Journal,
   JournalNote,
@@ -85,6 +86,14 @@ export class WatchedJournal implements Journal {
     );
   }
 
+  async remember(conversation: string, facts: readonly ConversationFact[]): Promise<void> {
+    await this.step(
+      'remember',
+      () => this.inner.remember?.(conversation, facts),
+      () => ({ op: 'other' }),
+    );
+  }
+
   finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
     return this.step(
       'finish',
@@ -103,6 +112,8 @@ export class WatchedJournal implements Journal {
   decisions = (batchId: string) => this.inner.decisions(batchId);
   batches = (filter?: BatchFilter) => this.inner.batches(filter);
   history = (conversation: string) => this.inner.history(conversation);
+  recall = (conversation: string, since?: number) =>
+    this.inner.recall?.(conversation, since) ?? { facts: [], mark: 0 };
   close = (): Awaitable<void> => this.inner.close();
 
   private async step<T>(

@@ -13,6 +13,7 @@ export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
   batch_notes: 'number',
   messages: 'number',
   prunes: 'number',
+  facts: 'number',
 };
 
 /** Columns that a later version added: the chain covers them where they hold something. */
@@ -54,6 +55,7 @@ const CHAINED: readonly ChainedTable[] = [
   'batch_notes',
   'messages',
   'prunes',
+  'facts',
 ];
 
 /** A driver gives nothing else; what it might is text. */

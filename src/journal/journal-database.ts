@@ -20,7 +20,8 @@ export type ChainedTable =
   | 'notes'
   | 'batch_notes'
   | 'messages'
-  | 'prunes';
+  | 'prunes'
+  | 'facts';
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 

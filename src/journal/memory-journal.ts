@@ -9,9 +9,11 @@ import type {
   CallPage,
   CallRecord,
   ConversationEntry,
+  ConversationFact,
   ConversationMessage,
   Journal,
   JournalNote,
+  RecalledFacts,
   Worker,
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
@@ -22,6 +24,7 @@ import { lateNote } from './late-note.js';
 import { MemoryBatches } from './memory-batches.js';
 import { type MemoryBatch, MemoryCall } from './memory-call.js';
 import { filterBatches, MemoryContents } from './memory-contents.js';
+import { MemoryFacts } from './memory-facts.js';
 
 export interface MemoryJournalOptions {
   /** Calls of finished batches that are kept; the oldest batches go first. Default 1,000. */
@@ -53,6 +56,7 @@ class MemoryJournal implements Journal {
   private closed = false;
   private readonly batchesKept: MemoryBatches;
   private readonly contents: MemoryContents;
+  private readonly facts = new MemoryFacts();
 
   constructor(capacity: number) {
     this.batchesKept = new MemoryBatches(capacity);
@@ -174,6 +178,16 @@ class MemoryJournal implements Journal {
     this.contents.send(conversation, message, this.batchesKept.count);
   }
 
+  remember(conversation: string, facts: readonly ConversationFact[]): void {
+    if (this.closed) throw journalIsClosed('remember facts');
+    this.facts.add(conversation, facts);
+  }
+
+  recall(conversation: string, since?: number): RecalledFacts {
+    if (this.closed) throw journalIsClosed('recall facts');
+    return this.facts.recall(conversation, since);
+  }
+
   sync(): void {
     if (this.closed) throw journalIsClosed('write what is pending');
   }
@@ -246,6 +260,7 @@ class MemoryJournal implements Journal {
     this.closed = true;
     this.batchesKept.clear();
     this.contents.clear();
+    this.facts.clear();
   }
 }
 

@@ -150,4 +150,15 @@ export const MIGRATIONS: readonly string[] = [
     pruned_at REAL NOT NULL
   ) STRICT;
   `,
+  `
+  -- What conversations know, for later processes: under one key the newest row stands. value is JSON.
+  CREATE TABLE facts (
+    number INTEGER PRIMARY KEY,
+    conversation TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    remembered_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX facts_by_key ON facts (conversation, key);
+  `,
 ];

@@ -4,8 +4,10 @@ import type {
   BatchRecord,
   CallRecord,
   ConversationEntry,
+  ConversationFact,
   JournalNote,
 } from '../contract/journal.js';
+import { readFacts } from './conversation-facts.js';
 import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { JournalRow } from './journal-row.js';
@@ -20,6 +22,8 @@ export interface JournalArchive {
   conversations(): readonly string[];
   /** Of one conversation, its messages and batches in order. */
   history(conversation: string): readonly ConversationEntry[];
+  /** What a conversation knows, one a key. */
+  facts(conversation: string): readonly ConversationFact[];
   batches(filter?: BatchFilter): readonly BatchRecord[];
   batch(id: string): BatchRecord | undefined;
   /** A batch's calls, in order; for a delivery that attached, the call it attached to. */
@@ -49,6 +53,7 @@ export function openArchive(path: string): JournalArchive {
   return {
     conversations: () => guarded(() => readConversations(database)),
     history: (conversation) => guarded(() => readHistory(database, conversation)),
+    facts: (conversation) => guarded(() => readFacts(database, conversation).facts),
     batches: (filter) => guarded(() => readBatches(database, filter)),
     batch: (id) => guarded(() => findBatch(database, id)),
     calls: (batchId) => guarded(() => readBatch(database, batchId)),

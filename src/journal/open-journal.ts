@@ -8,9 +8,11 @@ import type {
   CallPage,
   CallRecord,
   ConversationEntry,
+  ConversationFact,
   ConversationMessage,
   Journal,
   JournalNote,
+  RecalledFacts,
   Worker,
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
@@ -106,6 +108,20 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.message(conversation, message), 'record a message');
   }
 
+  remember(conversation: string, facts: readonly ConversationFact[]): Promise<void> {
+    return (
+      this.open?.remember(conversation, facts) ??
+      this.ask((journal) => journal.remember(conversation, facts), 'remember facts')
+    );
+  }
+
+  recall(conversation: string, since?: number): Promise<RecalledFacts> {
+    return (
+      this.open?.recall(conversation, since) ??
+      this.ask((journal) => journal.recall(conversation, since), 'recall facts')
+    );
+  }
+
   sync(): Promise<void> {
     return this.ask((journal) => journal.sync(), 'write what is pending');
   }
@@ -157,7 +173,7 @@ class LazyJournal implements Journal {
   }
 
   // Those who wait for the loading are served in the order in which they came.
-  private ask<T>(use: (journal: Journal) => T | Promise<T>, action: string): Promise<T> {
+  private ask<T>(use: (journal: SqliteJournal) => T | Promise<T>, action: string): Promise<T> {
     if (this.closed) return Promise.reject(journalIsClosed(action));
     if (this.loaded !== undefined) return Promise.resolve(use(this.loaded));
     this.loading ??= this.load();

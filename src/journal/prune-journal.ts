@@ -105,8 +105,8 @@ class Pruning {
     database.prepared('SAVEPOINT looked').run();
     let removed = removeBatches(database, batches, before);
     const { batches: gone, calls, messages } = removed;
-    if (gone + messages > 0 && !dryRun) removed = this.#reseal(removed, batches, before, at);
-    if (gone + messages > 0) sweepBlobs(database, removed.blobs);
+    if (removed.names.size > 0 && !dryRun) removed = this.#reseal(removed, batches, before, at);
+    if (removed.names.size > 0) sweepBlobs(database, removed.blobs);
     if (!dryRun) database.commit();
     this.#batches += gone;
     this.#calls += calls;

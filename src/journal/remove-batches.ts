@@ -1,3 +1,4 @@
+import { PRUNABLE_FACTS } from './conversation-facts.js';
 import type { ChainedTable, JournalDatabase } from './journal-database.js';
 import type { PrunableBatch } from './prunable-batches.js';
 
@@ -28,8 +29,8 @@ const MESSAGES = `
   sent_at < ? AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.conversation = messages.conversation)`;
 
 /**
- * Takes batches out with all that belongs to them, and the messages before a time of conversations that have no batch
- * left. Foreign keys must be off: what they would look for is known, and they would look at every row.
+ * Takes batches out with all that belongs to them, the messages before a time of conversations that have no batch left,
+ * and facts from before it that are no longer needed. Foreign keys must be off: what they would look for is known, and they would look at every row.
  */
 export function removeBatches(
   database: JournalDatabase,
@@ -58,6 +59,7 @@ export function removeBatches(
     database.prepared('DELETE FROM decided WHERE batch >= ? AND batch <= ?').run(first, last);
   }
   const messages = remove('messages', 'number', MESSAGES, [before]);
+  remove('facts', 'number', PRUNABLE_FACTS, [before]);
   return { batches: batches.length, calls, messages, names, blobs };
 }
 

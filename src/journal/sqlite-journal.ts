@@ -8,12 +8,15 @@ import type {
   CallPage,
   CallRecord,
   ConversationEntry,
+  ConversationFact,
   ConversationMessage,
   Journal,
   JournalNote,
+  RecalledFacts,
   Worker,
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
+import { readFacts, recordFacts } from './conversation-facts.js';
 import { GroupCommit, type Operation } from './group-commit.js';
 import { isAlone } from './is-alone.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -72,6 +75,14 @@ export class SqliteJournal implements Journal {
 
   message(conversation: string, message: ConversationMessage): Promise<void> {
     return this.ask('record a message', () => recordMessage(conversation, message));
+  }
+
+  remember(conversation: string, facts: readonly ConversationFact[]): Promise<void> {
+    return this.ask('remember facts', () => recordFacts(conversation, facts));
+  }
+
+  recall(conversation: string, since?: number): Promise<RecalledFacts> {
+    return this.read('recall facts', (database) => readFacts(database, conversation, since));
   }
 
   async sync(): Promise<void> {

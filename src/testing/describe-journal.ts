@@ -2,6 +2,7 @@ import type { Journal } from '../contract/journal.js';
 import type { Awaitable } from '../contract/tool.js';
 import { BATCH_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
+import { FACT_CASES, FACT_UPKEEP_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { HISTORY_CASES } from './journal-history-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
 import { SHARED_CASES } from './journal-shared-cases.js';
@@ -42,14 +43,14 @@ export function describeJournal(
     for (const { title, run } of CASES) {
       runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
     }
-    for (const { title, run } of UPKEEP_CASES) {
+    for (const { title, run } of [...UPKEEP_CASES, ...FACT_UPKEEP_CASES]) {
       runner.it(title, () =>
         withJournal(make, ({ journal, upkeep }) =>
           upkeep === undefined ? Promise.resolve() : run(journal, upkeep),
         ),
       );
     }
-    for (const { title, run } of SHARED_CASES) {
+    for (const { title, run } of [...SHARED_CASES, ...SHARED_FACT_CASES]) {
       runner.it(title, () =>
         withJournal(make, async ({ journal, open }) => {
           if (open === undefined) {
@@ -75,6 +76,7 @@ const CASES: readonly JournalCase[] = [
   ...DELIVERY_CASES,
   ...BATCH_CASES,
   ...HISTORY_CASES,
+  ...FACT_CASES,
 ];
 
 /** One thing that holds for every journal. */

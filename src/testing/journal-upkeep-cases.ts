@@ -89,6 +89,7 @@ async function writeAll(
   for (const kind of NOTE_KINDS) {
     await journal.note(key, { kind, data: kind === 'intent' ? { preimage: kept } : { id }, at });
   }
+  await journal.remember?.(id, [{ key: 'k', value: { of: id }, at }]);
   await journal.message(id, { role: 'user', content: id, at });
   await journal.decide(id, { kind: 'wait', at, data: {} });
   await journal.decide(id, { kind: 'resume', at, data: {} });

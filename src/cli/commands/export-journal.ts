@@ -37,6 +37,9 @@ function* linesOf(archive: JournalArchive, conversation: string): Iterable<objec
     if (entry.kind === 'message') yield { ...entry, conversation };
     else yield* linesOfBatch(archive, entry);
   }
+  for (const { key, value, at } of archive.facts(conversation)) {
+    yield { kind: 'fact', conversation, key, value, at };
+  }
 }
 
 function* linesOfBatch(archive: JournalArchive, batch: BatchRecord): Iterable<object> {
