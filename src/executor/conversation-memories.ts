@@ -1,17 +1,54 @@
+import type { Clock } from '../contract/clock.js';
 import type { ConversationMemory } from '../contract/context.js';
+import type { ConversationFact, Journal } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
+import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../tools/files-read.js';
+import { reasonOf } from './record/reason-of.js';
+
+interface MemorySettings {
+  readonly journal: Journal | null;
+  readonly logger: Pick<Logger, 'error'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
 
 /** Conversations whose memory is kept; the one that was used longest ago is forgotten first. */
 const KEPT = 1_000;
 
-/** What tools remember, a conversation at a time. Bounded, so that a server can run for ever. */
+/**
+ * What tools remember, a conversation at a time. Bounded, so that a server can run for ever. Which files a
+ * conversation has read is in the journal as well: a later process, and another one at the same time, know it too.
+ */
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
+  readonly #settings: MemorySettings;
+
+  constructor(settings: MemorySettings) {
+    this.#settings = settings;
+  }
 
   of(conversation: string): ConversationMemory {
-    const memory = this.#memories.get(conversation) ?? new Map<string, unknown>();
+    const memory = this.#memories.get(conversation) ?? this.#create(conversation);
     if (this.#memories.size > 1) this.#memories.delete(conversation);
     this.#memories.set(conversation, memory);
     if (this.#memories.size > KEPT) this.#forgetOldest();
+    return memory;
+  }
+
+  #create(conversation: string): ConversationMemory {
+    const memory: ConversationMemory = new Map();
+    const { journal, logger, clock } = this.#settings;
+    if (journal?.remember === undefined || journal.recall === undefined) return memory;
+    const reads = new JournaledReads({
+      remember: (facts) => journal.remember?.(conversation, facts),
+      recall: (since) => journal.recall?.(conversation, since),
+      failed: (error) => {
+        const why = reasonOf(error);
+        logger.error({ conversation, why }, 'what a conversation has read could not be recorded');
+      },
+      now: () => clock.now(),
+    });
+    memory.set(FILES_READ, reads);
+    journaled.set(memory, reads);
     return memory;
   }
 
@@ -21,4 +58,132 @@ export class ConversationMemories {
       return;
     }
   }
+}
+
+/** By the memory, whatever tools have done to its entries. */
+const journaled = new WeakMap<ConversationMemory, JournaledReads>();
+
+/**
+ * Hands what was read since the last time to the journal. Called right before a result is recorded, so that both go to
+ * the disk together: once the result was handed over, later processes know the read. Never throws.
+ */
+export function recordReads(memory: ConversationMemory): void {
+  journaled.get(memory)?.record();
+}
+
+/** A file as a person or a model was shown it; `hash` is SHA-256 in lower-case hex, null where there was no file. */
+export interface ShownFile {
+  /** Canonical. */
+  readonly path: string;
+  readonly hash: string | null;
+}
+
+/** What was shown counts as read: for this conversation, in all its processes. Never throws. */
+export function recordShown(memory: ConversationMemory, shown: readonly ShownFile[], at: number): void {
+  const reads = journaled.get(memory) ?? filesRead(memory);
+  for (const { path, hash } of shown) reads.set(path, { sha256: hash, at });
+  recordReads(memory);
+}
+
+interface ReadsRecord {
+  remember(facts: readonly ConversationFact[]): ReturnType<NonNullable<Journal['remember']>>;
+  recall(since: number | undefined): ReturnType<NonNullable<Journal['recall']>> | undefined;
+  failed(error: unknown): void;
+  now(): number;
+}
+
+/**
+ * The reads of a named conversation.
+ *
+ * 1. `set` touches memory alone; `record` hands everything new to the journal in one go and waits for nothing.
+ * 2. `refresh` takes in what the journal has, but never over a record of this process that may not be there yet.
+ * 3. What could not be recorded is tried again with the next `record`.
+ */
+class JournaledReads extends FilesRead {
+  readonly #journal: ReadsRecord;
+  /** Set, and not handed to the journal yet. */
+  #fresh = new Map<string, FileRecord>();
+  /** Handed over, and not known to be written. */
+  readonly #underWay = new Map<string, FileRecord>();
+  #mark: number | undefined;
+
+  constructor(journal: ReadsRecord) {
+    super();
+    this.#journal = journal;
+  }
+
+  override set(path: string, record: FileRecord): this {
+    this.#fresh.set(path, record);
+    return super.set(path, record);
+  }
+
+  override async refresh(): Promise<void> {
+    const recalled = await this.#journal.recall(this.#mark);
+    if (recalled === undefined) return;
+    for (const { key, value, at } of recalled.facts) {
+      const path = pathOf(key);
+      const sha256 = hashIn(value);
+      if (path === undefined || sha256 === undefined) continue;
+      if (!this.#fresh.has(path) && !this.#underWay.has(path)) super.set(path, { sha256, at });
+    }
+    this.#mark = recalled.mark;
+  }
+
+  record(): void {
+    if (this.#fresh.size === 0) return;
+    const sent = this.#fresh;
+    this.#fresh = new Map();
+    for (const [path, record] of sent) this.#underWay.set(path, record);
+    try {
+      const facts = [...sent].flatMap(([path, record]) => toFact(path, record, this.#journal.now()));
+      const written = this.#journal.remember(facts);
+      if (!(written instanceof Promise)) this.#arrived(sent);
+      else
+        written.then(
+          () => this.#arrived(sent),
+          (error: unknown) => this.#lost(sent, error),
+        );
+    } catch (error) {
+      this.#lost(sent, error);
+    }
+  }
+
+  #arrived(sent: ReadonlyMap<string, FileRecord>): void {
+    for (const [path, record] of sent) {
+      if (this.#underWay.get(path) === record) this.#underWay.delete(path);
+    }
+  }
+
+  #lost(sent: ReadonlyMap<string, FileRecord>, error: unknown): void {
+    for (const [path, record] of sent) {
+      if (this.#underWay.get(path) === record && !this.#fresh.has(path)) this.#fresh.set(path, record);
+    }
+    this.#arrived(sent);
+    this.#journal.failed(error);
+  }
+}
+
+const KEY = 'file:';
+
+function pathOf(key: string): string | undefined {
+  return key.startsWith(KEY) ? key.slice(KEY.length) : undefined;
+}
+
+/** Tools reach the records: what is none is not recorded. */
+function toFact(path: unknown, record: unknown, now: number): ConversationFact[] {
+  const sha256 = hashIn(record);
+  if (typeof path !== 'string' || sha256 === undefined) return [];
+  return [{ key: `${KEY}${path}`, value: { sha256 }, at: timeIn(record) ?? now }];
+}
+
+function hashIn(value: unknown): string | null | undefined {
+  if (typeof value !== 'object' || value === null || !('sha256' in value)) return undefined;
+  const { sha256 } = value;
+  if (sha256 === null) return null;
+  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
+}
+
+function timeIn(value: unknown): number | undefined {
+  if (typeof value !== 'object' || value === null || !('at' in value)) return undefined;
+  return typeof value.at === 'number' && Number.isFinite(value.at) ? value.at : undefined;
 }

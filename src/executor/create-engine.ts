@@ -76,7 +76,7 @@ type Known = Pick<DeferredBatch, 'id'> &
 class CallEngine implements Engine {
   readonly #settings: EngineSettings;
   readonly #onClose: () => Promise<void>;
-  readonly #memories = new ConversationMemories();
+  readonly #memories: ConversationMemories;
   readonly #ownMemory: ConversationMemory = new Map();
   /** The conversation of those who name none. */
   readonly #ownConversation: string;
@@ -91,6 +91,7 @@ class CallEngine implements Engine {
       ...settings,
       logger: shieldLogger(settings.logger),
     };
+    this.#memories = new ConversationMemories(this.#settings);
     this.#onClose = onClose;
     this.#recovery = new Recovery(this.#settings);
     this.#ownConversation = `executor:${settings.createId()}`;
@@ -236,7 +237,7 @@ class CallEngine implements Engine {
       id: known?.id ?? this.#settings.createId(),
       settings: this.#settingsFor(options),
       conversation,
-      memory: options.conversation === undefined ? this.#ownMemory : this.#memories.of(conversation),
+      memory: conversation === this.#ownConversation ? this.#ownMemory : this.#memories.of(conversation),
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,

@@ -4,20 +4,30 @@ import type { ConversationMemory, ToolContext } from '../contract/context.js';
 
 /** What a conversation knows of a file's content, for stale-file protection (D070, D071). */
 export interface FileRecord {
-  /** Of the whole content, lower-case hex. */
-  readonly sha256: string;
+  /** Of the whole content, lower-case hex; null: the conversation has deleted or moved the file. */
+  readonly sha256: string | null;
   /** When it was read or written, milliseconds since the epoch; left out where the tool was given no clock. */
   readonly at?: number;
 }
 
-const KEY = 'files-read';
+/** Under this key the memory of a conversation holds its `FilesRead`. */
+export const FILES_READ = 'files-read';
 
-/** The files that this conversation has read or written, by canonical path (D071). */
-export function filesRead(memory: ConversationMemory): Map<string, FileRecord> {
-  const known = memory.get(KEY);
-  if (known instanceof Map) return known;
-  const fresh = new Map<string, FileRecord>();
-  memory.set(KEY, fresh);
+/** The files that a conversation has read or written, by canonical path (D071). */
+export class FilesRead extends Map<string, FileRecord> {
+  /**
+   * Takes in what other processes of the same conversation have read. Call it before a record decides about a change.
+   * This one has nothing to ask: an executor gives a named conversation one that asks its journal.
+   * @throws ToolError `journal_unavailable`
+   */
+  async refresh(): Promise<void> {}
+}
+
+export function filesRead(memory: ConversationMemory): FilesRead {
+  const known = memory.get(FILES_READ);
+  if (known instanceof FilesRead) return known;
+  const fresh = new FilesRead();
+  memory.set(FILES_READ, fresh);
   return fresh;
 }
 
@@ -26,7 +36,7 @@ export function canonicalPath(ctx: ToolContext, path: string): string {
   return ctx.files.resolve?.(path) ?? resolve(ctx.cwd, path);
 }
 
-export function fileRecord(sha256: string, now: (() => number) | undefined): FileRecord {
+export function fileRecord(sha256: string | null, now: (() => number) | undefined): FileRecord {
   return now === undefined ? { sha256 } : { sha256, at: now() };
 }
 

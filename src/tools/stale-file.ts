@@ -1,6 +1,5 @@
-import type { ConversationMemory } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
-import { filesRead } from './files-read.js';
+import type { FilesRead } from './files-read.js';
 
 interface FoundFile {
   /** As the caller wrote it. */
@@ -13,15 +12,16 @@ export const UNREAD = 'File was not read before patching';
 export const CHANGED = 'File content changed since last read';
 
 /**
- * Holds a file that is to be changed against what this conversation knows of it (FR-TOOL-PATCH-02, decision 23).
+ * Compares a file that is to be changed with what this conversation knows of it (FR-TOOL-PATCH-02, decision 23).
+ * @param known refreshed, so that it has what other processes of the conversation have read
  * @throws ToolError `stale_file` when it is not what was read; where it must have been read, also when it was not
  */
 export function assertFresh(
   { path, canonical, sha256 }: FoundFile,
-  memory: ConversationMemory,
+  known: FilesRead,
   { action, mustBeRead }: { readonly action: string; readonly mustBeRead: boolean },
 ): void {
-  const record = filesRead(memory).get(canonical);
+  const record = known.get(canonical);
   if (record === undefined ? !mustBeRead : record.sha256 === sha256) return;
   const reason = record === undefined ? UNREAD : CHANGED;
   const remedy =

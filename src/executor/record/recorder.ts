@@ -5,6 +5,7 @@ import type { ToolResult } from '../../contract/result.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';
+import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
@@ -219,6 +220,7 @@ export class Recorder {
   finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): boolean | Promise<boolean> {
     // There is no record that the answer could belong to.
     if (!this.#isAccepted) return false;
+    recordReads(this.#scope.memory);
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(written instanceof Promise)) return true;

@@ -37,7 +37,7 @@ const INPUT = {
 
 /**
  * `apply_patch` (FR-TOOL-PATCH-01 and 02, D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, all of it or
- * nothing. Existing files must have been read in this conversation, and not have changed since.
+ * nothing. No file may have changed since this conversation read it; what LP1 changes must have been read.
  */
 export function applyPatchTool(
   options: ApplyPatchOptions = {},
@@ -51,8 +51,8 @@ export function applyPatchTool(
     name: 'apply_patch',
     aliases: TOOL_NAMES.apply_patch,
     description:
-      'Changes one or several files by a patch: all of it is applied, or nothing. Existing files must have been read ' +
-      'with read_file before, and are matched exactly, never by likeness.',
+      'Changes one or several files by a patch: all of it is applied, or nothing. Lines are matched exactly, never by ' +
+      'likeness. Before an LP1 patch, existing files must have been read with read_file; other formats need no read.',
     input: INPUT,
     category: 'file',
     // A byte takes at most six in JSON (`\u0001`).

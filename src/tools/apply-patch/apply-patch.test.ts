@@ -42,6 +42,11 @@ function desk(options: ExecutorOptions = {}): Desk {
 }
 
 const codeOf = ({ error }: ToolResult): string | undefined => error?.code;
+/** The same change in the formats that carry the lines around it. */
+const CARRIED = {
+  'Begin Patch': ['*** Begin Patch', '*** Update File: f', '@@', '-a', '+b', ' end', '*** End Patch'],
+  'a unified diff': ['--- a/f', '+++ b/f', '@@ -1,2 +1,2 @@', '-a', '+b', ' end'],
+};
 const REPLACE = ['LP1', 'F f', 'R', 'a', '.', 'b', '.', 'END'];
 
 describe('apply_patch', () => {
@@ -235,7 +240,7 @@ describe('apply_patch', () => {
 });
 
 describe('apply_patch and what was read', () => {
-  it('refuses an existing file that this conversation has not read', async () => {
+  it('refuses an LP1 patch of an existing file that this conversation has not read', async () => {
     const { root, patch, read, put, text } = desk();
     put('f', 'a\n');
     expect((await patch(...REPLACE)).error).toMatchObject({
@@ -245,10 +250,60 @@ describe('apply_patch and what was read', () => {
     });
     await executorOf(builtinTools(), { root, approver: null }).execute('read_file', { path: 'f' });
     expect(codeOf(await patch(...REPLACE))).toBe('stale_file');
-    const deleted = await patch('*** Begin Patch', '*** Delete File: f', '*** End Patch');
-    expect(codeOf(deleted)).toBe('stale_file');
     await read('f');
     expect([(await patch(...REPLACE)).success, text('f')]).toEqual([true, 'b\n']);
+  });
+
+  it.each(Object.entries(CARRIED))(
+    'takes a patch in %s of a file that was never read, by its context',
+    async (_, lines) => {
+      const { patch, put, text } = desk();
+      put('f', 'a\nother\n');
+      const missed = await patch(...lines);
+      expect([codeOf(missed), text('f')]).toEqual(['patch_failed', 'a\nother\n']);
+      put('f', 'a\nend\n');
+      expect([(await patch(...lines)).output, text('f')]).toEqual(['modified: f', 'b\nend\n']);
+      expect(codeOf(await patch('LP1', 'F f', 'R', 'b', '.', 'c', '.', 'END'))).toBe(undefined);
+    },
+  );
+
+  it.each(Object.entries(CARRIED))(
+    'refuses a patch in %s of a file that was read and has changed since',
+    async (_, lines) => {
+      const { patch, read, put, text } = desk();
+      put('f', 'a\n');
+      await read('f');
+      put('f', 'a\nend\n');
+      expect([codeOf(await patch(...lines)), text('f')]).toEqual(['stale_file', 'a\nend\n']);
+      await read('f');
+      expect([codeOf(await patch(...lines)), text('f')]).toEqual([undefined, 'b\nend\n']);
+    },
+  );
+
+  it('deletes and moves what was never read, and never what was read and has changed since', async () => {
+    const { root, patch, read, put, text } = desk();
+    const deletion = ['*** Begin Patch', '*** Delete File: f', '*** End Patch'];
+    const move = ['*** Begin Patch', '*** Update File: g', '*** Move to: h', '*** End Patch'];
+    for (const name of ['f', 'g']) {
+      put(name, 'a\n');
+      await read(name);
+      put(name, 'theirs\n');
+    }
+    expect([codeOf(await patch(...deletion)), codeOf(await patch(...move))]).toEqual([
+      'stale_file',
+      'stale_file',
+    ]);
+    expect([text('f'), text('g')]).toEqual(['theirs\n', 'theirs\n']);
+    const other = executorOf(builtinTools(), { root, approver: null });
+    const results = await other.run(
+      [deletion, move].map((lines, at) => ({
+        id: `p${at}`,
+        name: 'apply_patch',
+        args: { patch: lines.join('\n') },
+      })),
+      { conversation: 'other' },
+    );
+    expect(results.map(({ output }) => output)).toEqual(['deleted: f', 'moved: g -> h']);
   });
 
   it('refuses a file that has changed since, by its content alone', async () => {

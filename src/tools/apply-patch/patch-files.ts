@@ -16,18 +16,18 @@ export async function patchFiles(
 ): Promise<ToolOutput> {
   const between = (): Promise<void> => yieldToLoop(ctx);
   const files = await openFiles(patch, ctx.files, between);
+  const known = filesRead(ctx.memory);
+  await known.refresh();
+  // FR-TOOL-PATCH-02 asks for the read of LP1. The other formats carry the lines around a change, as edit_file does.
+  const mustBeRead = patch.format === 'lp1';
   for (const { path, canonical, sha256 } of new Set(files.values())) {
     if (sha256 === null) continue;
-    assertFresh({ path, canonical, sha256 }, ctx.memory, { action: 'patch', mustBeRead: true });
+    assertFresh({ path, canonical, sha256 }, known, { action: 'patch', mustBeRead });
   }
   await takeSteps(patch, files, between);
   const changes = compareFiles(files.values());
   await ctx.files.writeAll(changes.flatMap(toFileChange));
-  const known = filesRead(ctx.memory);
-  for (const { file, sha256 } of changes) {
-    if (sha256 === null) known.delete(file.canonical);
-    else known.set(file.canonical, fileRecord(sha256, now));
-  }
+  for (const { file, sha256 } of changes) known.set(file.canonical, fileRecord(sha256, now));
   return {
     text: reportChanges(changes),
     metadata: { format: patch.format, files: describeChanges(changes) },

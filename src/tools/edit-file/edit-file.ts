@@ -27,12 +27,14 @@ export async function editFile(
   const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
   const before = sha256Of(bytes);
   const canonical = canonicalPath(ctx, path);
-  assertFresh({ path, canonical, sha256: before }, ctx.memory, { action: 'edit', mustBeRead: false });
+  const known = filesRead(ctx.memory);
+  await known.refresh();
+  assertFresh({ path, canonical, sha256: before }, known, { action: 'edit', mustBeRead: false });
   const { edited, count, lines } = replace(path, bytes, args);
   throwIfAborted(ctx);
   await ctx.files.writeAll([{ path, bytes: edited, expectedSha256: before }]);
   const after = sha256Of(edited);
-  filesRead(ctx.memory).set(canonical, fileRecord(after, now));
+  known.set(canonical, fileRecord(after, now));
   return {
     text: `Successfully replaced ${count} occurrence(s) in ${path}`,
     metadata: { path: canonical, replacements: count, lines, sha256_before: before, sha256_after: after },

@@ -24,13 +24,15 @@ export async function knownContent(
 ): Promise<KnownContent | undefined> {
   if (mode === 'create') return undefined;
   const canonical = canonicalPath(ctx, path);
-  const record = filesRead(ctx.memory).get(canonical);
+  const known = filesRead(ctx.memory);
+  await known.refresh();
+  const record = known.get(canonical);
   if (record === undefined) return undefined;
   const bytes = await readIfThere(path, ctx.files);
   if (bytes === undefined) return { bytes, sha256: null };
   const sha256 = sha256Of(bytes);
   if (sha256 !== record.sha256 && mode === 'append') return undefined;
-  assertFresh({ path, canonical, sha256 }, ctx.memory, { action: 'overwrite', mustBeRead: false });
+  assertFresh({ path, canonical, sha256 }, known, { action: 'overwrite', mustBeRead: false });
   return { bytes, sha256 };
 }
 
