@@ -15,6 +15,21 @@ export class DirectoryBusy extends Error {
   }
 }
 
+/** Something else lies in the place of a file that was looked at a moment ago. The attempt is repeated, a few times. */
+export class PlaceChanged extends DirectoryBusy {
+  /**
+   * @param file its name
+   * @param isSwapped a link was put in its place, or it was moved away and back
+   */
+  constructor(
+    lock: string,
+    readonly file: string,
+    readonly isSwapped: boolean,
+  ) {
+    super(lock);
+  }
+}
+
 /**
  * Between comparing a file and replacing it, nobody else of us may replace it: a marker in its directory says so to
  * other processes, and who has put it there. It is held for the few system calls of that moment, never while bytes

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { basename } from 'node:path';
 import type { FileIntent, IntendedChange } from '../contract/files.js';
 import { type EntryStat, entryStat, linkText } from '../platform/fs-entry.js';
-import { DirectoryBusy } from './directory-locks.js';
+import { PlaceChanged } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
 import { readHeld } from './held-content.js';
 import type { HeldPlace } from './hold.js';
@@ -36,7 +37,7 @@ export function madeFor(held: readonly HeldPlace[]): Pick<FileIntent, 'made'> {
   return made.length === 0 ? {} : { made };
 }
 
-/** @throws DirectoryBusy when something else lies there by now: then it is looked at again. */
+/** @throws PlaceChanged when something else lies there by now: then it is looked at again. */
 export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
   const now = entryStat(at);
   const isSame =
@@ -45,7 +46,19 @@ export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
     now?.size === entry?.size &&
     now?.mtimeMs === entry?.mtimeMs &&
     now?.ctimeMs === entry?.ctimeMs;
-  if (!isSame) throw new DirectoryBusy(`${now?.ino}:${now?.ctimeMs}`);
+  if (isSame) return;
+  throw new PlaceChanged(`${now?.ino}:${now?.ctimeMs}`, basename(at), isSwapped(entry, now));
+}
+
+/** A link lies there, or the very same file was moved away and back: whoever writes a file does neither. */
+function isSwapped(entry: EntryStat | undefined, now: EntryStat | undefined): boolean {
+  if (entry?.isFile() !== true || now === undefined) return false;
+  const isSameContent =
+    now.ino === entry.ino &&
+    now.dev === entry.dev &&
+    now.size === entry.size &&
+    now.mtimeMs === entry.mtimeMs;
+  return !now.isFile() || isSameContent;
 }
 
 export function sha256(content: Uint8Array | string): string {

@@ -1,21 +1,27 @@
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
-import { DirectoryBusy } from './directory-locks.js';
+import { DirectoryBusy, PlaceChanged } from './directory-locks.js';
 
 /** Locks are held for milliseconds: one that does not change for this long, and whose holder cannot be looked up, was left behind. */
 const ABANDONED_MS = 3_000;
 const GIVE_UP_MS = 15_000;
+/** Writers like ours let one after the other through; a program that changes a file without pause does not. */
+const CHANGED_GIVE_UP_MS = 8_000;
+/** How often a file may be found swapped for a link: writers do not do that. */
+const MAX_SWAPS = 8;
 
 /**
  * Repeats an attempt while other processes hold what it needs. `attempt` is told the lock that nobody holds any more.
- * @throws ToolError `execution_failed` after fifteen seconds, and whatever `check` throws before an attempt
+ * @throws ToolError `execution_failed` (`details.errno` is EBUSY) after fifteen seconds, after eight of a file that changes
+ *   under every attempt, or once it was swapped for a link eight times; and whatever `check` throws before an attempt
  */
 export async function whileBusy<Value>(
   attempt: (abandoned: string | undefined) => Value | Promise<Value>,
   check: () => void = NOTHING,
 ): Promise<Value> {
   let waiting: { readonly since: number; lock: string; lockSince: number } | undefined;
+  let changed: { readonly since: number; swaps: number } | undefined;
   for (;;) {
     check();
     const now = waiting === undefined ? 0 : systemClock.monotonic();
@@ -27,6 +33,11 @@ export async function whileBusy<Value>(
       const at = systemClock.monotonic();
       waiting ??= { since: at, lock: error.lock, lockSince: at };
       if (waiting.lock !== error.lock) Object.assign(waiting, { lock: error.lock, lockSince: at });
+      if (error instanceof PlaceChanged) {
+        changed ??= { since: at, swaps: 0 };
+        if (error.isSwapped) changed.swaps++;
+        if (changed.swaps >= MAX_SWAPS || at - changed.since > CHANGED_GIVE_UP_MS) throw keepsChanging(error);
+      }
       if (at - waiting.since > GIVE_UP_MS) throw busyForLong(error);
     }
     // Not all at once again.
@@ -37,6 +48,14 @@ export async function whileBusy<Value>(
 function busyForLong(cause: DirectoryBusy): ToolError {
   const message =
     'Cannot write: other processes keep replacing files in the same directory. Try again later.';
+  return new ToolError('execution_failed', message, { cause, details: { errno: 'EBUSY' } });
+}
+
+function keepsChanging(cause: PlaceChanged): ToolError {
+  const what = cause.isSwapped ? 'swapped for a link' : 'changed';
+  const message =
+    `Cannot write ${JSON.stringify(cause.file)}: another program has ${what} it again and again meanwhile. ` +
+    'Nothing was written. Stop that program, or try again later.';
   return new ToolError('execution_failed', message, { cause, details: { errno: 'EBUSY' } });
 }
 

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
@@ -38,6 +39,36 @@ describe.each([
       const outcome = await filesOf(root).write('l/new/deep/a.txt', bytes('one'), { mode: 'create' });
       expect(outcome).toEqual({ path: join(root, 'd/new/deep/a.txt'), created: true, bytesWritten: 3 });
       expect(readFileSync(outcome.path, 'utf8')).toBe('one');
+    });
+
+    it.each([
+      ['append', 'a link'],
+      ['overwrite', 'a link'],
+      ['append', 'nothing'],
+      ['overwrite', 'nothing'],
+    ] as const)('ends an %s under a file that is swapped for %s and back without pause', async (mode, by) => {
+      const { root } = temporaryTree({ f: 'old', g: 'other' });
+      const path = join(root, 'f');
+      let swaps = 0;
+      const intend = () => {
+        swaps++;
+        renameSync(path, `${path}.kept`);
+        if (by === 'a link') symlinkSync('g', path);
+        const back = () => renameSync(`${path}.kept`, path);
+        if (by === 'a link') setImmediate(back);
+        else back();
+      };
+      const error = await errorOf(() => filesOf(root).write('f', bytes('new'), { mode, intend }));
+      expect(error).toMatchObject({
+        code: 'execution_failed',
+        message: expect.stringContaining('another program has swapped'),
+        details: { errno: 'EBUSY' },
+      });
+      expect(swaps).toBe(8);
+      // The last swap back.
+      await new Promise((resolve) => void setImmediate(resolve));
+      expect(readdirSync(root).sort()).toEqual(['f', 'g']);
+      expect([readFileSync(path, 'utf8'), readFileSync(join(root, 'g'), 'utf8')]).toEqual(['old', 'other']);
     });
 
     it('overwrites and appends, also a file that is not there yet', async () => {
