@@ -53,10 +53,12 @@ export type {
   CallRecord,
   CallState,
   ConversationEntry,
+  ConversationFact,
   ConversationMessage,
   DecisionKind,
   Journal,
   JournalNote,
+  RecalledFacts,
   Worker,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
