@@ -337,7 +337,12 @@ describe('ConversationMemories', () => {
     ]);
     await filesRead(memory).refresh();
     expect([...filesRead(memory).keys()]).not.toContain('/r/bad');
-    memory.clear();
+    const broken = () => {
+      throw new Error('a tool was here');
+    };
+    Object.assign(filesRead(memory), { set: broken, record: broken });
+    recordReads(memory);
+    Object.assign(memory, { get: broken });
     recordReads(memory);
   });
 });

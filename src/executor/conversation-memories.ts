@@ -48,7 +48,7 @@ export class ConversationMemories {
       now: () => clock.now(),
     });
     memory.set(FILES_READ, reads);
-    journaled.set(memory, reads);
+    journaled.set(memory, JournaledReads.handleOf(reads));
     return memory;
   }
 
@@ -60,8 +60,13 @@ export class ConversationMemories {
   }
 }
 
-/** By the memory, whatever tools have done to its entries. */
-const journaled = new WeakMap<ConversationMemory, JournaledReads>();
+/** By the memory, out of the reach of tools, which can replace the methods of what they find in it. */
+const journaled = new WeakMap<ConversationMemory, ReadsHandle>();
+
+interface ReadsHandle {
+  take(path: string, record: FileRecord): void;
+  record(): void;
+}
 
 /**
  * Hands what was read since the last time to the journal. Called right before a result is recorded, so that both go to
@@ -78,11 +83,15 @@ export interface ShownFile {
   readonly hash: string | null;
 }
 
-/** What was shown counts as read: for this conversation, in all its processes. Never throws. */
+/** What was shown counts as read: for this conversation, in all its processes. */
 export function recordShown(memory: ConversationMemory, shown: readonly ShownFile[], at: number): void {
-  const reads = journaled.get(memory) ?? filesRead(memory);
-  for (const { path, hash } of shown) reads.set(path, { sha256: hash, at });
-  recordReads(memory);
+  const handle = journaled.get(memory);
+  for (const { path, hash } of shown) {
+    const record = { sha256: hash, at };
+    if (handle === undefined) filesRead(memory).set(path, record);
+    else handle.take(path, record);
+  }
+  handle?.record();
 }
 
 interface ReadsRecord {
@@ -95,9 +104,9 @@ interface ReadsRecord {
 /**
  * The reads of a named conversation.
  *
- * 1. `set` touches memory alone; `record` hands everything new to the journal in one go and waits for nothing.
+ * 1. `set` touches memory alone; `#record` hands everything new to the journal in one go and waits for nothing.
  * 2. `refresh` takes in what the journal has, but never over a record of this process that may not be there yet.
- * 3. What could not be recorded is tried again with the next `record`.
+ * 3. What could not be recorded is tried again with the next `#record`.
  */
 class JournaledReads extends FilesRead {
   readonly #journal: ReadsRecord;
@@ -112,7 +121,15 @@ class JournaledReads extends FilesRead {
     this.#journal = journal;
   }
 
+  static handleOf(reads: JournaledReads): ReadsHandle {
+    return { take: (path, record) => void reads.#take(path, record), record: () => reads.#record() };
+  }
+
   override set(path: string, record: FileRecord): this {
+    return this.#take(path, record);
+  }
+
+  #take(path: string, record: FileRecord): this {
     this.#fresh.set(path, record);
     return super.set(path, record);
   }
@@ -129,7 +146,7 @@ class JournaledReads extends FilesRead {
     this.#mark = recalled.mark;
   }
 
-  record(): void {
+  #record(): void {
     if (this.#fresh.size === 0) return;
     const sent = this.#fresh;
     this.#fresh = new Map();

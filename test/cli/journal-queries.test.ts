@@ -138,6 +138,26 @@ describe('toolexec journal export', () => {
     tape.assertDone();
   });
 
+  it('says which files a conversation has read, and the next command of the conversation knows them', async () => {
+    const path = toolexec.write('root/notes.txt', 'mine\n');
+    const turn = (id: string, name: string, args: JsonObject): Promise<{ stdout: string }> =>
+      toolexec.run(['run', '-', '--yes', '--journal', file, '--conversation', 'talk'], {
+        stdin: JSON.stringify([{ id, name, args }]),
+      });
+    await turn('r', 'read_file', { path });
+    const lines = (await journal('export', '--conversation', 'talk')).stdout.trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({
+      kind: 'fact',
+      conversation: 'talk',
+      key: expect.stringMatching(/^file:\/.*notes\.txt$/),
+      value: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      at: expect.any(Number),
+    });
+    toolexec.write('root/notes.txt', 'mine\nand the person’s\n');
+    const { stdout } = await turn('e', 'edit_file', { path, old_string: 'mine', new_string: 'x' });
+    expect(JSON.parse(stdout)).toMatchObject([{ success: false, error: { code: 'stale_file' } }]);
+  });
+
   it('reads while another process writes', async () => {
     await record(HELLO);
     const writing = openJournal(file);
