@@ -270,14 +270,14 @@ describe('ConversationMemories', () => {
   const logger = () => ({ error: vi.fn() });
   const HASH = 'a'.repeat(64);
 
-  it('records what was shown as read, also that there was no file', async () => {
+  it('records what was shown as read', async () => {
     const journal = createMemoryJournal();
     const memories = new ConversationMemories({ journal, clock, logger: logger() });
     recordShown(
       memories.of('c'),
       [
         { path: '/r/f', hash: HASH },
-        { path: '/r/none', hash: null },
+        { path: '/r/g', hash: 'b'.repeat(64) },
       ],
       5,
     );
@@ -285,7 +285,7 @@ describe('ConversationMemories', () => {
     await filesRead(later).refresh();
     expect([...filesRead(later)]).toEqual([
       ['/r/f', { sha256: HASH, at: 5 }],
-      ['/r/none', { sha256: null, at: 5 }],
+      ['/r/g', { sha256: 'b'.repeat(64), at: 5 }],
     ]);
     const plain = new Map();
     recordShown(plain, [{ path: '/r/f', hash: HASH }], 5);

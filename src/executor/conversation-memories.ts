@@ -1,3 +1,4 @@
+import type { ShownFile } from '../contract/approval.js';
 import type { Clock } from '../contract/clock.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type { ConversationFact, Journal } from '../contract/journal.js';
@@ -74,13 +75,6 @@ interface ReadsHandle {
  */
 export function recordReads(memory: ConversationMemory): void {
   journaled.get(memory)?.record();
-}
-
-/** A file as a person or a model was shown it; `hash` is SHA-256 in lower-case hex, null where there was no file. */
-export interface ShownFile {
-  /** Canonical. */
-  readonly path: string;
-  readonly hash: string | null;
 }
 
 /** What was shown counts as read: for this conversation, in all its processes. */
