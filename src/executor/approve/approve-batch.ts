@@ -2,6 +2,7 @@ import type { ShownFile } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
+import { recordShown } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { CallScope } from '../execute/stray-errors.js';
 import { replanner } from '../plan/judge-batch.js';
@@ -198,8 +199,13 @@ async function ask(
   for (const { ready: call } of asked) observer?.approvalRequested(call);
   const question = { approver, replan: replanner(settings), signal, settings, scope: inner };
   const answers = await askApproval(asked, question);
-  for (const { judged, approved, reason } of answers)
+  for (const { judged, approved, reason, picture, changed } of answers) {
+    // The person has seen the changed content: it counts as read.
+    if (approved && picture !== undefined && changed !== undefined) {
+      recordShown(scope.memory, picture.shown, settings.clock.now());
+    }
     observer?.approvalDecided(judged.call, approved, reason);
+  }
   return answers;
 }
 

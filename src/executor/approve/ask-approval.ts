@@ -20,6 +20,8 @@ export interface ApprovedCall {
   readonly argsHash?: string;
   /** Of the files, as they were when the question was asked. */
   readonly picture?: Picture;
+  /** Of a call that was asked for again: what had changed since it was shown first. */
+  readonly changed?: readonly string[] | undefined;
 }
 
 /** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
@@ -159,8 +161,8 @@ async function applyDecision(
   }
 }
 
-function approved({ ready, picture }: AskedCall): ApprovedCall {
-  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), picture };
+function approved({ ready, picture, changed }: AskedCall): ApprovedCall {
+  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), picture, changed };
 }
 
 // The person has written these arguments, so they need not be asked about them once more.

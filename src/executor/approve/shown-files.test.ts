@@ -179,6 +179,30 @@ describe('a deferred request', () => {
     expect(content()).toBe('new, edited\n');
   });
 
+  it('counts as read once the person has seen the new content', async () => {
+    const one = executor({ approver: null });
+    const read = { id: 'read', name: 'read_file', args: { path: 'a.txt' } };
+    const overwrite = {
+      id: 'overwrite',
+      name: 'write_file',
+      args: { path: 'a.txt', content: 'all new', mode: 'overwrite' },
+    };
+    await one.run([read], { conversation: 'c' });
+    const run = executor().start([overwrite], { conversation: 'c', defer: true });
+    await run.results;
+    writeFileSync(join(root, 'a.txt'), 'edited by a person');
+    const later = executor();
+    const asked: ApprovalRequest[] = [];
+    const approver = (requests: readonly ApprovalRequest[]): ApprovalDecision => {
+      asked.push(...requests);
+      return { kind: 'approve_all' };
+    };
+    const [result] = await (await later.approve(run.id, { approver })).results;
+    expect(asked).toMatchObject([{ changed: [join(root, 'a.txt')] }]);
+    expect(result?.error?.message).toBeUndefined();
+    expect(content()).toBe('all new');
+  });
+
   it('is bound to what the caller says that the person saw', async () => {
     const id = await deferred();
     writeFileSync(join(root, 'a.txt'), 'old, edited\n');
