@@ -156,6 +156,13 @@ const RELEASED = [
   ) STRICT;
   CREATE INDEX facts_by_key ON facts (conversation, key);
   `,
+  `
+  -- The turn of a call id that was made up, as JSON: null where it is not known, and nothing attaches to the call.
+  -- SQL's NULL: the id is the provider's own. In the chain only where it is set, so that earlier rows keep their hash.
+  ALTER TABLE calls ADD COLUMN turn TEXT;
+  DROP INDEX calls_by_call_id;
+  CREATE INDEX calls_by_call_id ON calls (conversation, call_id, turn);
+  `,
 ];
 
 describe('the journal schema', () => {

@@ -22,6 +22,12 @@ export interface RunOptions {
    */
   readonly conversation?: string;
   /**
+   * Names the model's response that the calls came in. A call whose id was made up (`madeUp`) is the same delivery only
+   * within one turn of a conversation. Left out: each call's own `turn`; a made-up id without either is always a new
+   * call. Ids of the provider's own do not need it.
+   */
+  readonly turn?: string;
+  /**
    * Nothing is answered from the record: what was delivered before in this conversation runs anew, as calls of their own
    * that nothing attaches to. Not while the conversation waits for the person. Default false.
    */
@@ -81,6 +87,8 @@ export interface RecoveredCall {
 export interface UndoOptions {
   /** Whose call it is. Left out: the newest call with this id. */
   readonly conversation?: string;
+  /** The turn of a call whose id was made up. Left out: the newest such call, where no own id is the same. */
+  readonly turn?: string;
   /** Says what would be put back, and puts back nothing. */
   readonly dryRun?: boolean;
 }

@@ -32,6 +32,10 @@ export interface BatchMessage {
 /** A call as it is recorded, before anything is done for it. */
 export interface CallEntry {
   readonly callId: string;
+  /** The id was made up by the reader of the response: it names a call only together with a turn. */
+  readonly madeUp?: true;
+  /** The turn that a made-up id belongs to. Left out with `madeUp`: no later delivery attaches to the call. */
+  readonly turn?: string;
   readonly toolName: string;
   readonly args: JsonObject;
   readonly effects: readonly Effect[];
@@ -44,8 +48,10 @@ export interface BatchEntry {
   readonly id: string;
   readonly conversation: string;
   /**
-   * True when the conversation was named by the caller: then `(conversation, callId)` names the first delivery, and
-   * a later one with the same arguments attaches to it. False: every delivery is a call of its own.
+   * True when the conversation was named by the caller: then a call's identity names the first delivery, and a later
+   * one with the same arguments attaches to it. The identity is `(conversation, callId)`; for a made-up id it is
+   * `(conversation, turn, callId)`, and without a turn there is none: the call is always fresh, except where its id
+   * comes twice in the batch. False: every delivery is a call of its own.
    * An answer `approval_unavailable` is no final word, because nobody has decided: the same call delivered again is
    * fresh, and takes over the name.
    */
@@ -228,10 +234,15 @@ export interface Journal {
 
   call(key: CallKey): Awaitable<CallRecord | undefined>;
   /**
-   * The delivery that a call id names in a conversation: the first, unless that one was judged anew. Without a
-   * conversation: of all of them the newest that was started, else the newest.
+   * The delivery that a call id names in a conversation: the first, unless that one was judged anew. With a turn: of
+   * the calls whose id was made up in that turn; without one: of those with an id of the provider's own. Without a
+   * conversation: of all calls with that id (and turn) the newest that was started, else the newest.
    */
-  find(conversation: string | undefined, callId: string): Awaitable<CallRecord | undefined>;
+  find(
+    conversation: string | undefined,
+    callId: string,
+    turn?: string,
+  ): Awaitable<CallRecord | undefined>;
   /** A batch's calls, in order. */
   batch(id: string): Awaitable<readonly CallRecord[]>;
   /** Calls that are not done, oldest first; of one conversation, or of all; all of them, or a page. */

@@ -104,7 +104,7 @@ export class WatchedJournal implements Journal {
 
   sync = (): Awaitable<void> => this.inner.sync();
   call = (key: CallKey) => this.inner.call(key);
-  find = (conversation: string, callId: string) => this.inner.find(conversation, callId);
+  find: Journal['find'] = (...call) => this.inner.find(...call);
   batch = (id: string) => this.inner.batch(id);
   unfinished = (conversation?: string) => this.inner.unfinished(conversation);
   notes = (key: CallKey) => this.inner.notes(key);

@@ -22,6 +22,7 @@ import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { watchStrayErrors } from './execute/stray-errors.js';
+import { recordedCall } from './hold-calls.js';
 import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
@@ -168,7 +169,7 @@ class CallEngine implements Engine {
       throw new ToolError('tools_disabled', message);
     }
     const deferred = await findDeferred(journal, batchId);
-    const calls = deferred.calls.map(({ callId, toolName, args }) => ({ id: callId, name: toolName, args }));
+    const calls = deferred.calls.map(recordedCall);
     const { conversation, attach } = deferred;
     // What was to run anew does so under keys of its own, also when it is approved.
     const { shown, ...rest } = options;

@@ -123,7 +123,7 @@ export class Batch extends QueuedBatch {
 
   #plan(): Promise<void> | undefined {
     const { settings } = this.#scope;
-    const judged = judgeBatch(this.#calls, settings);
+    const judged = judgeBatch(this.#calls, settings, this.#options.turn);
     if (judged instanceof Promise || settings.reviewers.length > 0) return this.#planSlowly(judged);
     this.#setPlanned(judged);
     return undefined;

@@ -2,6 +2,7 @@ import type { RunOptions } from '../contract/executor.js';
 import type { ToolResult } from '../contract/result.js';
 import type { PlacedEffect } from '../effects/conflicts.js';
 import { isToolError } from '../errors/tool-error.js';
+import { hasIdentity } from '../journal/call-key.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { Deadlines } from './execute/deadlines.js';
 import { Execution } from './execute/execution.js';
@@ -130,9 +131,12 @@ export class CallRunner {
   #idempotencyKey(index: number, { call }: ReadyCall): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
     const { id, conversation } = this.#lane.scope;
-    if (!attaches(this.#lane.options)) return `${id}/${index}`;
+    if (!attaches(this.#lane.options) || !hasIdentity(call)) return `${id}/${index}`;
     // The first slash ends the conversation: else "a/b" and "c" would share a key with "a" and "b/c".
-    return `${conversation.replaceAll('%', '%25').replaceAll('/', '%2F')}/${call.id}`;
+    const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('/', '%2F');
+    // No escaped conversation ends with "%", so that no id of a provider's own shares a key with a made-up one.
+    const turn = call.madeUp === true ? `%/${escaped(call.turn ?? '')}` : '';
+    return `${escaped(conversation)}${turn}/${call.id}`;
   }
 
   #takenElsewhere(index: number, { call }: ReadyCall): ToolResult {

@@ -17,6 +17,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
   dryRun: option(undefined, isBoolean, 'true or false'),
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
   agent: option(undefined, isFilledText, 'a text that is not empty'),
+  turn: option(undefined, isFilledText, 'a text that is not empty'),
   again: option(undefined, isBoolean, 'true or false'),
   failFast: option(undefined, isBoolean, 'true or false'),
   concurrency: option(undefined, isWhole(1), 'a whole number from 1'),

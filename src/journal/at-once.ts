@@ -13,6 +13,7 @@ export const VIEWS = `
   CREATE TEMP VIEW start_at_once AS SELECT
     0 AS batch, 0 AS id, 0 AS conversation, 0 AS attach, 0 AS size, 0 AS accepted_at, 0 AS batch_worker,
     0 AS call, 0 AS call_id, 0 AS tool_name, 0 AS args, 0 AS args_hash, 0 AS effects, 0 AS disposition, 0 AS reason,
+    0 AS turn,
     0 AS worker, 0 AS pid, 0 AS process_started_at, 0 AS started_at,
     0 AS link, 0 AS added, 0 AS hash;
   CREATE TEMP TRIGGER starts_at_once INSTEAD OF INSERT ON start_at_once BEGIN
@@ -21,10 +22,10 @@ export const VIEWS = `
     INSERT INTO batches (number, id, conversation, attach, size, accepted_at, worker) VALUES (
       new.batch, new.id, new.conversation, new.attach, new.size, new.accepted_at, new.batch_worker);
     INSERT INTO calls (
-      number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason
+      number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason, turn
     ) VALUES (
       new.call, new.batch, new.conversation, new.call_id, new.tool_name, new.args, new.args_hash, new.effects,
-      new.disposition, new.reason);
+      new.disposition, new.reason, new.turn);
     INSERT INTO claims (call, worker, pid, process_started_at, started_at) VALUES (
       new.call, new.worker, new.pid, new.process_started_at, new.started_at);
   END;
@@ -59,5 +60,5 @@ export function toOneStatement({ batches, calls, claims, results }: BufferedRows
   return { sql: START, values: [...batch, number, ...ofCall, ...ofClaim] };
 }
 
-const START = `INSERT INTO start_at_once VALUES (${new Array<string>(22).fill('?').join(', ')})`;
+const START = `INSERT INTO start_at_once VALUES (${new Array<string>(23).fill('?').join(', ')})`;
 const END = 'INSERT INTO end_at_once VALUES (?, ?, ?, ?, ?, ?, ?)';

@@ -17,7 +17,7 @@ export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
 };
 
 /** Columns that a later version added: the chain covers them where they hold something. */
-const ADDED_COLUMNS: ReadonlySet<string> = new Set(['batches.worker']);
+const ADDED_COLUMNS: ReadonlySet<string> = new Set(['batches.worker', 'calls.turn']);
 
 export interface RowName {
   readonly table: ChainedTable;

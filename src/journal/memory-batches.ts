@@ -1,4 +1,5 @@
-import type { BatchEntry, CallKey } from '../contract/journal.js';
+import type { BatchEntry, CallEntry, CallKey } from '../contract/journal.js';
+import { identityOf } from './call-key.js';
 import { MemoryBatch, type MemoryCall } from './memory-call.js';
 
 /**
@@ -8,7 +9,7 @@ import { MemoryBatch, type MemoryCall } from './memory-call.js';
 export class MemoryBatches {
   /** Every batch that is kept, in order of acceptance. */
   private readonly byId = new Map<string, MemoryBatch>();
-  /** First deliveries that later ones attach to, by conversation and call id. */
+  /** First deliveries that later ones attach to, by their identity. */
   private readonly first = new Map<string, MemoryCall>();
   /** Finished batches, in order of finishing, linked by `next`. */
   private oldest: MemoryBatch | undefined = undefined;
@@ -63,13 +64,14 @@ export class MemoryBatches {
     if (call !== undefined) this.recent = call;
   }
 
-  firstOf(conversation: string, callId: string): MemoryCall | undefined {
-    return this.first.get(nameOf(conversation, callId));
+  firstOf(conversation: string, entry: CallEntry): MemoryCall | undefined {
+    const identity = identityOf(conversation, entry);
+    return identity === undefined ? undefined : this.first.get(identity);
   }
 
-  /** Later deliveries of this name attach to it. */
-  makeFirst(conversation: string, callId: string, call: MemoryCall): void {
-    this.first.set(nameOf(conversation, callId), call);
+  /** Later deliveries of this identity attach to it; it has one. */
+  makeFirst(identity: string, call: MemoryCall): void {
+    this.first.set(identity, call);
   }
 
   /** The batch that a crash left half done, and that a conversation waits for. */
@@ -106,8 +108,8 @@ export class MemoryBatches {
     if (!batch.entry.attach) return;
     for (const call of batch.calls) {
       if (call.batch !== batch || call.argsText === undefined) continue;
-      const name = nameOf(batch.entry.conversation, call.entry.callId);
-      if (this.first.get(name) === call) this.first.delete(name);
+      const identity = identityOf(batch.entry.conversation, call.entry) ?? '';
+      if (this.first.get(identity) === call) this.first.delete(identity);
     }
   }
 
@@ -127,9 +129,4 @@ export class MemoryBatches {
     this.oldest = undefined;
     this.newest = undefined;
   }
-}
-
-/** The length keeps `("a", "b c")` apart from `("a b", "c")`. */
-function nameOf(conversation: string, callId: string): string {
-  return `${conversation.length} ${conversation}${callId}`;
 }

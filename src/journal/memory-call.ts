@@ -33,6 +33,8 @@ export class MemoryCall {
     const { key, batch, index, entry, worker, result } = this;
     return {
       callId: entry.callId,
+      ...(entry.madeUp === true ? { madeUp: true } : {}),
+      ...(entry.madeUp === true && entry.turn !== undefined ? { turn: entry.turn } : {}),
       toolName: entry.toolName,
       args: entry.args,
       effects: entry.effects,

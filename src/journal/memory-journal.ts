@@ -18,7 +18,7 @@ import type {
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
-import { callKey } from './call-key.js';
+import { callKey, identityOf } from './call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from './journal-unavailable.js';
 import { lateNote } from './late-note.js';
 import { MemoryBatches } from './memory-batches.js';
@@ -90,7 +90,7 @@ class MemoryJournal implements Journal {
     return calls.map((call, index) => {
       const isFirst = !seen.has(call.callId);
       seen.add(call.callId);
-      const earlier = isFirst ? this.batchesKept.firstOf(conversation, call.callId) : undefined;
+      const earlier = isFirst ? this.batchesKept.firstOf(conversation, call) : undefined;
       return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
         ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
         : { kind: 'waits', key: callKey(id, index), ...waits };
@@ -105,7 +105,7 @@ class MemoryJournal implements Journal {
   ): Acceptance {
     const { attach, conversation } = batch.entry;
     const twin = inBatch?.get(entry.callId);
-    const named = attach ? this.batchesKept.firstOf(conversation, entry.callId) : undefined;
+    const named = attach ? this.batchesKept.firstOf(conversation, entry) : undefined;
     // Nobody has decided about an open one yet: the same call again is one of its own, and takes over the name.
     const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
     if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
@@ -119,9 +119,10 @@ class MemoryJournal implements Journal {
       return { kind: 'conflict', key: call.key, record: earlier.toRecord() };
     }
     inBatch?.set(entry.callId, call);
-    if (attach) {
+    const identity = attach ? identityOf(conversation, entry) : undefined;
+    if (identity !== undefined) {
       call.argsText = JSON.stringify(entry.args);
-      this.batchesKept.makeFirst(conversation, entry.callId, call);
+      this.batchesKept.makeFirst(identity, call);
     }
     return { kind: 'fresh', key: call.key };
   }
@@ -197,19 +198,23 @@ class MemoryJournal implements Journal {
     return this.batchesKept.callOf(key)?.toRecord();
   }
 
-  find(conversation: string | undefined, callId: string): CallRecord | undefined {
+  find(conversation: string | undefined, callId: string, turn?: string): CallRecord | undefined {
     if (this.closed) throw journalIsClosed('find a call');
-    if (conversation === undefined) return this.findAnywhere(callId)?.toRecord();
+    if (conversation === undefined) return this.findAnywhere(callId, turn)?.toRecord();
     let holder: MemoryCall | undefined;
     for (const call of this.batchesKept.callsOf(conversation)) {
-      if (call.entry.callId !== callId) continue;
-      if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(call.entry))) holder = call;
+      const { entry } = call;
+      const isAsked = turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
+      if (entry.callId !== callId || !isAsked) continue;
+      if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
     }
     return holder?.toRecord();
   }
 
-  private findAnywhere(callId: string): MemoryCall | undefined {
-    const calls = [...this.batchesKept.callsOf(undefined)].filter(({ entry }) => entry.callId === callId);
+  private findAnywhere(callId: string, turn: string | undefined): MemoryCall | undefined {
+    const calls = [...this.batchesKept.callsOf(undefined)].filter(
+      ({ entry }) => entry.callId === callId && (turn === undefined || entry.turn === turn),
+    );
     return calls.findLast(({ worker }) => worker !== undefined) ?? calls.at(-1);
   }
 

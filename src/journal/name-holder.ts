@@ -1,7 +1,7 @@
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 
-/** The delivery that a conversation's call id names. */
+/** The delivery that a call's identity names. */
 export interface NameHolder {
   readonly number: number;
   readonly toolName: string;
@@ -18,21 +18,22 @@ const DELIVERIES = `
       json_extract(r.result, '$.error.code') = 'journal_unavailable' AND
       json_extract(r.result, '$.error.details.executed') = 'no')) AS open
   FROM calls c LEFT JOIN results r ON r.call = c.number
-  WHERE c.conversation = ? AND c.call_id = ? `;
+  WHERE c.conversation = ? AND c.call_id = ? AND c.turn IS ?`;
 const ANY = `${DELIVERIES} ORDER BY c.number`;
 const ATTACHABLE = `${DELIVERIES} AND c.args_hash IS NOT NULL ORDER BY c.number`;
 
 /**
  * The first delivery; or, where that one was answered before anybody had decided, the next of the same call.
- * @param conversation @param callId as they are stored.
+ * @param conversation @param callId @param turn as they are stored.
  */
 export function findNameHolder(
   database: JournalDatabase,
   conversation: string,
   callId: string,
+  turn: string | null,
   among: 'any' | 'attachable',
 ): NameHolder | undefined {
-  const rows = database.prepared(among === 'any' ? ANY : ATTACHABLE).all(conversation, callId);
+  const rows = database.prepared(among === 'any' ? ANY : ATTACHABLE).all(conversation, callId, turn);
   let holder: NameHolder | undefined;
   for (const values of rows) {
     const row = new JournalRow(values);

@@ -130,8 +130,8 @@ class LazyJournal implements Journal {
     return this.ask((journal) => journal.call(key), 'read a call');
   }
 
-  find(conversation: string | undefined, callId: string): Promise<CallRecord | undefined> {
-    return this.ask((journal) => journal.find(conversation, callId), 'find a call');
+  find(conversation: string | undefined, callId: string, turn?: string): Promise<CallRecord | undefined> {
+    return this.ask((journal) => journal.find(conversation, callId, turn), 'find a call');
   }
 
   batch(id: string): Promise<readonly CallRecord[]> {

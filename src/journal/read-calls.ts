@@ -12,7 +12,7 @@ import { JournalRow } from './journal-row.js';
 import { findNameHolder } from './name-holder.js';
 import { DECISIONS } from './read-batches.js';
 import { readWorker } from './read-worker.js';
-import { toStoredText } from './stored-text.js';
+import { toStoredText, toStoredTurn } from './stored-text.js';
 
 const COLUMNS = `
   SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
@@ -50,18 +50,24 @@ export function findFirstDelivery(
   database: JournalDatabase,
   conversation: string | undefined,
   callId: string,
+  turn?: string,
 ): CallRecord | undefined {
-  if (conversation === undefined) return findAnywhere(database, toStoredText(callId));
-  const holder = findNameHolder(database, toStoredText(conversation), toStoredText(callId), 'any');
+  const stored = turn === undefined ? null : toStoredTurn(turn);
+  if (conversation === undefined) return findAnywhere(database, toStoredText(callId), stored);
+  const holder = findNameHolder(database, toStoredText(conversation), toStoredText(callId), stored, 'any');
   return holder === undefined ? undefined : readCall(database, holder.number);
 }
 
 const ANYWHERE = `
   SELECT c.number FROM calls c LEFT JOIN claims k ON k.call = c.number
-  WHERE c.call_id = ? ORDER BY k.call IS NULL, c.number DESC LIMIT 1`;
+  WHERE c.call_id = ?1 AND (?2 IS NULL OR c.turn = ?2) ORDER BY k.call IS NULL, c.number DESC LIMIT 1`;
 
-function findAnywhere(database: JournalDatabase, callId: string): CallRecord | undefined {
-  const row = database.prepared(ANYWHERE).get(callId);
+function findAnywhere(
+  database: JournalDatabase,
+  callId: string,
+  turn: string | null,
+): CallRecord | undefined {
+  const row = database.prepared(ANYWHERE).get(callId, turn);
   return row === undefined ? undefined : readCall(database, new JournalRow(row).number('number'));
 }
 
@@ -133,8 +139,11 @@ function toRecord(values: SqliteRow): CallRecord {
   const done = row.has('finished_at');
   const position = row.number('position');
   const batchId = row.text('batch_id');
+  const turn = row.has('turn') ? row.json<string | null>(row.rawText('turn')) : undefined;
   return {
     callId: row.text('call_id'),
+    ...(turn === undefined ? {} : { madeUp: true }),
+    ...(typeof turn === 'string' ? { turn } : {}),
     toolName: row.text('tool_name'),
     args: row.json(row.rawText('args')),
     effects: row.json(row.rawText('effects')),

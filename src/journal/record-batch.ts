@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import type { Acceptance, BatchEntry, CallEntry, CallKey } from '../contract/journal.js';
-import { callKey } from './call-key.js';
+import { callKey, hasIdentity } from './call-key.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
@@ -11,7 +11,7 @@ import { findNameHolder, isSameCall } from './name-holder.js';
 import { readCall } from './read-calls.js';
 import { addBatchNote } from './record-decision.js';
 import { findWorker } from './record-worker.js';
-import { toStoredText } from './stored-text.js';
+import { toStoredText, toStoredTurn } from './stored-text.js';
 
 /** Writes a batch whole, and answers for each of its calls. */
 export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
@@ -100,6 +100,8 @@ interface CallRow {
   readonly effects: string;
   readonly disposition: string;
   readonly reason: string;
+  /** Null: the id is the provider's own. */
+  readonly turn: string | null;
 }
 
 function toRow(call: CallEntry, attach: boolean): CallRow {
@@ -107,10 +109,11 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
     callId: toStoredText(call.callId),
     toolName: toStoredText(call.toolName),
     args: JSON.stringify(call.args),
-    argsHash: attach ? sha256(canonicalize(call.args) ?? '') : null,
+    argsHash: attach && hasIdentity(call) ? sha256(canonicalize(call.args) ?? '') : null,
     effects: JSON.stringify(call.effects),
     disposition: call.disposition,
     reason: toStoredText(call.reason),
+    turn: call.madeUp === true ? toStoredTurn(call.turn) : null,
   };
 }
 
@@ -162,7 +165,7 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
     // A delivery that attached is no call of its own.
     return { kind: 'known', key, first };
   }
-  const { callId, toolName, args, argsHash, effects, disposition, reason } = row;
+  const { callId, toolName, args, argsHash, effects, disposition, reason, turn } = row;
   const { batch, conversation } = delivery;
   const values = [
     number,
@@ -176,7 +179,8 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
     disposition,
     reason,
   ];
-  database.add('calls', number, values);
+  const whole = [...values, turn];
+  database.add('calls', number, whole, turn === null ? values : whole);
   database.willHold(key, number);
   return { kind: first === number ? 'fresh' : 'conflict', key, first };
 }
@@ -187,7 +191,7 @@ function findEarlier(
   row: CallRow,
 ): { readonly number: number; readonly isSame: boolean } | undefined {
   if (row.argsHash === null) return undefined;
-  const holder = findNameHolder(database, conversation, row.callId, 'attachable');
+  const holder = findNameHolder(database, conversation, row.callId, row.turn, 'attachable');
   if (holder === undefined) return undefined;
   const isSame = isSameCall(holder, row);
   // Nobody has decided about it yet: it is a call of its own, and takes over the name.

@@ -82,6 +82,7 @@ const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
     'effects',
     'disposition',
     'reason',
+    'turn',
   ],
   claims: ['call', 'worker', 'pid', 'process_started_at', 'started_at'],
   results: ['call', 'result', 'blob', 'finished_at'],

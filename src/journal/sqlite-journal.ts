@@ -94,8 +94,8 @@ export class SqliteJournal implements Journal {
     return this.read('read a call', (database) => findByKey(database, key));
   }
 
-  find(conversation: string | undefined, callId: string): Promise<CallRecord | undefined> {
-    return this.read('find a call', (database) => findFirstDelivery(database, conversation, callId));
+  find(conversation: string | undefined, callId: string, turn?: string): Promise<CallRecord | undefined> {
+    return this.read('find a call', (database) => findFirstDelivery(database, conversation, callId, turn));
   }
 
   batch(id: string): Promise<readonly CallRecord[]> {

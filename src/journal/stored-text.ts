@@ -15,6 +15,11 @@ export function fromStoredText(stored: string): string {
   return stored.startsWith(ESCAPED) ? String(JSON.parse(stored.slice(ESCAPED.length))) : stored;
 }
 
+/** A turn as its column holds it: JSON, so that one which is not known differs from none. */
+export function toStoredTurn(turn: string | undefined): string {
+  return JSON.stringify(turn ?? null);
+}
+
 function isStorable(text: string): boolean {
   // Where nothing is lone, it is the very same text, and nothing has to be compared.
   return toUSVString(text) === text && !text.includes('\0');

@@ -2,7 +2,7 @@ import type { Acceptance } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import { assertEqual, assertPresent } from './assert-equal.js';
 import type { JournalCase } from './describe-journal.js';
-import { batchEntry, callEntry, failureOf, successOf, WORKER } from './journal-entries.js';
+import { batchEntry, callEntry, failureOf, madeUpEntry, successOf, WORKER } from './journal-entries.js';
 
 const ATTACH = { attach: true } as const;
 
@@ -68,6 +68,78 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       await journal.accept(batchEntry('b1', [callEntry('x')], ATTACH));
       const other = { ...callEntry('x'), toolName: 'delete_file' };
       assertEqual(one(await journal.accept(batchEntry('b2', [other], ATTACH))).kind, 'conflict', 'kind');
+    },
+  },
+  {
+    title: 'takes a made-up id as the same call only within its turn',
+    run: async (journal) => {
+      const accept = async (id: string, turn?: string, args?: JsonObject): Promise<Acceptance> =>
+        one(await journal.accept(batchEntry(id, [madeUpEntry('call_0', turn, args)], ATTACH)));
+      const first = await accept('b1', 't1');
+      await journal.finish(first.key, successOf('call_0', 'one'), 1);
+      const second = await accept('b2', 't2');
+      await journal.finish(second.key, successOf('call_0', 'two'), 2);
+      const own = one(await journal.accept(batchEntry('b3', [callEntry('call_0')], ATTACH)));
+      assertEqual([first.kind, second.kind, own.kind], ['fresh', 'fresh', 'fresh'], 'kinds');
+      for (const [id, turn, entry] of [
+        ['again 1', 't1', first],
+        ['again 2', 't2', second],
+      ] as const) {
+        const again = await accept(id, turn);
+        assertEqual([again.kind, again.key], ['known', entry.key], `the same delivery of ${turn}`);
+        assertEqual((await journal.find('conversation', 'call_0', turn))?.key, entry.key, `found in ${turn}`);
+      }
+      assertEqual((await accept('b4', 't1', { other: 1 })).kind, 'conflict', 'with other arguments');
+      assertEqual((await journal.find('conversation', 'call_0'))?.key, own.key, 'found without a turn');
+      assertEqual(await journal.find('conversation', 'call_0', 't3'), undefined, 'found in another turn');
+      assertEqual((await journal.find(undefined, 'call_0', 't1'))?.batchId, 'b4', 'found anywhere');
+      const record = await journal.call(first.key);
+      assertEqual([record?.callId, record?.madeUp, record?.turn], ['call_0', true, 't1'], 'its record');
+    },
+  },
+  {
+    title: 'attaches nothing to a made-up id without a turn, and conflicts with nothing',
+    run: async (journal) => {
+      const keys = new Set<string>();
+      for (const [id, args] of [
+        ['b1', { a: 1 }],
+        ['b2', { a: 1 }],
+        ['b3', { a: 2 }],
+      ] as const) {
+        const entry = madeUpEntry('call_0', undefined, args);
+        const answer = one(await journal.accept(batchEntry(id, [entry], ATTACH)));
+        assertEqual(answer.kind, 'fresh', id);
+        keys.add(answer.key);
+        await journal.finish(answer.key, successOf('call_0'), 1);
+      }
+      assertEqual(keys.size, 3, 'calls of their own');
+      const own = one(await journal.accept(batchEntry('b4', [callEntry('call_0', { a: 1 })], ATTACH)));
+      assertEqual(own.kind, 'fresh', "an id of the provider's own");
+      const record = await journal.call([...keys][0] ?? '');
+      assertEqual([record?.madeUp, record !== undefined && 'turn' in record], [true, false], 'its record');
+      assertEqual((await journal.find('conversation', 'call_0'))?.key, own.key, 'found');
+    },
+  },
+  {
+    title: 'keeps turns apart whose names run together, and ids that hold anything',
+    run: async (journal) => {
+      const identities = [
+        ['1', '2 x'],
+        ['1 2', ' x'],
+        ['12', 'x'],
+        ['', '12x'],
+        ['null', 'x'],
+        ['"12"', 'x'],
+        ['a\0b', 'x'],
+        ['a', '\0bx'],
+      ] as const;
+      for (const [at, [turn, callId]] of identities.entries()) {
+        const accept = async (id: string): Promise<Acceptance> =>
+          one(await journal.accept(batchEntry(id, [madeUpEntry(callId, turn)], ATTACH)));
+        assertEqual((await accept(`b${at}`)).kind, 'fresh', `${turn} ${callId}`);
+        assertEqual((await accept(`again ${at}`)).kind, 'known', `${turn} ${callId} again`);
+        assertEqual((await journal.find('conversation', callId, turn))?.batchId, `b${at}`, 'found');
+      }
     },
   },
   {

@@ -18,6 +18,11 @@ export function callEntry(callId: string, args: JsonObject = { path: 'a.txt' }):
   };
 }
 
+/** A call whose id the reader of its response made up. */
+export function madeUpEntry(callId: string, turn?: string, args?: JsonObject): CallEntry {
+  return { ...callEntry(callId, args), madeUp: true, ...(turn === undefined ? {} : { turn }) };
+}
+
 export function batchEntry(
   id: string,
   calls: readonly CallEntry[],

@@ -62,7 +62,10 @@ function* linesOfBatch(archive: JournalArchive, batch: BatchRecord): Iterable<ob
 
 function toLine(call: CallRecord): object {
   const { toolName, args, state, result, effects, disposition, reason, worker, startedAt, finishedAt } = call;
+  const { madeUp, turn } = call;
   return {
+    ...(madeUp === undefined ? {} : { madeUp }),
+    ...(turn === undefined ? {} : { turn }),
     toolName,
     args,
     state,

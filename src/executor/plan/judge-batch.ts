@@ -1,22 +1,27 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Replan } from '../approve/ask-approval.js';
+import { madeUpIn } from '../hold-calls.js';
 import type { EngineSettings } from '../settings.js';
 import { judgeCall } from './judge-call.js';
 import { type JudgedCall, NO_ARGS } from './judged-call.js';
 import { refuse } from './refuse.js';
 
-/** Judges every call of a batch, in order. A promise only where some tool's schema is asynchronous. */
+/**
+ * Judges every call of a batch, in order. A promise only where some tool's schema is asynchronous.
+ * @param turn that made-up ids belong to; left out: the calls' own.
+ */
 export function judgeBatch(
   calls: readonly ToolCall[],
   settings: EngineSettings,
+  turn?: string,
 ): JudgedCall[] | Promise<JudgedCall[]> {
   const seen = calls.length > 1 ? new Set<string>() : undefined;
   let asynchronous = false;
   const judged = new Array<JudgedCall | Promise<JudgedCall>>(calls.length);
   // By index: a hole in the array is a malformed call too.
   for (let index = 0; index < calls.length; index++) {
-    const { call, malformed } = readCall(calls[index], index);
+    const { call, malformed } = readCall(calls[index], index, turn);
     const duplicate = seen?.has(call.id) ?? false;
     seen?.add(call.id);
     const one = malformed
@@ -41,18 +46,20 @@ interface ReadCall {
 }
 
 /** A copy, each property read once: what the caller does to its object later does not count. */
-function readCall(given: unknown, index: number): ReadCall {
-  const { id, name, args, reason } = propertiesOf(given);
+function readCall(given: unknown, index: number, turn: string | undefined): ReadCall {
+  const properties = propertiesOf(given);
+  const { id, name, args, reason } = properties;
   const isNamed = typeof id === 'string' && id !== '';
   if (isNamed && typeof name === 'string') {
     // Not judged yet: the first thing that is asked of arguments is whether they are an object.
-    const call = { id, name, args: args as JsonObject };
+    const call = { id, name, args: args as JsonObject, ...madeUpIn(properties, turn) };
     return { call: typeof reason === 'string' ? { ...call, reason } : call, malformed: false };
   }
   const known = {
     id: isNamed ? id : `call_${index}`,
     name: typeof name === 'string' ? name : 'unknown',
     args: NO_ARGS,
+    ...madeUpIn(isNamed ? properties : { ...properties, madeUp: true }, turn),
   };
   return { call: known, malformed: true };
 }
@@ -62,11 +69,13 @@ function propertiesOf(given: unknown): {
   readonly name?: unknown;
   readonly args?: unknown;
   readonly reason?: unknown;
+  readonly madeUp?: unknown;
+  readonly turn?: unknown;
 } {
   if (typeof given !== 'object' || given === null) return {};
   try {
-    const { id, name, args, reason } = given as Record<string, unknown>;
-    return { id, name, args, reason };
+    const { id, name, args, reason, madeUp, turn } = given as Record<string, unknown>;
+    return { id, name, args, reason, madeUp, turn };
   } catch {
     // A getter or a proxy that throws.
     return {};

@@ -86,6 +86,7 @@ export class IncomingCalls implements IncomingBatch {
       attach: attaches(options),
       calls: this.#calls,
       results,
+      ...(options.turn === undefined ? {} : { turn: options.turn }),
       ...this.#message(),
       ...(options.origin === undefined ? {} : { origin: options.origin }),
     });

@@ -1,6 +1,7 @@
 import type { Journal } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
+import { madeUpIn } from '../hold-calls.js';
 import type { EngineSettings } from '../settings.js';
 import type { ReceivedStream } from './stream-record.js';
 
@@ -15,17 +16,18 @@ export async function recordReceived(
   { clock, worker, logger }: Pick<EngineSettings, 'clock' | 'worker' | 'logger'>,
   received: ReceivedCalls,
 ): Promise<boolean> {
-  const { results, calls, ...batch } = received;
+  const { results, calls, turn, ...batch } = received;
   const at = clock.now();
   try {
     const answers = await journal.accept({
       ...batch,
       at,
       worker,
-      calls: calls.map(({ id, name, args }) => ({
+      calls: calls.map(({ id, name, args, ...identity }) => ({
         callId: id,
         toolName: name,
         args,
+        ...madeUpIn(identity, turn),
         effects: [],
         disposition: 'pre_resolved',
         reason: 'its response was broken off',

@@ -3,6 +3,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { BatchMessage, CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { madeUpIn } from '../hold-calls.js';
 import { attaches } from '../run-options.js';
 
 /** The name under which the journal keeps a response that is coming in. */
@@ -17,13 +18,21 @@ export interface ReceivedStream {
   /** Those that were whole, in order. */
   readonly calls: readonly ToolCall[];
   readonly message?: BatchMessage;
+  /** The turn that their made-up ids belong to. Left out: the calls' own. */
+  readonly turn?: string;
   readonly origin?: JsonObject;
 }
 
 export function toStreamArgs(batch: string, options: RunOptions): JsonObject {
-  const { message, origin } = options;
+  const { message, origin, turn } = options;
   const { text: _, ...by } = message ?? { text: '' };
-  return { batch, attach: attaches(options), ...by, ...(origin === undefined ? {} : { origin }) };
+  return {
+    batch,
+    attach: attaches(options),
+    ...by,
+    ...(turn === undefined ? {} : { turn }),
+    ...(origin === undefined ? {} : { origin }),
+  };
 }
 
 /** @throws ToolError `bad_args` for calls that are no plain data. */
@@ -38,7 +47,7 @@ export function toReceivedData(calls: readonly ToolCall[], said: string | undefi
 
 /** Undefined for a call that is none of ours. */
 export function readStream(record: CallRecord, notes: readonly JournalNote[]): ReceivedStream | undefined {
-  const { batch: id, attach, model, provider, origin } = record.args;
+  const { batch: id, attach, model, provider, turn, origin } = record.args;
   const received = notes.filter(({ kind }) => kind === 'received');
   if (record.toolName !== RECEIVE || typeof id !== 'string' || received.length === 0) return undefined;
   const said = received.map(({ data }) => data.said).findLast((text) => typeof text === 'string');
@@ -52,15 +61,16 @@ export function readStream(record: CallRecord, notes: readonly JournalNote[]): R
     attach: attach === true,
     calls: received.flatMap(({ data }) => (Array.isArray(data.calls) ? data.calls : [])).flatMap(toCall),
     ...(said === undefined && model === undefined ? {} : { message: { text: said ?? '', ...by } }),
+    ...(typeof turn === 'string' ? { turn } : {}),
     ...(isJsonObject(origin) ? { origin } : {}),
   };
 }
 
 function toCall(value: JsonValue): readonly ToolCall[] {
   if (!isJsonObject(value)) return [];
-  const { id, name, args } = value;
+  const { id, name, args, ...identity } = value;
   if (typeof id !== 'string' || typeof name !== 'string') return [];
-  return [{ id, name, args: isJsonObject(args) ? args : {} }];
+  return [{ id, name, args: isJsonObject(args) ? args : {}, ...madeUpIn(identity) }];
 }
 
 function isJsonObject(value: JsonValue | undefined): value is JsonObject {

@@ -7,6 +7,7 @@ import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
+import { madeUpIn } from '../hold-calls.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
 import { awaitDeliveries } from './attach.js';
@@ -120,6 +121,7 @@ export class Recorder {
         callId: call.call.id,
         toolName: call.call.name,
         args: call.call.args,
+        ...madeUpIn(call.call),
         // What the policy has seen a command touch is a part of what was judged, and agreed to.
         effects: shownEffects(call),
         disposition:

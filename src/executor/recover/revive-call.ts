@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import { settleEffects } from '../../effects/settle-effects.js';
 import { compiledTool } from '../declare/compiled-tool.js';
+import { recordedCall } from '../hold-calls.js';
 import { holdFast } from '../plan/hold-fast.js';
 import { ReadyCall } from '../plan/judged-call.js';
 import { placeEffects } from '../plan/place-effects.js';
@@ -27,7 +28,7 @@ export async function reviveCall(
     const declared = declare(tool, parsed, settings);
     const { effects } = placeEffects(declared, settings);
     return new ReadyCall({
-      call: { id: record.callId, name: record.toolName, args },
+      call: { ...recordedCall(record), args },
       tool,
       parsed,
       declared,

@@ -16,12 +16,13 @@ const MAX_ATTEMPTS = 5;
  */
 export async function undoCall(
   callId: string,
-  { conversation, dryRun = false }: UndoOptions,
+  options: UndoOptions,
   settings: EngineSettings,
 ): Promise<UndoReport> {
   const { journal } = settings;
+  const { dryRun = false } = options;
   if (journal === null) throw refused(callId, 'nothing is recorded (journal: false)');
-  const record = await journal.find(conversation, callId);
+  const record = await findCall(callId, options, journal);
   if (record === undefined) throw refused(callId, 'the journal has no such call');
   if (record.worker !== undefined && record.state === 'running') {
     throw refused(callId, 'it is still running. Wait for it, or cancel it');
@@ -43,6 +44,24 @@ export async function undoCall(
       if (!isToolError(error, 'stale_file') || attempt === MAX_ATTEMPTS) throw error;
     }
   }
+}
+
+/** By its identity; else, where no turn is named, the newest call with this made-up id, started ones first. */
+async function findCall(
+  callId: string,
+  { conversation, turn }: UndoOptions,
+  journal: Journal,
+): Promise<CallRecord | undefined> {
+  const named = await journal.find(conversation, callId, turn);
+  if (named !== undefined || conversation === undefined || turn !== undefined) return named;
+  let newest: CallRecord | undefined;
+  for (const batch of await journal.batches({ conversation })) {
+    const calls = await journal.batch(batch.id);
+    const call = calls.findLast((each) => each.callId === callId && each.batchId === batch.id);
+    if (call?.worker !== undefined) return call;
+    newest ??= call;
+  }
+  return newest;
 }
 
 async function readIntents({ key }: CallRecord, journal: Journal): Promise<readonly NotedIntent[]> {

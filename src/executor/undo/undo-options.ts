@@ -14,5 +14,6 @@ export function checkUndoOptions(options: UndoOptions): void {
 
 const RULES: OptionRules<{ [K in keyof UndoOptions]-?: UndoOptions[K] | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
+  turn: option(undefined, isFilledText, 'a text that is not empty'),
   dryRun: option(undefined, isBoolean, 'true or false'),
 };
