@@ -172,7 +172,8 @@ class CallEngine implements Engine {
     const calls = deferred.calls.map(recordedCall);
     const { conversation, attach } = deferred;
     // What was to run anew does so under keys of its own, also when it is approved.
-    const { shown, ...rest } = options;
+    // A call keeps the turn that it was recorded with.
+    const { shown, turn: _, ...rest } = options;
     const seen = shown === undefined ? deferred : { ...deferred, shown };
     return this.#watched(calls, { ...rest, conversation, again: !attach }, seen);
   }

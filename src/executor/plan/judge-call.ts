@@ -65,8 +65,8 @@ export function judgeCall(
 }
 
 // Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
-function withArguments({ id, name, reason }: ToolCall, args: JsonObject): ToolCall {
-  return Object.freeze(reason === undefined ? { id, name, args } : { id, name, args, reason });
+function withArguments(call: ToolCall, args: JsonObject): ToolCall {
+  return Object.freeze({ ...call, args });
 }
 
 function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): JudgedCall {
