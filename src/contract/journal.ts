@@ -238,11 +238,7 @@ export interface Journal {
    * the calls whose id was made up in that turn; without one: of those with an id of the provider's own. Without a
    * conversation: of all calls with that id (and turn) the newest that was started, else the newest.
    */
-  find(
-    conversation: string | undefined,
-    callId: string,
-    turn?: string,
-  ): Awaitable<CallRecord | undefined>;
+  find(conversation: string | undefined, callId: string, turn?: string): Awaitable<CallRecord | undefined>;
   /** A batch's calls, in order. */
   batch(id: string): Awaitable<readonly CallRecord[]>;
   /** Calls that are not done, oldest first; of one conversation, or of all; all of them, or a page. */

@@ -204,7 +204,8 @@ class MemoryJournal implements Journal {
     let holder: MemoryCall | undefined;
     for (const call of this.batchesKept.callsOf(conversation)) {
       const { entry } = call;
-      const isAsked = turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
+      const isAsked =
+        turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
       if (entry.callId !== callId || !isAsked) continue;
       if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
     }

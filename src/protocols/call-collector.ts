@@ -3,35 +3,53 @@ import type { CallOrigin } from './call-origin.js';
 import type { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import type { ReadError } from './read-error.js';
-import { settleCall } from './settle-call.js';
+import { type SettledCall, settleCall } from './settle-call.js';
 
 /** Numbers the calls of one response in their order, and keeps apart what can be run and what cannot. */
 export class CallCollector {
   readonly #tools: KnownTools;
-  readonly #errors: ReadError[] = [];
-  readonly #origins: CallOrigin[] = [];
-  #count = 0;
+  readonly #places: SettledCall[] = [];
+  #id: string | undefined;
 
   constructor(tools: KnownTools) {
     this.#tools = tools;
   }
 
-  /** The calls among `raws`, in order; the rest goes to the errors. */
-  add(raws: readonly RawCall[]): ToolCall[] {
-    const calls: ToolCall[] = [];
-    for (const raw of raws) {
-      const settled = settleCall(raw, this.#count, this.#tools);
-      this.#count += 1;
-      if (settled.origin !== undefined) this.#origins.push(settled.origin);
-      if (settled.kind === 'call') calls.push(settled.call);
-      else this.#errors.push(settled.error);
-    }
-    return calls;
+  /** The response's own id. Calls with a made-up id that are added later belong to it. The first id counts. */
+  setId(id: string | undefined): void {
+    this.#id ??= id;
   }
 
-  /** What is to be handed on besides the calls. */
-  get rest(): { errors: ReadError[]; origins?: readonly CallOrigin[] } {
-    const errors = [...this.#errors];
-    return this.#origins.length === 0 ? { errors } : { errors, origins: [...this.#origins] };
+  get id(): string | undefined {
+    return this.#id;
   }
+
+  /** The calls among `raws`, in order; the rest goes to the errors. */
+  add(raws: readonly RawCall[]): ToolCall[] {
+    const added = raws.map((raw, at) => settleCall(raw, this.#places.length + at, this.#tools, this.#id));
+    this.#places.push(...added);
+    return callsOf(added);
+  }
+
+  /** One place for each call that the model asked for, readable or not, in order. */
+  get places(): readonly SettledCall[] {
+    return this.#places;
+  }
+
+  get calls(): ToolCall[] {
+    return callsOf(this.#places);
+  }
+
+  get errors(): ReadError[] {
+    return this.#places.flatMap((place) => (place.kind === 'error' ? [place.error] : []));
+  }
+
+  /** Of the calls that are not of the format's usual kind. */
+  get origins(): readonly CallOrigin[] {
+    return this.#places.flatMap(({ origin }) => origin ?? []);
+  }
+}
+
+function callsOf(places: readonly SettledCall[]): ToolCall[] {
+  return places.flatMap((place) => (place.kind === 'call' ? [place.call] : []));
 }

@@ -1,32 +1,40 @@
 import type { ToolCall } from '../contract/call.js';
 import { CallCollector } from './call-collector.js';
-import type { CallOrigin } from './call-origin.js';
 import { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import type { ReadOptions } from './read-calls.js';
-import type { ReadError } from './read-error.js';
+import { type ResponseCalls, toResponseCalls } from './response-calls.js';
 import type { WireFormat } from './wire-format.js';
 import { protocolOf } from './wire-protocols.js';
 
 /** Reads one response while it arrives (A026). */
-export interface CallStream {
+export interface CallStream<F extends WireFormat = WireFormat> {
   /**
    * The calls that this event completed; each is given out once, and nothing before it is whole. An event is what
-   * the provider's stream holds as `data`, parsed; a string for `fenced`; a call or an array of calls for `native`.
+   * the provider's stream holds as `data`, parsed (what its SDK yields); a string for `fenced`; a call or an array of
+   * calls for `native`. May be ignored: `end` gives all calls. Gives nothing after `end`.
    */
   push(event: unknown): ToolCall[];
-  /** All that could not be read, what was begun and never finished, and what `writeResults` has to know of the calls. */
-  end(): { calls: ToolCall[]; errors: ReadError[]; origins?: readonly CallOrigin[] };
+  /**
+   * The whole response, as `readCalls` gives one: all its calls, also those that `push` gave, all that could not be read
+   * or was begun and never finished, and `answer`. The same object each time.
+   */
+  end(): ResponseCalls<F>;
 }
 
 /** @throws ToolError `config_invalid` for what is no format; `push` and `end` never throw. */
-export function createCallStream(format: WireFormat, options: ReadOptions = {}): CallStream {
+export function createCallStream<F extends WireFormat>(
+  format: F,
+  options: Pick<ReadOptions, 'tools'> = {},
+): CallStream<F> {
   const protocol = protocolOf(format);
   const tools = new KnownTools(format, options.tools);
   const assembler = protocol.createAssembler(tools);
   const collector = new CallCollector(tools);
-  const pushed = (event: unknown): readonly RawCall[] => {
+  let response: ResponseCalls<F> | undefined;
+  const read = (event: unknown): readonly RawCall[] => {
     try {
+      collector.setId(protocol.idOf(event));
       return assembler.push(event);
     } catch (error) {
       // A getter or a proxy of the caller may throw anything.
@@ -34,10 +42,12 @@ export function createCallStream(format: WireFormat, options: ReadOptions = {}):
     }
   };
   return {
-    push: (event) => collector.add(pushed(event)),
+    push: (event) => (response === undefined ? collector.add(read(event)) : []),
     end: () => {
-      const calls = collector.add(assembler.end());
-      return { calls, ...collector.rest };
+      if (response !== undefined) return response;
+      collector.add(assembler.end());
+      response = toResponseCalls(format, collector);
+      return response;
     },
   };
 }

@@ -4,14 +4,15 @@ import { createCallStream } from './create-call-stream.js';
 import { parseToolBlocks } from './parse-tool-blocks.js';
 
 const LS = '{"name": "bash", "args": {"command": "ls"}}';
-const ls = { id: 'call_0', name: 'bash', args: { command: 'ls' } };
+const ls = { id: 'call_0', name: 'bash', args: { command: 'ls' }, madeUp: true };
 
 /** What a stream gives for a text that is cut at some places. */
 function streamed(pieces: readonly string[]) {
   const stream = createCallStream('fenced');
   const perPiece = pieces.map((piece) => stream.push(piece));
   const end = stream.end();
-  return { perPiece, calls: [...perPiece.flat(), ...end.calls], errors: end.errors };
+  expect(end.calls.slice(0, perPiece.flat().length)).toEqual(perPiece.flat());
+  return { perPiece, calls: end.calls, errors: end.errors };
 }
 
 describe('parseToolBlocks()', () => {
@@ -64,7 +65,7 @@ describe('parseToolBlocks()', () => {
     const content = '```tool\n{}\n```\n```';
     const call = { name: 'write_file', args: { path: 'd.md', content, command: 'echo `date` ``x`` ```' } };
     expect(parseToolBlocks(`\`\`\`tool\n${JSON.stringify(call)}\n\`\`\``)).toEqual({
-      calls: [{ id: 'call_0', ...call }],
+      calls: [{ id: 'call_0', ...call, madeUp: true }],
       errors: [],
     });
   });

@@ -19,5 +19,5 @@ export function parseToolBlocks(
 ): { calls: ToolCall[]; errors: ReadError[] } {
   const collector = new CallCollector(new KnownTools('fenced'));
   const calls = collector.add(readFences(text, options.labels));
-  return { calls, errors: collector.rest.errors };
+  return { calls, errors: collector.errors };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReadCalls, readCalls } from './read-calls.js';
+import { readCalls } from './read-calls.js';
+import type { ReadCalls } from './response-calls.js';
 
 const FENCED = '```tool\n{"name":"bash","args":{"command":"ls"}}\n```';
 
@@ -33,7 +34,13 @@ describe('readCalls() of text', () => {
     ['prose that was printed as a JSON string', '"I am done.\\nBye."'],
     ['prose that is a number and more', '42 is the answer'],
   ])('takes %s for a response without a call', (_, text) => {
-    expect(readCalls(text)).toEqual({ format: 'fenced', calls: [], errors: [], shape: 'known' });
+    expect(readCalls(text)).toEqual({
+      format: 'fenced',
+      calls: [],
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+    });
     expect(readCalls(`${text}\n${FENCED}`)).toMatchObject({ format: 'fenced', calls: [{ id: 'call_0' }] });
   });
 
@@ -174,7 +181,7 @@ describe('readCalls() of anything', () => {
 
   it('leaves out members that are undefined, as JSON does', () => {
     expect(readCalls({ name: 'x', args: { a: undefined, b: 1 } }).calls).toEqual([
-      { id: 'call_0', name: 'x', args: { b: 1 } },
+      { id: 'call_0', name: 'x', args: { b: 1 }, madeUp: true },
     ]);
   });
 

@@ -1,17 +1,26 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
-import type { ToolCall } from '../contract/call.js';
 import { CallCollector } from './call-collector.js';
-import type { CallOrigin } from './call-origin.js';
 import { describeValue } from './describe-value.js';
 import { KnownTools } from './known-tools.js';
-import type { ReadError } from './read-error.js';
 import { type Recording, readRecording } from './read-recording.js';
+import {
+  type ReadCalls,
+  type ResponseCalls,
+  toNoResponse,
+  toResponseCalls,
+  toUnknown,
+} from './response-calls.js';
 import type { ToolLike } from './tool-like.js';
 import type { WireFormat } from './wire-format.js';
-import { RECOGNITION_ORDER, WIRE_PROTOCOLS } from './wire-protocols.js';
+import { protocolOf, RECOGNITION_ORDER, WIRE_PROTOCOLS } from './wire-protocols.js';
 
 export interface ReadOptions {
+  /**
+   * The format that the response is known to have: the answer's type is that of its provider. Left out: as it looks.
+   * Input that is no response of this format is of `shape` `unknown`.
+   */
+  readonly format?: WireFormat;
   /**
    * The tools that the model was shown with `describeTools`: their shortened names are turned back, free text finds
    * its argument, and a name of theirs is never taken for a provider's own tool.
@@ -19,30 +28,25 @@ export interface ReadOptions {
   readonly tools?: readonly ToolLike[];
 }
 
-export interface ReadCalls {
-  readonly format: WireFormat;
-  readonly calls: ToolCall[];
-  /** `index` counts calls and errors together, so that each can be answered in its place. */
-  readonly errors: ReadError[];
-  /** `unknown`: the input is no response at all, which is something else than a response without a call. */
-  readonly shape: 'known' | 'unknown';
-  /** What `writeResults` has to know of calls that are not of the format's usual kind; left out when none is. */
-  readonly origins?: readonly CallOrigin[];
-}
-
 /**
  * The calls of a model's response in whatever shape it came: an object of a provider, its JSON text, the text of its
- * stream (`data:` lines, or JSON lines), or prose with fenced blocks (A012). Never throws; what cannot be read is
- * among the errors.
+ * stream (`data:` lines, or JSON lines), or prose with fenced blocks (A012). Never throws on bad input; what cannot be
+ * read is among the errors.
+ * @throws ToolError `config_invalid` for an option `format` that is none.
  */
+export function readCalls<F extends WireFormat>(
+  input: unknown,
+  options: ReadOptions & { readonly format: F },
+): ResponseCalls<F>;
+export function readCalls(input: unknown, options?: ReadOptions): ReadCalls;
 export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls {
+  if (options.format !== undefined) protocolOf(options.format);
   try {
     return typeof input === 'string' ? readText(input, options) : readValue(input, options);
   } catch (error) {
     // A getter or a proxy of the caller may throw anything.
-    return refuse(
-      `Cannot read the input: ${error instanceof Error ? error.message : 'it throws when it is read'}`,
-    );
+    const why = error instanceof Error ? error.message : 'it throws when it is read';
+    return refuse(`Cannot read the input: ${why}`, options);
   }
 }
 
@@ -50,45 +54,88 @@ const EXPECTED =
   'A response of Anthropic, OpenAI or Gemini, {"id", "name", "args"} or an array of such calls, or text with ```tool blocks was expected.';
 
 function readText(text: string, options: ReadOptions): ReadCalls {
-  if (text.trim() === '') return refuse(`Cannot read the input: it is empty. ${EXPECTED}`);
-  if (text.includes('\0')) return refuse(`Cannot read the input: it is binary. ${EXPECTED}`);
+  if (text.trim() === '') return refuse(`Cannot read the input: it is empty. ${EXPECTED}`, options);
+  if (text.includes('\0')) return refuse(`Cannot read the input: it is binary. ${EXPECTED}`, options);
   const recording = readRecording(text);
-  if (recording !== undefined) return replay(recording, options);
-  if (WIRE_PROTOCOLS.fenced.recognises(text)) return readAs('fenced', text, options);
+  if (recording !== undefined && isWanted(recording.format, options)) {
+    return READERS[recording.format]({ recording }, options);
+  }
+  if (isWanted('fenced', options) && WIRE_PROTOCOLS.fenced.recognises(text)) {
+    return READERS.fenced({ input: text }, options);
+  }
   try {
     return readValue(parseJson(text), options);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    return refuse(`Cannot read the input: it begins like JSON and is none: ${error.detail}`);
+    const how = WIRE_PROTOCOLS.fenced.recognises(text) ? 'it is no JSON' : 'it begins like JSON and is none';
+    return refuse(`Cannot read the input: ${how}: ${error.detail}`, options);
   }
 }
 
 function readValue(value: unknown, options: ReadOptions): ReadCalls {
-  const format = RECOGNITION_ORDER.find((candidate) => WIRE_PROTOCOLS[candidate].recognises(value));
-  if (format !== undefined) return readAs(format, value, options);
+  const format = RECOGNITION_ORDER.find(
+    (candidate) => isWanted(candidate, options) && WIRE_PROTOCOLS[candidate].recognises(value),
+  );
+  if (format !== undefined) return READERS[format]({ input: value }, options);
+  const shape = options.format === undefined ? 'no known shape' : `another shape than ${options.format}`;
   return refuse(
-    `Cannot find a call in the input: it is ${describeValue(value)} of no known shape. ${EXPECTED}`,
+    `Cannot find a call in the input: it is ${describeValue(value)} of ${shape}. ${EXPECTED}`,
+    options,
   );
 }
 
-function readAs(format: WireFormat, input: unknown, options: ReadOptions): ReadCalls {
-  const tools = new KnownTools(format, options.tools);
-  const collector = new CallCollector(tools);
-  const calls = collector.add(WIRE_PROTOCOLS[format].read(input, tools));
-  return { format, calls, ...collector.rest, shape: 'known' };
+function isWanted(candidate: WireFormat, { format = candidate }: ReadOptions): boolean {
+  return candidate === format;
 }
 
-function replay({ format, events, rest }: Recording, options: ReadOptions): ReadCalls {
+/** A response, whole or as the events of its stream. */
+type Source =
+  | { readonly input: unknown }
+  | { readonly recording: Recording }
+  /** Why it is no response. */
+  | { readonly problem: string };
+type Reader<F extends WireFormat> = (source: Source, options: ReadOptions) => ResponseCalls<F>;
+
+/** One each, so that a format and its answer stay together in the types. */
+const READERS: { readonly [F in WireFormat]: Reader<F> } = {
+  native: (source, options) => readAs('native', source, options),
+  fenced: (source, options) => readAs('fenced', source, options),
+  anthropic: (source, options) => readAs('anthropic', source, options),
+  openai: (source, options) => readAs('openai', source, options),
+  'openai-responses': (source, options) => readAs('openai-responses', source, options),
+  gemini: (source, options) => readAs('gemini', source, options),
+};
+
+function readAs<F extends WireFormat>(format: F, source: Source, options: ReadOptions): ResponseCalls<F> {
+  if ('problem' in source) return toNoResponse(format, source.problem);
   const tools = new KnownTools(format, options.tools);
   const collector = new CallCollector(tools);
-  const assembler = WIRE_PROTOCOLS[format].createAssembler(tools);
-  const calls = events.flatMap((event) => collector.add(assembler.push(event)));
+  if ('recording' in source) replay(format, source.recording, tools, collector);
+  else {
+    collector.setId(protocolOf(format).idOf(source.input));
+    collector.add(protocolOf(format).read(source.input, tools));
+  }
+  return toResponseCalls(format, collector);
+}
+
+function replay(
+  format: WireFormat,
+  { events, rest }: Recording,
+  tools: KnownTools,
+  collector: CallCollector,
+): void {
+  const protocol = WIRE_PROTOCOLS[format];
+  const assembler = protocol.createAssembler(tools);
+  for (const event of events) {
+    collector.setId(protocol.idOf(event));
+    collector.add(assembler.push(event));
+  }
   const left = assembler.end();
   // What cannot be read is the end of a call that was begun; only where none was, it may have been a call itself.
-  calls.push(...collector.add(left.length > 0 ? left : rest));
-  return { format, calls, ...collector.rest, shape: 'known' };
+  collector.add(left.length > 0 ? left : rest);
 }
 
-function refuse(message: string): ReadCalls {
-  return { format: 'native', calls: [], errors: [{ index: 0, message }], shape: 'unknown' };
+/** Where no format was named, the model may be told in our own format what was wrong. */
+function refuse(message: string, { format }: ReadOptions): ReadCalls {
+  return format === undefined ? toUnknown(message) : READERS[format]({ problem: message }, {});
 }

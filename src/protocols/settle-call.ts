@@ -1,7 +1,7 @@
 import type { ToolCall } from '../contract/call.js';
 import type { CallOrigin } from './call-origin.js';
 import { describeValue, quote } from './describe-value.js';
-import { isRecord } from './is-record.js';
+import { isRecord, toName } from './is-record.js';
 import type { KnownTools } from './known-tools.js';
 import type { AskedCall, RawCall, TextCall } from './raw-call.js';
 import type { ReadError } from './read-error.js';
@@ -12,13 +12,19 @@ export type SettledCall = (
   | { readonly kind: 'error'; readonly error: ReadError }
 ) & { readonly origin?: CallOrigin };
 
-/** The call, or why it is none. `index` is its place in the response and makes the id that is missing (A022). */
-export function settleCall(raw: RawCall, index: number, tools: KnownTools): SettledCall {
-  const id = isGiven(raw.id) && typeof raw.id === 'string' ? raw.id : `call_${index}`;
+/**
+ * The call, or why it is none. `index` is its place in the response and makes the id that is missing (A022), which then
+ * belongs to `turn`: the response's own id, where it has one.
+ */
+export function settleCall(raw: RawCall, index: number, tools: KnownTools, turn?: string): SettledCall {
+  const own = toName(raw.id);
+  const id = own ?? `call_${index}`;
+  const identity =
+    own === undefined ? { madeUp: true as const, ...(turn === undefined ? {} : { turn }) } : {};
   const name = typeof raw.name === 'string' && raw.name !== '' ? tools.nameOf(raw.name) : undefined;
   const origin = toOrigin(raw, id, name);
   const settled = 'problem' in raw ? raw.problem : checkCall(raw, name, tools);
-  if (typeof settled !== 'string') return { kind: 'call', call: { id, ...settled }, ...origin };
+  if (typeof settled !== 'string') return { kind: 'call', call: { id, ...settled, ...identity }, ...origin };
   // The model is told of the name that it knows.
   const subject =
     typeof raw.name === 'string' && raw.name !== '' ? `the call of ${quote(raw.name)}` : undefined;

@@ -9,7 +9,7 @@ import type { WireFormat } from './wire-format.js';
 import type { WireProtocol } from './wire-protocol.js';
 
 /** Every format, once. */
-export const WIRE_PROTOCOLS: Readonly<Record<WireFormat, WireProtocol>> = {
+export const WIRE_PROTOCOLS: { readonly [F in WireFormat]: WireProtocol<F> } = {
   openai: openaiProtocol,
   'openai-responses': openaiResponsesProtocol,
   gemini: geminiProtocol,
@@ -19,7 +19,7 @@ export const WIRE_PROTOCOLS: Readonly<Record<WireFormat, WireProtocol>> = {
 };
 
 /** @throws ToolError `config_invalid` for what is no format. */
-export function protocolOf(format: WireFormat): WireProtocol {
+export function protocolOf<F extends WireFormat>(format: F): WireProtocol<F> {
   if (Object.hasOwn(WIRE_PROTOCOLS, format)) return WIRE_PROTOCOLS[format];
   const known = Object.keys(WIRE_PROTOCOLS).join(', ');
   throw new ToolError(

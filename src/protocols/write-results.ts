@@ -1,26 +1,28 @@
 import type { ToolResult } from '../contract/result.js';
 import { type CallOrigin, createOriginLookup } from './call-origin.js';
 import type { WireFormat } from './wire-format.js';
+import type { Answers } from './wire-protocol.js';
 import { protocolOf } from './wire-protocols.js';
 
+/** From `readCalls` or a stream's `end()`, which may be handed over whole. */
 export interface WriteResultsOptions {
-  /**
-   * From `readCalls` or a stream's `end()`, which may be handed over whole. Without them every call is answered as
-   * the format's usual kind, which is wrong for `shell_call`, `apply_patch_call` and their like.
-   */
   readonly origins?: readonly CallOrigin[];
 }
 
 /**
- * The results of all calls of one response, as the provider wants them in the next request: one user message
- * (anthropic), messages of role `tool` (openai), output items of the kind that asked (openai-responses), one content
- * (gemini), an array of result objects (native, fenced: A027). In the order of `results` (D082, D145).
+ * Results whose response is not at hand, as the provider wants them in the next request; `answer` of `readCalls` and of a
+ * stream's `end()` needs less. One user message (anthropic), messages of role `tool` (openai), output items of the kind
+ * that asked (openai-responses), one content (gemini), an array of result objects (native, fenced: A027). In the order
+ * of `results` (D082, D145).
+ * @param origins of the response. Without them every call is answered as the format's usual kind, which is wrong for
+ *   `shell_call`, `apply_patch_call` and their like, and Gemini is sent ids that were made up.
  * @throws ToolError `config_invalid` for what is no format.
  */
-export function writeResults(
-  format: WireFormat,
+export function writeResults<F extends WireFormat>(
+  format: F,
   results: readonly ToolResult[],
-  options: WriteResultsOptions = {},
-): unknown {
-  return protocolOf(format).write(results, createOriginLookup(options.origins));
+  origins: readonly CallOrigin[] | WriteResultsOptions = [],
+): Answers[F] {
+  const known = 'length' in origins ? origins : origins.origins;
+  return protocolOf(format).write(results, createOriginLookup(known));
 }

@@ -18,8 +18,8 @@ const response = { candidates: [{ content, finishReason: 'STOP', index: 0 }], mo
 
 const calls = [
   { id: 'fc-1', name: 'bash', args: { command: 'ls' } },
-  { id: 'call_1', name: 'bash', args: { command: 'pwd' } },
-  { id: 'call_2', name: 'list_directory', args: {} },
+  { id: 'call_1', name: 'bash', args: { command: 'pwd' }, madeUp: true },
+  { id: 'call_2', name: 'list_directory', args: {}, madeUp: true },
 ];
 
 describe('Gemini: a response', () => {

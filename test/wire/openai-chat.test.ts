@@ -140,7 +140,7 @@ describe('OpenAI chat: a stream', () => {
     expect(stream.push(chunk({}, 'tool_calls'))).toEqual([
       { id: 'a', name: 'bash', args: { command: 'ls' } },
     ]);
-    expect(stream.end()).toEqual({ calls: [], errors: [] });
+    expect(stream.end()).toMatchObject({ id: 'c', calls: [{ id: 'a' }], errors: [] });
   });
 
   it('puts custom tools and the call of older models together', () => {
@@ -151,10 +151,10 @@ describe('OpenAI chat: a stream', () => {
     stream.push(chunk({ function_call: { arguments: 'and":"pwd"}' } }));
     expect(stream.push(chunk({}, 'function_call'))).toEqual([
       { id: 'x', name: 'bash', args: { command: 'ls' } },
-      { id: 'call_1', name: 'bash', args: { command: 'pwd' } },
+      { id: 'call_1', name: 'bash', args: { command: 'pwd' }, madeUp: true, turn: 'c' },
     ]);
-    expect(stream.end()).toEqual({
-      calls: [],
+    expect(stream.end()).toMatchObject({
+      calls: [{ id: 'x' }, { id: 'call_1' }],
       errors: [],
       origins: [{ callId: 'call_1', item: 'legacy_function_call' }],
     });

@@ -119,7 +119,13 @@ describe('OpenAI responses: a response', () => {
       environment: { type: 'container_reference', container_id: 'cntr_1' },
     } satisfies Item;
     const answered = { type: 'function_call_output', call_id: 'call_1', output: 'x' };
-    const none = { format: 'openai-responses', calls: [], errors: [], shape: 'known' };
+    const none = {
+      format: 'openai-responses',
+      calls: [],
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+    };
     expect(readCalls({ object: 'response', output: [hosted] })).toEqual(none);
     expect(readCalls([hosted, { type: 'shell_call_output', call_id: 'call_h', output: [] }])).toEqual(none);
     expect(readCalls([output[2], answered])).toEqual(none);
@@ -391,7 +397,7 @@ describe('OpenAI responses: a stream', () => {
     ]);
     stream.push(event('added', 1, patch('call_4', { type: 'delete_file', path: '' })));
     expect(stream.end()).toMatchObject({
-      calls: [],
+      calls: [{ id: 'call_2' }],
       errors: [{ index: 1, id: 'call_4', name: 'apply_patch', unfinished: true }],
       origins: [
         { callId: 'call_2', item: 'shell_call' },

@@ -103,7 +103,14 @@ describe('readCalls() of a stream that was written down', () => {
   );
 
   it.each(cases)('%s as %s', (format, _, text) => {
-    expect(readCalls(text)).toEqual({ format, calls, errors: [], shape: 'known' });
+    expect(readCalls(text)).toEqual({
+      format,
+      ...(format === 'openai' ? { id: 'c' } : {}),
+      calls,
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+    });
   });
 
   it('takes an event that is spread over several data lines', () => {
@@ -117,10 +124,11 @@ describe('readCalls() of a stream that was written down', () => {
       format: 'native',
       calls: [
         { id: 'a', name: 'x', args: {} },
-        { id: 'call_1', name: 'y', args: { n: 1 } },
+        { id: 'call_1', name: 'y', args: { n: 1 }, madeUp: true },
       ],
       errors: [],
       shape: 'known',
+      answer: expect.any(Function),
     });
     expect(readCalls('{"name":"x","args":{}}\n{"name":"y","args":')).toMatchObject({
       calls: [{ name: 'x' }],

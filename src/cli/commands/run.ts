@@ -36,10 +36,12 @@ export async function runResponse(
     ...settled.executor,
     ...(approver === undefined ? {} : { approver }),
   });
-  const conversation = conversationOf(options, response);
+  const turn = createHash('sha256').update(response.text).digest('hex');
+  const { conversation = `response:${turn}` } = options;
   const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
   const waits = isReal && (await settleLeft(executor, conversation, display, surroundings));
-  const runOptions = { ...toRunOptions(options, settled, response), conversation };
+  // The same bytes are the same delivery, also where the response gives its calls no ids.
+  const runOptions = { ...toRunOptions(options, settled, response), conversation, turn };
   if (settled.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
   const { results, interrupted } = await runBatch({
@@ -69,10 +71,6 @@ function withMessage({ format, text }: ModelResponse): Pick<RunOptions, 'message
 /** It waits for the person, so that its answer is not its last word. */
 export function isPutOff({ metadata }: ToolResult): boolean {
   return metadata.waits_for !== undefined;
-}
-
-function conversationOf({ conversation }: ResponseOptions, { text }: ModelResponse): string {
-  return conversation ?? `response:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 function toRunOptions(

@@ -1,8 +1,9 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Stdio } from '../../platform/stdio.js';
 import type { CallOrigin } from '../../protocols/call-origin.js';
-import { type ReadCalls, readCalls } from '../../protocols/read-calls.js';
+import { readCalls } from '../../protocols/read-calls.js';
 import type { ReadError } from '../../protocols/read-error.js';
+import type { ReadCalls } from '../../protocols/response-calls.js';
 import type { WireFormat } from '../../protocols/wire-format.js';
 import { UsageError } from '../usage-error.js';
 import { readSource } from './read-source.js';

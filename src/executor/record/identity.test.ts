@@ -44,7 +44,9 @@ describe.each(JOURNALS)('a call whose id was made up, with the journal %s', (_, 
     const executor = executorOf([tool], { journal, policy: null, approver: null });
     const run = async (call: ToolCall, options: { turn?: string; conversation?: string } = {}) => {
       const [result] = await executor.run([call], { conversation: 'c', ...options });
-      return result?.error?.code ?? `${result?.output}${result?.metadata.replayed === true ? ' replayed' : ''}`;
+      return (
+        result?.error?.code ?? `${result?.output}${result?.metadata.replayed === true ? ' replayed' : ''}`
+      );
     };
     return { executor, journal, keys, run };
   }

@@ -1,4 +1,4 @@
-import { isRecord, toRecords } from '../is-record.js';
+import { isRecord, toName, toRecords } from '../is-record.js';
 import type { KnownTools } from '../known-tools.js';
 import type { RawCall } from '../raw-call.js';
 import type { WireProtocol } from '../wire-protocol.js';
@@ -7,8 +7,12 @@ import { isToolUse, readToolUse } from './read-tool-use.js';
 import { writeAnthropic } from './write-anthropic.js';
 
 /** A message or its content blocks in; the one user message that has to hold all results out. */
-export const anthropicProtocol: WireProtocol = {
+export const anthropicProtocol: WireProtocol<'anthropic'> = {
   recognises: (input) => isMessage(input) || isContent(input) || isToolUse(input),
+  idOf: (input) => {
+    const message = isRecord(input) && input.type === 'message_start' ? input.message : input;
+    return isMessage(message) ? toName(message.id) : undefined;
+  },
   read: readAnthropic,
   write: writeAnthropic,
   createAssembler: createAnthropicAssembler,

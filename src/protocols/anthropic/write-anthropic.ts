@@ -12,11 +12,14 @@ export interface AnthropicToolResult {
   readonly toolset_name?: string;
 }
 
+/** The message that follows the one with the calls. */
+export interface AnthropicAnswer {
+  readonly role: 'user';
+  readonly content: AnthropicToolResult[];
+}
+
 /** The API refuses a history in which the results of one message are spread over several. */
-export function writeAnthropic(
-  results: readonly ToolResult[],
-  originOf: OriginLookup,
-): { readonly role: 'user'; readonly content: readonly AnthropicToolResult[] } {
+export function writeAnthropic(results: readonly ToolResult[], originOf: OriginLookup): AnthropicAnswer {
   return { role: 'user', content: results.map((result) => toBlock(result, originOf(result.callId))) };
 }
 

@@ -3,7 +3,6 @@ import { isRecord } from '../is-record.js';
 import {
   cutOff,
   described,
-  type GeminiType,
   isNullable,
   isType,
   isWord,
@@ -18,8 +17,13 @@ import {
 import { SchemaMerger } from './schema-merger.js';
 import { resolveRef, schemasOf, stringsOf, without } from './schema-parts.js';
 
-/** The part of OpenAPI's schemas that the API takes as `parameters`. Sizes are strings there: 64-bit integers. */
+/**
+ * The part of OpenAPI's schemas that the API takes as `parameters`. Sizes are strings there: 64-bit integers. `type` is
+ * there too, in the words of JSON Schema; it is not declared, because the provider's SDK declares its own list of words,
+ * in capitals alone, which no other type can be assigned to.
+ */
 export interface GeminiSchema {
+  readonly [keyword: string]: unknown;
   readonly anyOf?: GeminiSchema[];
   readonly default?: JsonValue;
   readonly description?: string;
@@ -37,7 +41,6 @@ export interface GeminiSchema {
   readonly properties?: { readonly [name: string]: GeminiSchema };
   readonly required?: string[];
   readonly title?: string;
-  readonly type?: GeminiType;
 }
 
 /**

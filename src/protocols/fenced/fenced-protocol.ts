@@ -5,8 +5,9 @@ import { createFenceAssembler } from './fence-assembler.js';
 import { isProse } from './is-prose.js';
 
 /** Prose with ```tool blocks in; our own result objects out, since text has no place for results. */
-export const fencedProtocol: WireProtocol = {
+export const fencedProtocol: WireProtocol<'fenced'> = {
   recognises: (input) => typeof input === 'string' && isProse(input),
+  idOf: () => undefined,
   read: (input) => readFences(input),
   write: (results) => writeNative(results),
   createAssembler: () => createFenceAssembler(),

@@ -21,7 +21,7 @@ const response = {
 };
 
 const calls = [
-  { id: 'call_0', name: 'bash', args: { command: 'ls' } },
+  { id: 'call_0', name: 'bash', args: { command: 'ls' }, madeUp: true },
   { id: 'fc-2', name: 'list_directory', args: {} },
 ];
 
@@ -33,7 +33,14 @@ describe('gemini: reading', () => {
     ['a content without a role', { parts: content.parts }],
   ])('takes %s', (_, input) => {
     const origins = [{ callId: 'call_0', unnamed: true }];
-    expect(readCalls(input)).toEqual({ format: 'gemini', calls, errors: [], shape: 'known', origins });
+    expect(readCalls(input)).toEqual({
+      format: 'gemini',
+      calls,
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+      origins,
+    });
   });
 
   it.each([
@@ -41,7 +48,13 @@ describe('gemini: reading', () => {
     ['no parts', { candidates: [{ content: { role: 'model' }, finishReason: 'MALFORMED_FUNCTION_CALL' }] }],
     ['no candidates', { candidates: [] }],
   ])('knows a response with %s: no calls', (_, input) => {
-    expect(readCalls(input)).toEqual({ format: 'gemini', calls: [], errors: [], shape: 'known' });
+    expect(readCalls(input)).toEqual({
+      format: 'gemini',
+      calls: [],
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+    });
   });
 
   it('does not take a call out of a user content', () => {
@@ -96,6 +109,6 @@ describe('gemini: streaming', () => {
     expect(stream.push(chunk(content.parts[1]))).toEqual([calls[0]]);
     expect(stream.push('noise')).toEqual([]);
     expect(stream.push(chunk(content.parts[2]))).toEqual([calls[1]]);
-    expect(stream.end()).toEqual({ calls: [], errors: [], origins: [{ callId: 'call_0', unnamed: true }] });
+    expect(stream.end()).toMatchObject({ calls, errors: [], origins: [{ callId: 'call_0', unnamed: true }] });
   });
 });

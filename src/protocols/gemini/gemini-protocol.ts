@@ -1,11 +1,15 @@
-import { isRecord, toRecords } from '../is-record.js';
+import { isRecord, toName, toRecords } from '../is-record.js';
 import type { RawCall } from '../raw-call.js';
 import type { WireProtocol } from '../wire-protocol.js';
 import { writeGemini } from './write-gemini.js';
 
 /** A response or its content with `functionCall` parts in; the content with `functionResponse` parts out. */
-export const geminiProtocol: WireProtocol = {
+export const geminiProtocol: WireProtocol<'gemini'> = {
   recognises: (input) => isResponse(input) || isContent(input) || isCallPart(input) || isList(input),
+  idOf: (input) => {
+    const response = Array.isArray(input) ? input.find(isResponse) : input;
+    return isResponse(response) ? toName(response.responseId ?? response.response_id) : undefined;
+  },
   read: (input) => (Array.isArray(input) ? readList(input) : readGemini(input)),
   write: writeGemini,
   // A chunk of the stream is a response whose parts are whole.
@@ -15,7 +19,7 @@ export const geminiProtocol: WireProtocol = {
 
 type Fields = { readonly [key: string]: unknown };
 
-function isResponse(input: unknown): boolean {
+function isResponse(input: unknown): input is Fields {
   return isRecord(input) && Array.isArray(input.candidates);
 }
 
@@ -61,10 +65,11 @@ function callOf({ functionCall, function_call: spelled }: Fields): unknown {
 
 function toRawCall(value: unknown): RawCall {
   if (!isRecord(value)) {
-    return { problem: '"functionCall" was expected to be an object with "name" and "args".' };
+    const problem = '"functionCall" was expected to be an object with "name" and "args".';
+    return { problem, origin: { unnamed: true } };
   }
   // The API leaves out what is empty.
   const { id, name, args } = value;
-  const origin = typeof id === 'string' && id !== '' ? {} : { origin: { unnamed: true } as const };
+  const origin = toName(id) === undefined ? { origin: { unnamed: true } as const } : {};
   return { id, name, args: args ?? {}, argsField: 'args', ...origin };
 }

@@ -12,11 +12,14 @@ export interface GeminiFunctionResponse {
   };
 }
 
+/** The content that follows the one with the calls. */
+export interface GeminiAnswer {
+  readonly role: 'user';
+  readonly parts: GeminiFunctionResponse[];
+}
+
 /** One content for all calls of one response: the API demands as many responses as there were calls. */
-export function writeGemini(
-  results: readonly ToolResult[],
-  originOf: OriginLookup,
-): { readonly role: 'user'; readonly parts: readonly GeminiFunctionResponse[] } {
+export function writeGemini(results: readonly ToolResult[], originOf: OriginLookup): GeminiAnswer {
   return { role: 'user', parts: results.map((result) => toPart(result, originOf(result.callId))) };
 }
 

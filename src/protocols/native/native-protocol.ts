@@ -5,9 +5,11 @@ import type { WireProtocol } from '../wire-protocol.js';
 import { writeNative } from './write-native.js';
 
 /** `{"id","name","args","reason?"}` or an array of them in; an array of result objects out. */
-export const nativeProtocol: WireProtocol = {
+export const nativeProtocol: WireProtocol<'native'> = {
   recognises: (input) =>
     Array.isArray(input) ? input.length === 0 || input.some(isNativeCall) : isNativeCall(input),
+  // An id here is a call's.
+  idOf: () => undefined,
   read: readNative,
   write: (results) => writeNative(results),
   createAssembler: () => ({ push: readNative, end: () => [] }),

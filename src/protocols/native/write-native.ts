@@ -16,7 +16,7 @@ export interface NativeResult {
   readonly structured?: JsonValue;
 }
 
-export function writeNative(results: readonly ToolResult[]): readonly NativeResult[] {
+export function writeNative(results: readonly ToolResult[]): NativeResult[] {
   return results.map((result) => ({
     tool_call_id: result.callId,
     tool_name: result.toolName,

@@ -33,7 +33,7 @@ describe('openai-responses: reading', () => {
     ['a response without its kind', { output }],
     ['its items', output],
   ])('takes %s', (_, input) => {
-    expect(readCalls(input)).toEqual({ format: 'openai-responses', calls, errors: [], shape: 'known' });
+    expect(readCalls(input)).toMatchObject({ format: 'openai-responses', calls, errors: [], shape: 'known' });
   });
 
   it('takes one lone item', () => {
@@ -41,7 +41,13 @@ describe('openai-responses: reading', () => {
   });
 
   it('knows a response with text alone: no calls', () => {
-    const none = { format: 'openai-responses', calls: [], errors: [], shape: 'known' };
+    const none = {
+      format: 'openai-responses',
+      calls: [],
+      errors: [],
+      shape: 'known',
+      answer: expect.any(Function),
+    };
     expect(readCalls({ object: 'response', output: output.slice(0, 2) })).toEqual(none);
     expect(readCalls(output.slice(0, 2))).toEqual(none);
     expect(readCalls({ object: 'response', output: [] })).toEqual(none);
@@ -55,7 +61,7 @@ describe('openai-responses: reading', () => {
       item('d', '{}', { status: 'incomplete' }),
       item('e', '[]'),
     ]);
-    expect(read.calls).toEqual([{ id: 'call_2', name: 'bash', args: {} }]);
+    expect(read.calls).toEqual([{ id: 'call_2', name: 'bash', args: {}, madeUp: true }]);
     expect(read.errors).toMatchObject([
       {
         index: 0,
@@ -108,6 +114,9 @@ describe('openai-responses: streaming', () => {
     expect(stream.push(done)).toEqual([]);
     expect(stream.push(added(1, 'call_z'))).toEqual([]);
     expect(stream.push(undefined)).toEqual([]);
-    expect(stream.end()).toMatchObject({ calls: [], errors: [{ index: 1, id: 'call_z', name: 'bash' }] });
+    expect(stream.end()).toMatchObject({
+      calls: [calls[0]],
+      errors: [{ index: 1, id: 'call_z', name: 'bash' }],
+    });
   });
 });

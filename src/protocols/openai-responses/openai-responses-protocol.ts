@@ -1,4 +1,4 @@
-import { isRecord, toRecords } from '../is-record.js';
+import { isRecord, toName, toRecords } from '../is-record.js';
 import type { RawCall } from '../raw-call.js';
 import type { WireProtocol } from '../wire-protocol.js';
 import { isCallItem, readItem } from './item.js';
@@ -6,8 +6,13 @@ import { createOpenaiResponsesAssembler } from './openai-responses-assembler.js'
 import { writeOutputItem } from './write-output-item.js';
 
 /** A response or its output items in, those that ask for a call; an output item of the same kind for each out. */
-export const openaiResponsesProtocol: WireProtocol = {
+export const openaiResponsesProtocol: WireProtocol<'openai-responses'> = {
   recognises: (input) => isResponse(input) || isOutput(input) || isCallItem(input),
+  // Events hold the response itself; items have ids of their own.
+  idOf: (input) => {
+    const response = isRecord(input) && isRecord(input.response) ? input.response : input;
+    return isRecord(response) && Array.isArray(response.output) ? toName(response.id) : undefined;
+  },
   read: readOpenaiResponses,
   write: (results, originOf) => results.map((result) => writeOutputItem(result, originOf(result.callId))),
   createAssembler: createOpenaiResponsesAssembler,

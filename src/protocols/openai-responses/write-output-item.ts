@@ -8,7 +8,7 @@ export type OpenaiOutputItem = { readonly call_id: string; readonly caller?: Pro
   | { readonly type: 'function_call_output' | 'custom_tool_call_output'; readonly output: string }
   | {
       readonly type: 'shell_call_output';
-      readonly output: readonly ShellOutput[];
+      readonly output: ShellOutput[];
       /** There exactly when the call has it. */
       readonly max_output_length?: number;
     }

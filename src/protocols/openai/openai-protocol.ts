@@ -1,4 +1,4 @@
-import { isRecord, toRecords } from '../is-record.js';
+import { isRecord, toName, toRecords } from '../is-record.js';
 import type { RawCall } from '../raw-call.js';
 import type { WireProtocol } from '../wire-protocol.js';
 import { createOpenaiAssembler } from './openai-assembler.js';
@@ -6,8 +6,10 @@ import { readLegacyCall, readToolCall } from './read-tool-call.js';
 import { writeOpenai } from './write-openai.js';
 
 /** A chat completion or its message with `tool_calls` in; the messages of role `tool` out. */
-export const openaiProtocol: WireProtocol = {
+export const openaiProtocol: WireProtocol<'openai'> = {
   recognises: (input) => isRecord(input) && (Array.isArray(input.choices) || isMessage(input)),
+  // That of a completion, whole or in chunks; a message has none.
+  idOf: (input) => (isRecord(input) && Array.isArray(input.choices) ? toName(input.id) : undefined),
   read: readOpenai,
   write: (results, originOf) => results.map((result) => writeOpenai(result, originOf(result.callId))),
   createAssembler: createOpenaiAssembler,

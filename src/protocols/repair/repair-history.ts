@@ -10,11 +10,16 @@ import type { HistoryFormat } from './history-shapes.js';
 import { HistoryText } from './history-text.js';
 import { matchHistory, mendHistory } from './match-history.js';
 
-/** The recorded result of a call that has none in the history; undefined when there is none either. */
+/**
+ * The recorded result of a call that has none in the history; undefined when there is none either.
+ * @param madeUp given where the history holds no id of this call: `callId` is made up from its place among the calls of its
+ *   message, and names no call of a journal. Its turn is not known: a history does not hold the ids of responses.
+ */
 export type FindResult = (
   callId: string,
   toolName: string,
   args: JsonObject,
+  madeUp?: true,
 ) => Awaitable<ToolResult | undefined>;
 
 /** The same, at once. */
@@ -59,9 +64,11 @@ export function repairHistory(
 function repairValue(history: unknown, options: RepairOptions): Awaitable<RepairedHistory<unknown>> {
   const matched = matchHistory(history, options);
   const { find } = options;
-  const answers = matched.wanting.map(({ call: { asked } }) =>
-    asked === undefined ? undefined : find?.(asked.id, asked.name, asked.args),
-  );
+  const answers = matched.wanting.map(({ call: { asked } }) => {
+    if (asked === undefined || find === undefined) return undefined;
+    const { id, name, args, madeUp } = asked;
+    return madeUp === undefined ? find(id, name, args) : find(id, name, args, madeUp);
+  });
   const found = answers.map((answer) => (isPending(answer) ? undefined : answer));
   if (!answers.some(isPending)) return mendHistory(history, matched, found);
   return Promise.all(answers).then((results) => mendHistory(history, matched, results));

@@ -1,0 +1,126 @@
+import type { ToolCall } from '../contract/call.js';
+import type { ToolResult } from '../contract/result.js';
+import { ToolError } from '../errors/tool-error.js';
+import { answerReadErrors } from './answer-read-errors.js';
+import type { CallCollector } from './call-collector.js';
+import { type CallOrigin, createOriginLookup } from './call-origin.js';
+import { quote } from './describe-value.js';
+import type { ReadError } from './read-error.js';
+import type { SettledCall } from './settle-call.js';
+import type { WireFormat } from './wire-format.js';
+import type { Answers } from './wire-protocol.js';
+import { protocolOf } from './wire-protocols.js';
+
+/** What a response asks for, and how it is answered. */
+export interface ResponseCalls<F extends WireFormat> {
+  readonly format: F;
+  /** The response's own id, where it has one: `id` (Anthropic, OpenAI), `responseId` (Gemini). */
+  readonly id?: string;
+  readonly calls: ToolCall[];
+  /** `index` counts calls and errors together: the place of the call in the response. */
+  readonly errors: ReadError[];
+  /** `unknown`: the input is no response at all, which is something else than a response without a call. */
+  readonly shape: 'known' | 'unknown';
+  /** What `writeResults` has to know of calls that are not of the format's usual kind; left out when none is. */
+  readonly origins?: readonly CallOrigin[];
+  /**
+   * The next request's message or messages: one result for each call that the model asked for, in its order and of the
+   * kind that it asked for. A call that could not be read is answered `bad_args` in its place. Results may come in any
+   * order: they are matched by call id. Results for the errors may be among them.
+   * @throws ToolError `bad_args` when a call has no result, when a result belongs to no call of this response or is one
+   *   too many, and when the input was no response of the format that was named.
+   */
+  answer(results: readonly ToolResult[]): Answers[F];
+}
+
+/** Of a response whose format shows only when it is read: `format` tells which. */
+export type ReadCalls = { readonly [F in WireFormat]: ResponseCalls<F> }[WireFormat];
+
+export function toResponseCalls<F extends WireFormat>(format: F, collector: CallCollector): ResponseCalls<F> {
+  const { id, places, calls, errors, origins } = collector;
+  return {
+    format,
+    ...(id === undefined ? {} : { id }),
+    calls,
+    errors,
+    shape: 'known',
+    ...(origins.length === 0 ? {} : { origins }),
+    answer: (results) => {
+      const originOf = createOriginLookup(places.map((place) => place.origin ?? { callId: idOf(place) }));
+      return protocolOf(format).write(inPlaces(places, results), originOf);
+    },
+  };
+}
+
+/** For input that is no response of the format that was named. */
+export function toNoResponse<F extends WireFormat>(format: F, message: string): ResponseCalls<F> {
+  return {
+    format,
+    calls: [],
+    errors: [{ index: 0, message }],
+    shape: 'unknown',
+    answer: () => {
+      throw cannotAnswer(`there is no response to answer. ${message}`);
+    },
+  };
+}
+
+/** For input of no known shape, where no format was named: the model can be told in our own what was wrong. */
+export function toUnknown(message: string): ResponseCalls<'native'> {
+  const errors = [{ index: 0, message }];
+  return {
+    format: 'native',
+    calls: [],
+    errors,
+    shape: 'unknown',
+    answer: (results) => protocolOf('native').write(answerReadErrors(results, errors), () => undefined),
+  };
+}
+
+function inPlaces(places: readonly SettledCall[], results: readonly ToolResult[]): readonly ToolResult[] {
+  if (!Array.isArray(results)) throw cannotAnswer('an array of results was expected.');
+  const isInOrder =
+    results.length === places.length && places.every((place, at) => results[at]?.callId === idOf(place));
+  if (isInOrder) return results;
+  const left = new Map<string, ToolResult[]>();
+  for (const result of results) {
+    const alike = left.get(result.callId);
+    if (alike === undefined) left.set(result.callId, [result]);
+    else alike.push(result);
+  }
+  const answers = new Map<SettledCall, ToolResult>();
+  const give = (place: SettledCall): void => {
+    const result = left.get(idOf(place))?.shift();
+    if (result !== undefined) answers.set(place, result);
+    else if (place.kind === 'call') throw cannotAnswer(`${nameOf(place.call)} has no result. ${ONE_EACH}`);
+    else for (const answer of answerReadErrors([], [place.error])) answers.set(place, answer);
+  };
+  // Calls first: an error may have the id of a call, and has its answer already.
+  for (const place of places) if (place.kind === 'call') give(place);
+  for (const place of places) if (place.kind === 'error') give(place);
+  const [spare] = [...left.values()].flat();
+  if (spare !== undefined) throw isSpare(spare, places);
+  return places.flatMap((place) => answers.get(place) ?? []);
+}
+
+const ONE_EACH = 'Hand over exactly one result for each call.';
+
+function isSpare({ callId }: ToolResult, places: readonly SettledCall[]): ToolError {
+  const call = quote(callId);
+  if (places.some((place) => idOf(place) === callId)) {
+    return cannotAnswer(`the call ${call} has more than one result. ${ONE_EACH}`);
+  }
+  return cannotAnswer(`the response has no call ${call}, but there is a result for it. ${ONE_EACH}`);
+}
+
+function nameOf({ id, name }: ToolCall): string {
+  return `the call ${quote(id)} of ${quote(name)}`;
+}
+
+function idOf(place: SettledCall): string {
+  return place.kind === 'call' ? place.call.id : (place.error.id ?? `call_${place.error.index}`);
+}
+
+function cannotAnswer(why: string): ToolError {
+  return new ToolError('bad_args', `Cannot answer the response: ${why}`);
+}
