@@ -32,6 +32,34 @@ describe('toolexec repair', () => {
     expect(piped).toEqual({ code: 0, stdout: sound, stderr: '[]\n' });
   });
 
+  it('gives a call without an id the result of its conversation only where no other can be meant', async () => {
+    const content = (path: string, ...more: object[]) => ({
+      role: 'model',
+      parts: [...more, { functionCall: { name: 'read_file', args: { path } } }],
+    });
+    const run = (path: string, text: string) =>
+      toolexec.run(['run', '-', '--conversation', 'thread'], {
+        stdin: JSON.stringify(content(path, { text })),
+      });
+    toolexec.write('root/a.txt', 'one\n');
+    toolexec.write('root/b.txt', 'other\n');
+    await run('a.txt', 'First.');
+    await run('b.txt', 'Second.');
+    const repaired = async (path: string) => {
+      const stdin = JSON.stringify([{ role: 'user', parts: [{ text: 'Go.' }] }, content(path)]);
+      const { stdout } = await toolexec.run(['repair', '-', '--conversation', 'thread'], { stdin });
+      return JSON.stringify(JSON.parse(stdout).at(-1));
+    };
+    expect(await repaired('b.txt')).toContain('"response":{"output":"other\\n"}');
+    expect(await repaired('a.txt')).toContain('"response":{"output":"one\\n"}');
+    toolexec.write('root/a.txt', 'two\n');
+    await run('a.txt', 'Third.');
+    const unclear = await repaired('a.txt');
+    expect(unclear).not.toContain('one');
+    expect(unclear).not.toContain('two');
+    expect(unclear).toContain('"response":{"error":');
+  });
+
   it('keeps every character of what it does not change: a byte order mark, numbers, spaces', async () => {
     const mark = '\ufeff';
     const sound = `${mark}[{"role":"user","content":"Go.", "id":12345678901234567890, "x":1.0}]\r\n`;

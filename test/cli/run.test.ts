@@ -84,6 +84,28 @@ describe('toolexec run', () => {
     expect(JSON.parse(stdout)).toEqual(answer);
   });
 
+  it('answers the same bytes from the journal and other bytes anew, in a named conversation and without ids', async () => {
+    toolexec.write('root/a.txt', 'before\n');
+    const asked = (text: string) => {
+      const call = { functionCall: { name: 'read_file', args: { path: 'a.txt' } } };
+      return JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text }, call] } }] });
+    };
+    const run = (text: string) =>
+      toolexec.run(['run', '-', '--conversation', 'thread'], { stdin: asked(text) });
+    const answer = (output: string) => ({
+      role: 'user',
+      parts: [{ functionResponse: { name: 'read_file', response: { output } } }],
+    });
+    expect(JSON.parse((await run('First.')).stdout)).toEqual(answer('before\n'));
+    toolexec.write('root/a.txt', 'after\n');
+    const second = await run('Second.');
+    expect(JSON.parse(second.stdout)).toEqual(answer('after\n'));
+    expect(second.stderr).not.toContain('answered from the journal');
+    const again = await run('First.');
+    expect(JSON.parse(again.stdout)).toEqual(answer('before\n'));
+    expect(again.stderr).toContain('these calls were delivered before and answered from the journal');
+  });
+
   it('writes another format where --format says so', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const file = toolexec.json('r.json', message(['read_file', { path: 'a.txt' }]));
