@@ -1,7 +1,7 @@
 // Requests of a provider, tools of one's own, and consent that depends on the arguments (C052, C057).
 import assert from 'node:assert/strict';
 import { createExecutor, defineTool } from 'toolexec';
-import { readCalls, writeResults } from 'toolexec/protocols';
+import { readCalls } from 'toolexec/protocols';
 
 const path = { type: 'string' } as const;
 const readFile = defineTool({
@@ -39,9 +39,9 @@ const uses = [
 ];
 const succeeded: boolean[] = [];
 for (const use of uses) {
-  const { format, calls } = readCalls([{ type: 'tool_use', ...use }]);
+  const { calls, answer } = readCalls([{ type: 'tool_use', ...use }]);
   const results = await executor.run(calls);
-  console.log(JSON.stringify(writeResults(format, results)));
+  console.log(JSON.stringify(answer(results)));
   succeeded.push(...results.map(({ success }) => success));
 }
 const names = executor.definitions().map(({ name }) => name);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // #region use
 import { createExecutor } from 'toolexec';
-import { readCalls, writeResults } from 'toolexec/protocols';
+import { readCalls } from 'toolexec/protocols';
 
 // #endregion use
 
@@ -19,9 +19,9 @@ const response = {
 try {
   // #region use
   await using executor = createExecutor({ root: workspace });
-  const { format, calls } = readCalls(response);
+  const { calls, answer } = readCalls(response);
   const results = await executor.run(calls);
-  const message = writeResults(format, results);
+  const message = answer(results);
   // #endregion use
   assert.deepEqual(message, {
     role: 'user',
