@@ -30,7 +30,7 @@ export interface ResponseCalls<F extends WireFormat> {
    * @throws ToolError `bad_args` when a call has no result, when a result belongs to no call of this response or is one
    *   too many, and when the input was no response of the format that was named.
    */
-  answer(results: readonly ToolResult[]): Answers[F];
+  readonly answer: (results: readonly ToolResult[]) => Answers[F];
 }
 
 /** Of a response whose format shows only when it is read: `format` tells which. */
