@@ -46,8 +46,11 @@ export function toResponseCalls<F extends WireFormat>(format: F, collector: Call
     shape: 'known',
     ...(origins.length === 0 ? {} : { origins }),
     answer: (results) => {
-      const originOf = createOriginLookup(places.map((place) => place.origin ?? { callId: idOf(place) }));
-      return protocolOf(format).write(inPlaces(places, results), originOf);
+      const asked = places.map((place) => {
+        const unnamed = place.madeUp === undefined ? {} : { unnamed: place.madeUp };
+        return place.origin ?? { callId: idOf(place), ...unnamed };
+      });
+      return protocolOf(format).write(inPlaces(places, results), createOriginLookup(asked));
     },
   };
 }

@@ -10,7 +10,11 @@ import { toJsonObject } from './to-json-object.js';
 export type SettledCall = (
   | { readonly kind: 'call'; readonly call: ToolCall }
   | { readonly kind: 'error'; readonly error: ReadError }
-) & { readonly origin?: CallOrigin };
+) & {
+  readonly origin?: CallOrigin;
+  /** The response gave no id. */
+  readonly madeUp?: true;
+};
 
 /**
  * The call, or why it is none. `index` is its place in the response and makes the id that is missing (A022), which then
@@ -19,12 +23,13 @@ export type SettledCall = (
 export function settleCall(raw: RawCall, index: number, tools: KnownTools, turn?: string): SettledCall {
   const own = toName(raw.id);
   const id = own ?? `call_${index}`;
-  const identity =
-    own === undefined ? { madeUp: true as const, ...(turn === undefined ? {} : { turn }) } : {};
+  const madeUp = own === undefined ? ({ madeUp: true } as const) : {};
+  const identity = own === undefined && turn !== undefined ? { ...madeUp, turn } : madeUp;
   const name = typeof raw.name === 'string' && raw.name !== '' ? tools.nameOf(raw.name) : undefined;
   const origin = toOrigin(raw, id, name);
   const settled = 'problem' in raw ? raw.problem : checkCall(raw, name, tools);
-  if (typeof settled !== 'string') return { kind: 'call', call: { id, ...settled, ...identity }, ...origin };
+  if (typeof settled !== 'string')
+    return { kind: 'call', call: { id, ...settled, ...identity }, ...origin, ...madeUp };
   // The model is told of the name that it knows.
   const subject =
     typeof raw.name === 'string' && raw.name !== '' ? `the call of ${quote(raw.name)}` : undefined;
@@ -35,7 +40,7 @@ export function settleCall(raw: RawCall, index: number, tools: KnownTools, turn?
     message: `Cannot read ${subject ?? `call ${index + 1}`}: ${settled}`,
     ...('unfinished' in raw ? { unfinished: true } : {}),
   };
-  return { kind: 'error', error, ...origin };
+  return { kind: 'error', error, ...origin, ...madeUp };
 }
 
 function toOrigin({ origin, name: shown }: RawCall, callId: string, name: string | undefined) {

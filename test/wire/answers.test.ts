@@ -87,6 +87,14 @@ describe('an answer in the types of its SDK', () => {
       { functionResponse: { name: '', response: { error: expect.stringContaining('Cannot read') } } },
     ]);
     expect(writeResults('native', results)[0]?.tool_call_id).toBe('call_0');
+    const stream = createCallStream('gemini');
+    const broken = () => {
+      throw new Error('broken');
+    };
+    stream.push(new Proxy({}, { get: broken }));
+    expect(stream.end().answer([]).parts).toEqual([
+      { functionResponse: { name: '', response: { error: expect.stringContaining('broken') } } },
+    ]);
   });
 
   it('of a response whose format shows when it is read: the format tells the type', () => {
