@@ -58,7 +58,11 @@ function pathCall(index: number): Question {
 }
 
 function commandCall(index: number): Question {
-  return { ...TRAITS, name: 'bash', effects: [{ kind: 'run', command: `program${index % RULES} run all` }] };
+  return {
+    ...TRAITS,
+    name: 'bash',
+    effects: [{ kind: 'run', command: `program${index % RULES} run all`, shell: 'bash' }],
+  };
 }
 
 function urlCall(index: number): Question {

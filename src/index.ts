@@ -12,7 +12,7 @@ export type { CacheStats, ResultCache } from './contract/cache.js';
 export type { ToolCall } from './contract/call.js';
 export type { Clock } from './contract/clock.js';
 export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
-export type { Effect, Risk } from './contract/effect.js';
+export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type { ToolEvent } from './contract/event.js';
 export type {
   BatchRun,
@@ -79,6 +79,7 @@ export type {
   ProbeContext,
   Registry,
   Tool,
+  ToolAnnotations,
   ToolCategory,
   ToolDefinition,
   ToolOutput,

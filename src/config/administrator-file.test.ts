@@ -106,7 +106,7 @@ describe("the administrator's file", () => {
       name: 'bash',
       sideEffecting: true,
       requiresApproval: true,
-      effects: [{ kind: 'run', command: 'git push origin main' }],
+      effects: [{ kind: 'run', command: 'git push origin main', shell: 'bash' }],
     });
     expect(answer.code).toBe('policy_denied');
     expect(answer.reason).toContain('administrator rules[0]');

@@ -1,14 +1,37 @@
 /**
+ * What is said of each kind of effect, besides its kind. A new kind starts here: the compiler then asks for its row in
+ * `effects/effect-kinds.ts`, and for every place that must tell kinds apart.
+ */
+export interface EffectFields {
+  readonly read: { readonly path: string };
+  readonly write: { readonly path: string };
+  readonly delete: { readonly path: string };
+  /** A command line, and the shell that reads it: no other shell may run it. */
+  readonly run: { readonly command: string; readonly shell: 'sh' | 'bash'; readonly cwd?: string };
+  /** A background shell of this executor. `access: 'read'` only reads its output; left out, it may be ended too. */
+  readonly process: { readonly id: string; readonly access?: 'read' };
+  /** A tool of a remote service. Left out, `resource` is any resource of the server. */
+  readonly call: {
+    readonly server: string;
+    readonly tool: string;
+    readonly access: 'read' | 'write' | 'destroy';
+    readonly resource?: string;
+  };
+  readonly fetch: { readonly url: string };
+  /** Speaks to the person. */
+  readonly ask: Readonly<Record<never, never>>;
+  /** Cannot be told before it runs: treated as the most dangerous of all. */
+  readonly unknown: Readonly<Record<never, never>>;
+}
+
+export type EffectKind = keyof EffectFields;
+
+/**
  * What a call will touch, said before it runs. The plan, the policy, the approval, the sandbox, the scheduler,
  * hooks, cache and audit all read this one declaration.
  */
-export type Effect =
-  | { readonly kind: 'read' | 'write' | 'delete'; readonly path: string }
-  | { readonly kind: 'run'; readonly command: string; readonly cwd?: string }
-  | { readonly kind: 'fetch'; readonly url: string }
-  /** Speaks to the person. */
-  | { readonly kind: 'ask' }
-  /** Cannot be told before it runs: treated as the most dangerous of all. */
-  | { readonly kind: 'unknown' };
+export type Effect<K extends EffectKind = EffectKind> = {
+  readonly [P in K]: { readonly kind: P } & EffectFields[P];
+}[K];
 
 export type Risk = 'low' | 'medium' | 'high';

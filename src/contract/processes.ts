@@ -209,8 +209,10 @@ export interface ToolProcesses {
   /**
    * What is new, of the lines that `filter` (a regular expression, matched in linear time) matches, if it is given;
    * neutralised and cleared of known secrets, also where they are cut between two readings.
-   * Whoever knows the id may read. Undefined: there is no such shell.
-   * @throws ToolError `bad_args` for a filter that is none; then nothing counts as read.
+   * Only for a call that declares `{ kind: 'process', id, access: 'read' }`, or that has started the shell itself.
+   * Undefined: there is no such shell.
+   * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for a filter that is none; then
+   *   nothing counts as read.
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
   /**
@@ -218,7 +220,12 @@ export interface ToolProcesses {
    * and redacted, as results are, so that no cut leaves half of a secret. Without `outputRef` it could not be kept.
    */
   keepText(text: string): { readonly text: string; readonly outputRef?: string };
+  /** As `readShell`. @throws ToolError `sandbox_violation` for a shell that is not declared. */
   findShell(id: string): ShellSnapshot | undefined;
-  /** Only for a call that declares a command. Undefined: there is no such shell. */
+  /**
+   * Only for a call that declares `{ kind: 'process', id }` without `access`, or that has started the shell itself.
+   * Undefined: there is no such shell.
+   * @throws ToolError `sandbox_violation` for a shell that is not declared.
+   */
   killShell(id: string): Promise<ShellSnapshot | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { ToolContext } from './context.js';
-import type { Effect, Risk } from './effect.js';
+import type { Effect, EffectKind, Risk } from './effect.js';
 import type { JsonObject, JsonSchema, JsonValue } from './json.js';
 
 export type Awaitable<T> = T | Promise<T>;
@@ -64,12 +64,19 @@ export interface ToolSpec<A, O = unknown> {
   readonly name: string;
   /** Other names it answers to; a rule about the tool holds for all of them. */
   readonly aliases?: readonly string[];
+  /** For people: what a list of tools shows instead of the name. */
+  readonly title?: string;
   readonly description: string;
   /** A Standard Schema (zod, valibot, arktype) or a JSON Schema. */
   readonly input: StandardSchemaV1<unknown, A> | JsonSchema;
   readonly output?: StandardSchemaV1<unknown, O> | JsonSchema;
   /** Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`; `() => []` touches nothing and runs unasked. */
   readonly effects?: (args: A, at: EffectScope) => readonly Effect[];
+  /**
+   * The only kinds that `effects` may give; any other is answered with `tool_panicked`, and nothing has run. What
+   * `definitions()` tells of side effects comes from here. Default: nothing is told, and every kind is accepted.
+   */
+  readonly touches?: readonly EffectKind[];
   readonly requiresApproval?: boolean | ((args: A) => boolean);
   /** Default: from the effects. */
   readonly risk?: Risk | ((args: A) => Risk);
@@ -109,11 +116,28 @@ export interface TypedTool<A> extends Tool {
   readonly '~args'?: A;
 }
 
-/** What a model is shown. */
+/** What a tool can do at worst, in the terms of MCP's tool annotations. */
+export interface ToolAnnotations {
+  /** It changes nothing. */
+  readonly readOnlyHint: boolean;
+  /** It may replace or remove what is there. */
+  readonly destructiveHint: boolean;
+  /** The same call twice changes no more than once. */
+  readonly idempotentHint: boolean;
+  /** It may reach beyond this machine. */
+  readonly openWorldHint: boolean;
+}
+
+/** What a model, or a client that offers the tool to one, is shown. */
 export interface ToolDefinition {
   readonly name: string;
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** What `structured` of a result follows; only where the tool has an output schema. */
+  readonly outputSchema?: JsonSchema;
+  /** Only for a tool that says what it touches. */
+  readonly annotations?: ToolAnnotations;
 }
 
 /** Tools by name. Lookups also take aliases. Safe under concurrent use: every operation is one step. */

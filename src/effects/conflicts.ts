@@ -1,4 +1,6 @@
-import type { Effect } from '../contract/effect.js';
+import type { Effect, EffectKind } from '../contract/effect.js';
+import { type EffectRow, rowOf } from './effect-kinds.js';
+import { hasSideEffect } from './traits.js';
 
 /** An effect with the canonical path the sandbox found for it at planning. */
 export interface PlacedEffect {
@@ -20,14 +22,19 @@ export function conflicts(a: readonly PlacedEffect[], b: readonly PlacedEffect[]
 }
 
 function clash(a: PlacedEffect, b: PlacedEffect, covers: Covers): boolean {
-  if (isOpenEnded(a.effect) || isOpenEnded(b.effect)) return true;
-  // One person, one question at a time.
-  if (a.effect.kind === 'ask' && b.effect.kind === 'ask') return true;
+  const [own, other] = [rowOf(a.effect).conflicts, rowOf(b.effect).conflicts];
+  if (own === 'everything' || other === 'everything') return true;
+  if (own !== 'places' || other !== 'places') return ofOneKind(a.effect, b.effect);
   if (a.at === undefined || b.at === undefined) return false;
-  if (a.effect.kind === 'read' && b.effect.kind === 'read') return false;
+  if (!hasSideEffect(a.effect) && !hasSideEffect(b.effect)) return false;
   return covers(a.at, b.at) || covers(b.at, a.at);
 }
 
-function isOpenEnded({ kind }: Effect): boolean {
-  return kind === 'run' || kind === 'unknown';
+function ofOneKind<K extends EffectKind>(a: Effect<K>, b: Effect): boolean {
+  const compare: EffectRow<K>['conflicts'] = rowOf(a).conflicts;
+  return typeof compare === 'function' && isSameKind(a, b) && compare(a, b);
+}
+
+function isSameKind<K extends EffectKind>(a: Effect<K>, b: Effect): b is Effect & Effect<K> {
+  return a.kind === b.kind;
 }

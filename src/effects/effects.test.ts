@@ -3,13 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { covers } from '../base/covers.js';
 import type { Effect } from '../contract/effect.js';
 import { conflicts, type PlacedEffect } from './conflicts.js';
-import { settleEffects } from './settle-effects.js';
-import { isSideEffecting, riskOfEffects } from './traits.js';
+import { parseEffects } from './parse-effects.js';
+import { annotationsOf, isSideEffecting, riskOfEffects } from './traits.js';
 
 const path = fc.constantFrom('/r', '/r/a', '/r/a/b', '/r/ab', '/r/c');
 const effect: fc.Arbitrary<Effect> = fc.oneof(
   fc.record({ kind: fc.constantFrom('read', 'write', 'delete'), path }),
-  fc.record({ kind: fc.constant('run'), command: fc.string() }),
+  fc.record({ kind: fc.constant('run'), command: fc.string(), shell: fc.constantFrom('sh', 'bash') }),
+  fc.record({ kind: fc.constant('process'), id: fc.constantFrom('a', 'b') }),
+  fc.record({ kind: fc.constant('process'), id: fc.constantFrom('a', 'b'), access: fc.constant('read') }),
+  fc.record({
+    kind: fc.constant('call'),
+    server: fc.constantFrom('a', 'b'),
+    tool: fc.string(),
+    access: fc.constantFrom('read', 'write', 'destroy'),
+  }),
   fc.record({ kind: fc.constant('fetch'), url: fc.webUrl() }),
   fc.record({ kind: fc.constantFrom('ask', 'unknown') }),
 ) as fc.Arbitrary<Effect>;
@@ -17,11 +25,11 @@ const place = (one: Effect): PlacedEffect =>
   'path' in one ? { effect: one, at: one.path } : { effect: one };
 const placed = fc.array(effect, { maxLength: 4 }).map((list) => list.map(place));
 
-describe('settleEffects()', () => {
+describe('parseEffects()', () => {
   it('gives a frozen copy of every effect, and nothing that is none of it', () => {
     fc.assert(
       fc.property(fc.array(effect), (list) => {
-        const settled = settleEffects(list.map((one) => ({ ...one, extra: () => 1 })));
+        const settled = parseEffects(list.map((one) => ({ ...one, extra: () => 1 })));
         expect(settled).toEqual(list);
         expect(Object.isFrozen(settled) && settled.every((one) => Object.isFrozen(one))).toBe(true);
       }),
@@ -32,12 +40,33 @@ describe('settleEffects()', () => {
     fc.assert(
       fc.property(fc.anything(), (given) => {
         try {
-          settleEffects(given);
+          parseEffects(given);
         } catch (error) {
           expect(error).toBeInstanceOf(TypeError);
         }
       }),
     );
+  });
+});
+
+describe('annotationsOf()', () => {
+  const hints = (readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean) => ({
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  });
+  it.each([
+    [[], false, hints(true, false, true, false)],
+    [['read', 'ask'], false, hints(true, false, true, false)],
+    [['read', 'write'], false, hints(false, true, false, false)],
+    [['write'], true, hints(false, true, true, false)],
+    [['fetch'], false, hints(false, false, false, true)],
+    // The access is not known before the arguments are.
+    [['call'], false, hints(false, true, false, true)],
+    [['unknown'], false, hints(false, true, false, true)],
+  ] as const)('of %j, idempotent %s, are the worst of all kinds', (touches, idempotent, expected) => {
+    expect(annotationsOf(touches, idempotent)).toEqual(expected);
   });
 });
 
@@ -52,18 +81,31 @@ describe('conflicts()', () => {
 
   const read = (at: string): PlacedEffect => place({ kind: 'read', path: at });
   const write = (at: string): PlacedEffect => place({ kind: 'write', path: at });
+  const shell = (id: string): PlacedEffect => place({ kind: 'process', id, access: 'read' });
+  const remote = (server: string, access: 'read' | 'write' | 'destroy', resource?: string): PlacedEffect =>
+    place({ kind: 'call', server, tool: 't', access, ...(resource === undefined ? {} : { resource }) });
   it.each([
     [[read('/r/a')], [read('/r/a')], false],
     [[read('/r/a')], [write('/r/a')], true],
     [[write('/r/a')], [write('/r/a/b')], true],
     [[write('/r/a')], [write('/r/ab')], false],
     [[read('/r')], [write('/r/a/b')], true],
-    [[place({ kind: 'run', command: 'ls' })], [read('/r/a')], true],
+    [[place({ kind: 'run', command: 'ls', shell: 'sh' })], [read('/r/a')], true],
     [[place({ kind: 'unknown' })], [place({ kind: 'ask' })], true],
     [[place({ kind: 'unknown' })], [], false],
     [[place({ kind: 'ask' })], [place({ kind: 'ask' })], true],
     [[place({ kind: 'ask' })], [write('/r/a')], false],
     [[place({ kind: 'fetch', url: 'https://x' })], [write('/r/a')], false],
+    [[shell('a')], [shell('b')], false],
+    [[shell('a')], [shell('a')], true],
+    [[shell('a')], [write('/r/a')], false],
+    [[remote('x', 'read', 'r')], [remote('x', 'read', 'r')], false],
+    [[remote('x', 'read', 'r')], [remote('x', 'write', 'r')], true],
+    [[remote('x', 'read')], [remote('x', 'destroy', 'r')], true],
+    [[remote('x', 'write', 'q')], [remote('x', 'write', 'r')], false],
+    [[remote('x', 'write', 'r')], [remote('y', 'write', 'r')], false],
+    [[remote('x', 'write')], [write('/r/a')], false],
+    [[remote('x', 'read')], [place({ kind: 'run', command: 'ls', shell: 'sh' })], true],
   ])('%j and %j: %s', (a, b, expected) => {
     expect(conflicts(a, b, covers)).toBe(expected);
   });

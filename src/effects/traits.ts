@@ -1,32 +1,44 @@
-import type { Effect, Risk } from '../contract/effect.js';
+import type { Effect, EffectKind, Risk } from '../contract/effect.js';
+import type { ToolAnnotations } from '../contract/tool.js';
+import { type Capability, EFFECT_KINDS, rowOf } from './effect-kinds.js';
 
-/** Everything but reading and asking changes the world (D021). */
+/** Whether a call changes anything outside itself (D021). */
 export function isSideEffecting(effects: readonly Effect[]): boolean {
-  return effects.some(({ kind }) => kind !== 'read' && kind !== 'ask');
+  return effects.some(hasSideEffect);
 }
 
-/** A durable start record is needed unless the call can only look: then running it again harms nobody. */
+export function hasSideEffect(effect: Effect): boolean {
+  const { sideEffect } = rowOf(effect);
+  return typeof sideEffect === 'function' ? sideEffect(effect) : sideEffect === 'always';
+}
+
+/** Whether there is no effect of this kind without a side effect; of `call` and `process` the access decides. */
+export function alwaysChanges(kind: EffectKind): boolean {
+  return EFFECT_KINDS[kind].sideEffect === 'always';
+}
+
+/**
+ * A durable start record is needed unless the call only looks at files: running it again harms nothing. Also asked of
+ * effects that an older or newer version has recorded, so that it reads no table.
+ */
 export function isAllReads(effects: readonly Effect[]): boolean {
   return effects.every(({ kind }) => kind === 'read');
 }
 
-const RISK_OF_KIND: Readonly<Record<Effect['kind'], Risk>> = {
-  read: 'low',
-  ask: 'low',
-  write: 'medium',
-  fetch: 'medium',
-  delete: 'high',
-  run: 'high',
-  unknown: 'high',
-};
+/** By index: this is asked of every call. */
+export function runsCommand(effects: readonly Effect[]): boolean {
+  for (let index = 0; index < effects.length; index++) if (effects[index]?.kind === 'run') return true;
+  return false;
+}
 
 const ORDER: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };
 
 /** The risk of the most dangerous effect; none at all is low. */
 export function riskOfEffects(effects: readonly Effect[]): Risk {
   let risk: Risk = 'low';
-  for (const { kind } of effects) {
-    if (ORDER[RISK_OF_KIND[kind]] > ORDER[risk]) risk = RISK_OF_KIND[kind];
+  for (const effect of effects) {
+    const own = rowOf(effect).risk(effect);
+    if (ORDER[own] > ORDER[risk]) risk = own;
   }
   return risk;
 }
@@ -35,8 +47,38 @@ export function isRisk(value: unknown): value is Risk {
   return typeof value === 'string' && Object.hasOwn(ORDER, value);
 }
 
-/** By index: this is asked of every call. */
-export function runsCommand(effects: readonly Effect[]): boolean {
-  for (let index = 0; index < effects.length; index++) if (effects[index]?.kind === 'run') return true;
-  return false;
+/** Whether the effect lets its call use the context so, within what the effect names. */
+export function grants(effect: Effect, capability: Capability): boolean {
+  const granted = rowOf(effect).grants(effect);
+  return granted === 'everything' || granted.includes(capability);
+}
+
+/** Whether the effect names nothing and grants everything. */
+export function grantsEverything(effect: Effect): boolean {
+  return rowOf(effect).grants(effect) === 'everything';
+}
+
+/** The default approval summary: what the call will touch, in words. */
+export function describeEffects(toolName: string, effects: readonly Effect[]): string {
+  if (effects.length === 0) return `${toolName} (touches nothing)`;
+  const shown = effects.slice(0, 4).map(describeEffect);
+  const more = effects.length > shown.length ? `, and ${effects.length - shown.length} more` : '';
+  return `${toolName}: ${shown.join(', ')}${more}`;
+}
+
+export function describeEffect(effect: Effect): string {
+  return rowOf(effect).words(effect);
+}
+
+/** What MCP's annotations can say of a tool that touches no more than these kinds. */
+export function annotationsOf(touches: readonly EffectKind[], idempotent: boolean): ToolAnnotations {
+  const rows = touches.map((kind) => EFFECT_KINDS[kind]);
+  const readOnlyHint = rows.every(({ sideEffect }) => sideEffect === 'never');
+  return Object.freeze({
+    readOnlyHint,
+    destructiveHint: rows.some(({ hints }) => hints.destroys),
+    // To look twice changes no more than to look once.
+    idempotentHint: idempotent || readOnlyHint,
+    openWorldHint: rows.some(({ hints }) => hints.reachesOut),
+  });
 }

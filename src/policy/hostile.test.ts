@@ -118,7 +118,7 @@ describe('hostile calls', () => {
     fc.assert(
       fc.property(text, text, text, text, (name, command, path, url) => {
         const effects = [
-          { kind: 'run', command },
+          { kind: 'run', command, shell: 'sh' },
           { kind: 'read', path },
           { kind: 'fetch', url },
         ] as const;
@@ -193,7 +193,11 @@ describe('the index', () => {
       kind: fc.constant('fetch' as const),
       url: fc.constantFrom('https://a.b', 'http://x.a.b./', 'x:'),
     }),
-    fc.record({ kind: fc.constant('run' as const), command: fc.constantFrom('a', '/bin/a b', 'b', '') }),
+    fc.record({
+      kind: fc.constant('run' as const),
+      shell: fc.constant('bash' as const),
+      command: fc.constantFrom('a', '/bin/a b', 'b', ''),
+    }),
   );
 
   it('leaves out no rule that matches', () => {

@@ -18,7 +18,7 @@ export async function leaveHalfDone(
       callId,
       toolName: name,
       args,
-      effects: [{ kind: 'run', command: args.command }],
+      effects: [{ kind: 'run', command: args.command, shell: 'sh' }],
       disposition: 'requires_confirmation',
       reason: '',
     }),

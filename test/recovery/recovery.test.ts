@@ -220,7 +220,7 @@ describe('recovery', () => {
     const bash: CallEntry = {
       ...callEntry('x', { command: 'make' }),
       toolName: 'bash',
-      effects: [{ kind: 'run', command: 'make' }],
+      effects: [{ kind: 'run', command: 'make', shell: 'sh' }],
     };
     await leave(journal, { calls: [bash, callEntry('y')], started: 1 });
     const store = openJournal(journal);

@@ -1,5 +1,5 @@
-import type { Effect } from '../../contract/effect.js';
 import type { Disposition, Plan, PlannedCall } from '../../contract/plan.js';
+import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import { cut, describeName } from './describe-call.js';
 import type { Paint, Palette } from './palette.js';
@@ -32,19 +32,4 @@ function describeCall(call: PlannedCall, palette: Palette): string {
 
 function line(label: string, text: string): string[] {
   return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(sanitize(text, 'inline'), 500)}`];
-}
-
-function describeEffect(effect: Effect): string {
-  switch (effect.kind) {
-    case 'run':
-      return `run ${effect.command}${effect.cwd === undefined ? '' : ` in ${effect.cwd}`}`;
-    case 'fetch':
-      return `fetch ${effect.url}`;
-    case 'ask':
-      return 'ask the person';
-    case 'unknown':
-      return 'unknown: it may touch anything inside the roots';
-    default:
-      return `${effect.kind} ${effect.path}`;
-  }
 }

@@ -6,7 +6,7 @@ const call = (name: string, ...effects: readonly Effect[]): ApprovedCall => ({
   call: { id: '1', name, args: {} },
   effects,
 });
-const runs = (command: string): ApprovedCall => call('bash', { kind: 'run', command });
+const runs = (command: string): ApprovedCall => call('bash', { kind: 'run', command, shell: 'bash' });
 const rulesFor = (...calls: readonly ApprovedCall[]) => proposeRules(calls).map(({ rule }) => rule);
 
 describe('proposeRules()', () => {

@@ -1,6 +1,7 @@
 import { countSlips } from '../../base/count-slips.js';
 import { isBoolean, isFunction } from '../../base/settle-options.js';
 import type { ToolSpec } from '../../contract/tool.js';
+import { isEffectKind, KIND_NAMES } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 interface Rule {
@@ -30,10 +31,15 @@ const isSchema = (value: unknown): boolean =>
 export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   name: { accepts: isText, expected: 'a text', required: true },
   aliases: { accepts: Array.isArray, expected: 'a list of names' },
+  title: { accepts: isText, expected: 'a text' },
   description: { accepts: isText, expected: 'a text', required: true },
   input: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema', required: true },
   output: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema' },
   effects: CALLBACK,
+  touches: {
+    accepts: (value) => Array.isArray(value) && value.every(isEffectKind),
+    expected: `a list of kinds of effects (${KIND_NAMES.join(', ')})`,
+  },
   requiresApproval: {
     accepts: (value) => isBoolean(value) || isFunction(value),
     expected: 'true, false or a function',

@@ -72,6 +72,7 @@ function settle(spec: ToolSpec<unknown>): Tool {
     input: spec.input,
     execute: spec.execute.bind(spec),
     aliases: Object.freeze([...aliases]),
+    ...(spec.touches === undefined ? undefined : { touches: Object.freeze([...spec.touches]) }),
     category,
     timeoutClass: spec.timeoutClass ?? CLASS_OF_CATEGORY[category],
   });

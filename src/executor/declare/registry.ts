@@ -1,5 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
+import { annotationsOf } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { compiledTool } from './compiled-tool.js';
 
@@ -100,10 +101,15 @@ function listed(names: readonly string[]): string {
 }
 
 function toDefinition(tool: Tool): ToolDefinition {
+  const { name, title, description, touches, idempotent } = tool;
+  const { output } = compiledTool(tool);
   return Object.freeze({
-    name: tool.name,
-    description: tool.description,
+    name,
+    ...(title === undefined ? undefined : { title }),
+    description,
     inputSchema: compiledTool(tool).inputSchema(),
+    ...(output === undefined ? undefined : { outputSchema: output.jsonSchema }),
+    ...(touches === undefined ? undefined : { annotations: annotationsOf(touches, idempotent === true) }),
   });
 }
 

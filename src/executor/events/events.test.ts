@@ -46,7 +46,7 @@ const command = probeTool(
     const outcome = await ctx.processes.run({ shell: 'bash', command: String(args.command) });
     return String(outcome.stdout.totalBytes);
   },
-  { effects: (args) => [{ kind: 'run', command: String(args.command) }] },
+  { effects: (args) => [{ kind: 'run', command: String(args.command), shell: 'bash' }] },
 );
 const ok = probeTool('ok', () => 'fine');
 

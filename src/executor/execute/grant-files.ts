@@ -1,19 +1,12 @@
 import { basename, dirname, join } from 'node:path';
-import type { Effect } from '../../contract/effect.js';
 import type { ChangeOptions, ContainedFiles } from '../../contract/files.js';
+import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
 import type { Lease } from './lease.js';
 
 type Access = 'read' | 'write' | 'delete';
-
-/** Which declared effects permit an access: who may change a file may also look at it. */
-const PERMITTED_BY: Readonly<Record<Access, readonly Effect['kind'][]>> = {
-  read: ['read', 'write', 'delete'],
-  write: ['write'],
-  delete: ['delete'],
-};
 
 /** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
 export function grantFiles(
@@ -23,7 +16,7 @@ export function grantFiles(
   record?: ChangeOptions['intend'],
 ): ContainedFiles {
   const { sandbox, covers, outputs } = settings;
-  const everything = ready.effects.some(({ effect }) => effect.kind === 'unknown');
+  const everything = ready.effects.some(({ effect }) => grantsEverything(effect));
 
   function require(access: Access, path: string): void {
     lease.require(`${access} "${path}"`);
@@ -35,11 +28,8 @@ export function grantFiles(
   function isDeclaredByName(access: Access, asked: string): boolean {
     let names = declared.get(access);
     if (names === undefined) {
-      const permits = PERMITTED_BY[access];
       names = new Set(
-        ready.effects.flatMap(({ effect, at }) =>
-          at !== undefined && permits.includes(effect.kind) ? [at] : [],
-        ),
+        ready.effects.flatMap(({ effect, at }) => (at !== undefined && grants(effect, access) ? [at] : [])),
       );
       declared.set(access, names);
     }
@@ -52,9 +42,8 @@ export function grantFiles(
 
   function isGranted(access: Access, asked: string): boolean {
     if (everything || isDeclaredByName(access, asked)) return true;
-    const permits = PERMITTED_BY[access];
     return ready.effects.some(
-      ({ effect, at }) => at !== undefined && permits.includes(effect.kind) && covers(at, asked),
+      ({ effect, at }) => at !== undefined && grants(effect, access) && covers(at, asked),
     );
   }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.js';
 import type { ShellReading, ShellText, StartedCommand, ToolProcesses } from '../../contract/processes.js';
+import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
@@ -26,14 +27,20 @@ export interface ProcessGrant {
   readonly live: LiveOutput | undefined;
 }
 
-/** Commands, narrowed to those that the call has declared, for as long as the call lives. */
+/** Commands and background shells, narrowed to those that the call has declared, for as long as the call lives. */
 export function grantProcesses({ ready, settings, lease, signal, note, live }: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
 
-  function place(command: string, cwd: string | undefined): string {
+  function place(shell: Shell, command: string, cwd: string | undefined): string {
     const at = cwd === undefined ? sandbox.cwd : sandbox.resolve(cwd, 'read');
-    requireDeclared(ready, command, at);
+    requireCommand(ready, shell, command, at);
     return at;
+  }
+
+  // A tool knows no id before it has started the shell.
+  const own = new Set<string>();
+  function requireShell(capability: ShellCapability, id: string): void {
+    if (!own.has(id)) requireDeclaredShell(ready, capability, id);
   }
 
   return {
@@ -43,7 +50,7 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       const running = settings.runCommand({
         shell,
         command,
-        cwd: place(command, cwd),
+        cwd: place(shell, command, cwd),
         env: settings.commandEnvironment(),
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
@@ -64,18 +71,20 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       const starting = shells.start({
         shell,
         command,
-        cwd: place(command, cwd),
+        cwd: place(shell, command, cwd),
         env: settings.commandEnvironment(),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       // Nobody is told the id any more: nobody could ever end it.
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
+      own.add(started.id);
       note({ shell: started.id, command: hash('sha256', command) });
       return started;
     },
     async readShell(id, options = {}) {
       lease.require('read a background shell');
+      requireShell('watch shell', id);
       const pattern = options.filter === undefined ? undefined : compileFilter(options.filter);
       const wholeLines = pattern !== undefined;
       const raw = shells.read(id, { wholeLines });
@@ -93,11 +102,12 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
     },
     findShell(id) {
       lease.require('look at a background shell');
+      requireShell('watch shell', id);
       return shells.find(id);
     },
     async killShell(id) {
       lease.require('kill a background shell');
-      requireCommands(ready);
+      requireShell('end shell', id);
       return lease.holdProcess(shells.kill(id));
     },
   };
@@ -112,25 +122,43 @@ function shellOutputOf({ shells, secretValues }: EngineSettings): ShellOutput {
   return output;
 }
 
-function requireDeclared(ready: ReadyCall, command: string, cwd: string): void {
-  const declared = ready.effects.some(
-    ({ effect, at }) =>
-      effect.kind === 'unknown' || (effect.kind === 'run' && effect.command === command && at === cwd),
-  );
-  if (declared) return;
-  throw new ToolError(
-    'sandbox_violation',
-    `Cannot run a command: ${ready.tool.name} did not declare it. Declare { kind: 'run', command, cwd } in its effects.`,
-    { details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' } },
-  );
+type Shell = 'sh' | 'bash';
+
+function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: string): void {
+  let declaredShell: Shell | undefined;
+  for (const { effect, at } of ready.effects) {
+    if (grantsEverything(effect)) return;
+    if (effect.kind !== 'run' || effect.command !== command || at !== cwd) continue;
+    if (effect.shell === shell) return;
+    declaredShell = effect.shell;
+  }
+  // The policy has read the command as the declared shell reads it; another shell may run something else.
+  const why =
+    declaredShell === undefined
+      ? `${ready.tool.name} did not declare it. Declare { kind: 'run', command, shell, cwd } in its effects.`
+      : `${ready.tool.name} declared it for ${declaredShell}, and runs it with ${shell}. Declare shell: '${shell}'.`;
+  throw new ToolError('sandbox_violation', `Cannot run a command: ${why}`, {
+    details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' },
+  });
 }
 
-function requireCommands(ready: ReadyCall): void {
-  if (ready.effects.some(({ effect: { kind } }) => kind === 'run' || kind === 'unknown')) return;
+type ShellCapability = 'watch shell' | 'end shell';
+
+function requireDeclaredShell(ready: ReadyCall, capability: ShellCapability, id: string): void {
+  const isGranted = ready.effects.some(
+    ({ effect }) =>
+      grantsEverything(effect) ||
+      (effect.kind === 'process' && effect.id === id && grants(effect, capability)),
+  );
+  if (isGranted) return;
+  const [what, effect] =
+    capability === 'watch shell'
+      ? ['read', "{ kind: 'process', id, access: 'read' }"]
+      : ['end', "{ kind: 'process', id }"];
   throw new ToolError(
     'sandbox_violation',
-    `Cannot kill a background shell: ${ready.tool.name} declares no command. Declare { kind: 'run', command } in its effects.`,
-    { details: { reason: 'UndeclaredEffect', attempted: 'kill', access: 'run' } },
+    `Cannot ${what} a background shell: ${ready.tool.name} did not declare it. Declare ${effect} in its effects.`,
+    { details: { reason: 'UndeclaredEffect', attempted: id, access: 'process' } },
   );
 }
 

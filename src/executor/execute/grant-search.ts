@@ -1,4 +1,5 @@
 import type { ToolSearch } from '../../contract/search.js';
+import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
@@ -25,7 +26,7 @@ export function grantSearch({ ready, settings, lease, signal }: SearchGrant): To
     const asked = settings.sandbox.resolve(path, 'read');
     const granted = ready.effects.some(
       ({ effect, at }) =>
-        effect.kind === 'unknown' ||
+        grantsEverything(effect) ||
         (effect.kind === 'read' && at !== undefined && settings.covers(at, asked)),
     );
     if (granted) return;

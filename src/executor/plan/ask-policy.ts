@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
-import { settleEffects } from '../../effects/settle-effects.js';
+import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings } from '../settings.js';
@@ -92,7 +92,7 @@ function settle(answer: unknown): PolicyAnswer {
 function bySettled(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
   return {
     ...(typeof rule === 'string' ? { rule } : undefined),
-    ...(seen === undefined ? undefined : { seen: settleEffects(seen) }),
+    ...(seen === undefined ? undefined : { seen: parseEffects(seen) }),
   };
 }
 

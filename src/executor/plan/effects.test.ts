@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolContext } from '../../contract/context.js';
-import type { Effect } from '../../contract/effect.js';
+import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { ToolResult } from '../../contract/result.js';
 import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
@@ -263,18 +263,205 @@ describe('what a tool did not declare', () => {
 describe('commands', () => {
   const command = 'pwd';
   const cases: readonly (readonly [string, Effect, { command: string; cwd?: string }, boolean])[] = [
-    ['the declared one', { kind: 'run', command }, { command }, true],
-    ['another one', { kind: 'run', command }, { command: 'pwd ' }, false],
-    ['another folder', { kind: 'run', command }, { command, cwd: 'dir' }, false],
-    ['the declared folder', { kind: 'run', command, cwd: 'dir' }, { command, cwd: './dir' }, true],
-    ['the declared folder by a link', { kind: 'run', command, cwd: 'way' }, { command, cwd: 'other' }, true],
-    ['the root instead of the declared folder', { kind: 'run', command, cwd: 'dir' }, { command }, false],
+    ['the declared one', { kind: 'run', command, shell: 'sh' }, { command }, true],
+    ['another one', { kind: 'run', command, shell: 'sh' }, { command: 'pwd ' }, false],
+    ['another folder', { kind: 'run', command, shell: 'sh' }, { command, cwd: 'dir' }, false],
+    [
+      'the declared folder',
+      { kind: 'run', command, shell: 'sh', cwd: 'dir' },
+      { command, cwd: './dir' },
+      true,
+    ],
+    [
+      'the declared folder by a link',
+      { kind: 'run', command, shell: 'sh', cwd: 'way' },
+      { command, cwd: 'other' },
+      true,
+    ],
+    [
+      'the root instead of the declared folder',
+      { kind: 'run', command, shell: 'sh', cwd: 'dir' },
+      { command },
+      false,
+    ],
     ['a folder outside', { kind: 'unknown' }, { command, cwd: '/' }, false],
     ['any, where nothing can be told', { kind: 'unknown' }, { command, cwd: 'dir' }, true],
   ];
   it.each(cases)('%s', async (_what, effect, request, allowed) => {
     const result = await run([effect], (ctx) => ctx.processes.run({ shell: 'sh', ...request }));
     expect(result.error?.code).toBe(allowed ? undefined : 'sandbox_violation');
+  });
+
+  it.each([
+    ['sh', 'bash'],
+    ['bash', 'sh'],
+  ] as const)('declared for %s do not run with %s, nor in the background', async (declared, shell) => {
+    for (const how of ['run', 'startShell'] as const) {
+      const { error } = await run([{ kind: 'run', command, shell: declared }], (ctx) =>
+        ctx.processes[how]({ shell, command }),
+      );
+      expect(error?.code).toBe('sandbox_violation');
+      expect(error?.message).toContain(`declared it for ${declared}, and runs it with ${shell}`);
+    }
+  });
+
+  it('are analysed for the shell that they declare, whatever the tool is called', async () => {
+    // bash reads one harmless string; sh reads a string that ends early, and a second command.
+    const text = "true $'\\'; rm -rf / #'";
+    const codeOf = async (name: string, shell: 'sh' | 'bash') => {
+      const tool = defineTool({
+        name,
+        description: 'd',
+        input: { type: 'object' },
+        effects: () => [{ kind: 'run', command: text, shell }],
+        execute: () => 'ran',
+      });
+      const { calls } = await executorOf([tool]).plan([{ id: '1', name, args: {} }]);
+      return calls[0]?.result?.error?.code;
+    };
+    expect(await codeOf('bash', 'sh')).toBe('security_violation');
+    expect(await codeOf('tool', 'sh')).toBe('security_violation');
+    expect(await codeOf('bash', 'bash')).toBeUndefined();
+    expect(await codeOf('tool', 'bash')).toBeUndefined();
+  });
+});
+
+describe('background shells', () => {
+  const command = 'sleep 60';
+  const starts: Effect = { kind: 'run', command, shell: 'sh' };
+
+  /** A tool that starts a shell, and one that tries something on it. */
+  async function onShell(
+    effects: (id: string) => readonly Effect[],
+    attempt: (ctx: ToolContext, id: string) => unknown,
+  ) {
+    const input = { type: 'object', properties: { id: { type: 'string' } } } as const;
+    const start = defineTool({
+      name: 'start',
+      description: 'd',
+      input,
+      effects: () => [starts],
+      execute: async (_args, ctx) => (await ctx.processes.startShell({ shell: 'sh', command })).id,
+    });
+    const use = defineTool({
+      name: 'use',
+      description: 'd',
+      input,
+      effects: ({ id = '' }) => effects(id),
+      async execute({ id = '' }, ctx) {
+        await attempt(ctx, id);
+        return 'done';
+      },
+    });
+    const executor = executorOf([start, use], { approver: null });
+    const { output: id } = await executor.execute('start', {});
+    return executor.execute('use', { id });
+  }
+
+  const look = (ctx: ToolContext, id: string) => ctx.processes.findShell(id);
+  const read = (ctx: ToolContext, id: string) => ctx.processes.readShell(id);
+  const kill = (ctx: ToolContext, id: string) => ctx.processes.killShell(id);
+  const own = (id: string): readonly Effect[] => [{ kind: 'process', id }];
+  const watched = (id: string): readonly Effect[] => [{ kind: 'process', id, access: 'read' }];
+  const other = (): readonly Effect[] => [{ kind: 'process', id: 'shell_of_another' }];
+  const declaresCommand = (): readonly Effect[] => [starts];
+  it.each([
+    ['looked at by the call that declares it', own, look, true],
+    ['read by the call that declares it', own, read, true],
+    ['ended by the call that declares it', own, kill, true],
+    ['read by a call that declares to read it', watched, read, true],
+    ['ended by a call that declares to read it', watched, kill, false],
+    ['read by a call that declares another', other, read, false],
+    ['ended by a call that declares another', other, kill, false],
+    ['looked at by a call that declares another', other, look, false],
+    ['ended by a call that declares a command', declaresCommand, kill, false],
+    ['read by a call that touches nothing', () => [], read, false],
+    ['ended by a call that cannot tell', () => [{ kind: 'unknown' } as const], kill, true],
+  ] as const)('%s: %#', async (_what, effects, attempt, isAllowed) => {
+    const { error } = await onShell(effects, attempt);
+    expect(error?.code).toBe(isAllowed ? undefined : 'sandbox_violation');
+  });
+
+  it('may be read and ended by the call that started it', async () => {
+    const result = await run([starts], async (ctx) => {
+      const { id } = await ctx.processes.startShell({ shell: 'sh', command });
+      expect(await ctx.processes.readShell(id)).toBeDefined();
+      expect((await ctx.processes.killShell(id))?.status).toBe('killed');
+    });
+    expect(result.error).toBeUndefined();
+  });
+});
+
+describe('touches', () => {
+  const touching = (touches: readonly EffectKind[], effects?: () => readonly Effect[]) => {
+    let runs = 0;
+    const tool = defineTool({
+      name: 't',
+      title: 'A tool',
+      description: 'd',
+      input: { type: 'object' },
+      touches,
+      ...(effects === undefined ? {} : { effects }),
+      execute: () => `${++runs}`,
+    });
+    return { executor: executorOf([tool], { approver: null }), runs: () => runs };
+  };
+
+  it('holds a tool to the kinds that it names', async () => {
+    const fine = touching(['read', 'write'], () => [{ kind: 'read', path: 'a' }]);
+    expect((await fine.executor.execute('t', {})).output).toBe('1');
+    const strays: readonly (readonly [readonly EffectKind[], (() => readonly Effect[]) | undefined])[] = [
+      [
+        ['read'],
+        () => [
+          { kind: 'read', path: 'a' },
+          { kind: 'write', path: 'b' },
+        ],
+      ],
+      [[], () => [{ kind: 'ask' }]],
+      // Without effects() a tool touches what is unknown.
+      [['read'], undefined],
+    ];
+    for (const [touches, effects] of strays) {
+      const { executor, runs } = touching(touches, effects);
+      const { error } = await executor.execute('t', {});
+      expect(error).toMatchObject({ code: 'tool_panicked', details: { executed: 'no' } });
+      expect(runs()).toBe(0);
+      const { calls } = await executor.plan([{ id: '1', name: 't', args: {} }]);
+      expect(calls[0]?.disposition).toBe('pre_resolved');
+    }
+  });
+
+  it('becomes the annotations of the definition, beside the title and the output schema', () => {
+    const output = { type: 'object', properties: { n: { type: 'number' } } } as const;
+    const plain = { name: 'p', description: 'd', input: { type: 'object' }, execute: () => '' } as const;
+    const tools = [
+      defineTool(plain),
+      defineTool({ ...plain, name: 'q', title: 'Q', output, touches: ['read'], effects: () => [] }),
+    ];
+    expect(executorOf(tools).definitions()).toEqual([
+      { name: 'p', description: 'd', inputSchema: { type: 'object' } },
+      {
+        name: 'q',
+        title: 'Q',
+        description: 'd',
+        inputSchema: { type: 'object' },
+        outputSchema: output,
+        annotations: {
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        },
+      },
+    ]);
+  });
+
+  it.each([['read'], [['exec']], [[7]], [{}]])('must be a list of kinds, not %j', (touches) => {
+    const spec = { name: 't', description: 'd', input: { type: 'object' }, execute: () => '', touches };
+    expect(() => defineTool(spec as unknown as Parameters<typeof defineTool>[0])).toThrow(
+      /touches must be a list of kinds of effects \(read, write/,
+    );
   });
 });
 
@@ -314,7 +501,12 @@ describe('effects', () => {
     [{ kind: 'write', path: 'a' }, 'medium', true],
     [{ kind: 'fetch', url: 'https://x' }, 'medium', true],
     [{ kind: 'delete', path: 'a' }, 'high', true],
-    [{ kind: 'run', command: 'ls' }, 'high', true],
+    [{ kind: 'run', command: 'ls', shell: 'sh' }, 'high', true],
+    [{ kind: 'process', id: 'shell_1' }, 'medium', true],
+    [{ kind: 'process', id: 'shell_1', access: 'read' }, 'low', false],
+    [{ kind: 'call', server: 'git', tool: 'get', access: 'read', resource: 'a/b' }, 'low', false],
+    [{ kind: 'call', server: 'git', tool: 'put', access: 'write' }, 'medium', true],
+    [{ kind: 'call', server: 'git', tool: 'drop', access: 'destroy' }, 'high', true],
     [{ kind: 'unknown' }, 'high', true],
   ];
   it.each(kinds)('%j: risk %s, asked for: %s', async (effect, risk, asked) => {
@@ -348,8 +540,15 @@ describe('effects', () => {
     ['a kind that every object knows', () => [{ kind: 'constructor' }]],
     ['no path', () => [{ kind: 'write' }]],
     ['a path that is none', () => [{ kind: 'write', path: 7 }]],
-    ['no command', () => [{ kind: 'run' }]],
-    ['a folder that is none', () => [{ kind: 'run', command: 'ls', cwd: 7 }]],
+    ['no command', () => [{ kind: 'run', shell: 'sh' }]],
+    ['no shell', () => [{ kind: 'run', command: 'ls' }]],
+    ['a shell that is not known', () => [{ kind: 'run', command: 'ls', shell: 'zsh' }]],
+    ['a folder that is none', () => [{ kind: 'run', command: 'ls', shell: 'sh', cwd: 7 }]],
+    ['no id', () => [{ kind: 'process' }]],
+    ['an access to a shell that is not known', () => [{ kind: 'process', id: 'a', access: 'end' }]],
+    ['no access', () => [{ kind: 'call', server: 'a', tool: 'b' }]],
+    ['an access that is not known', () => [{ kind: 'call', server: 'a', tool: 'b', access: 'delete' }]],
+    ['no server', () => [{ kind: 'call', tool: 'b', access: 'read' }]],
     ['no address', () => [{ kind: 'fetch' }]],
   ];
   it.each(garbage)('that are %s are answered before anything runs', async (_what, effects) => {

@@ -1,12 +1,12 @@
 import type { ToolCall } from '../../contract/call.js';
-import type { Effect, Risk } from '../../contract/effect.js';
+import type { Effect, EffectKind, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
-import { settleEffects } from '../../effects/settle-effects.js';
+import { parseEffects } from '../../effects/parse-effects.js';
 import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
-import { isToolError } from '../../errors/tool-error.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { summarizeText } from '../../output/summarize-text.js';
 import { settleArguments } from '../../schema/settle-arguments.js';
 import { compiledTool } from '../declare/compiled-tool.js';
@@ -229,9 +229,8 @@ type Said = Declared | { readonly error: unknown };
 function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): Said {
   try {
     const declared =
-      tool.effects === undefined
-        ? UNKNOWN
-        : settleEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
+      tool.effects === undefined ? UNKNOWN : parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
+    if (tool.touches !== undefined) requireTouched(tool.name, declared, tool.touches);
     const { requiresApproval = false } = tool;
     const requires: unknown =
       typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;
@@ -242,6 +241,18 @@ function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSetting
   } catch (error) {
     return { error };
   }
+}
+
+/** A tool that gives more than it says it touches is not to be trusted with any of it. */
+function requireTouched(name: string, declared: readonly Effect[], touches: readonly EffectKind[]): void {
+  const stray = declared.find(({ kind }) => !touches.includes(kind));
+  if (stray === undefined) return;
+  const said = touches.length === 0 ? 'nothing' : `only ${touches.join(', ')}`;
+  throw new ToolError(
+    'tool_panicked',
+    `Tool panicked: ${name} says that it touches ${said}, and gives an effect of the kind "${stray.kind}".`,
+    { details: { kind: stray.kind, touches: [...touches] } },
+  );
 }
 
 const UNKNOWN: readonly Effect[] = Object.freeze([Object.freeze({ kind: 'unknown' })]);

@@ -4,8 +4,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
-import { describeEffects } from '../../effects/describe-effects.js';
-import { isAllReads } from '../../effects/traits.js';
+import { describeEffects, isAllReads } from '../../effects/traits.js';
 import { summarizeText } from '../../output/summarize-text.js';
 
 /** A call that is answered without running. */

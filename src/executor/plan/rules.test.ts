@@ -14,7 +14,11 @@ import { pause, probeTool } from '../fixtures/probe-tool.js';
 const touching = (name: string, effects: readonly Effect[], more: object = {}) =>
   probeTool(name, () => 'ok', { effects: () => effects, ...more });
 const runs = (command: string, more: object = {}) =>
-  touching('shell', [{ kind: 'run', command }], { requiresApproval: true, aliases: ['Shell'], ...more });
+  touching('shell', [{ kind: 'run', command, shell: 'sh' }], {
+    requiresApproval: true,
+    aliases: ['Shell'],
+    ...more,
+  });
 
 async function dispositionOf(
   tool: ReturnType<typeof touching>,
@@ -96,7 +100,7 @@ describe('rules in an executor', () => {
     symlinkSync('/etc', join(root, 'out'));
     const rules: PolicyRule[] = [{ decision: 'allow', command: ['cat *', 'touch *'] }];
     const plan = async (command: string, cwd?: string) => {
-      const effect: Effect = { kind: 'run', command, ...(cwd === undefined ? {} : { cwd }) };
+      const effect: Effect = { kind: 'run', command, shell: 'bash', ...(cwd === undefined ? {} : { cwd }) };
       const tool = touching('bash', [effect], { requiresApproval: true });
       const [call] = (
         await executorOf([tool], { policy: { rules }, root }).plan([{ id: '1', name: 'bash', args: {} }])

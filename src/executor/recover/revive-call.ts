@@ -1,7 +1,7 @@
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
-import { settleEffects } from '../../effects/settle-effects.js';
+import { parseEffects } from '../../effects/parse-effects.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { recordedCall } from '../hold-calls.js';
 import { holdFast } from '../plan/hold-fast.js';
@@ -55,6 +55,6 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 function declare(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): ReadyCall['declared'] {
-  if (tool.effects === undefined) return settleEffects([{ kind: 'unknown' }]);
-  return settleEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
+  if (tool.effects === undefined) return parseEffects([{ kind: 'unknown' }]);
+  return parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
 }

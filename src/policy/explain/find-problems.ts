@@ -1,3 +1,6 @@
+import type { EffectKind } from '../../contract/effect.js';
+import { kindsWith } from '../../effects/effect-kinds.js';
+import { alwaysChanges } from '../../effects/traits.js';
 import type { PolicyBasis } from '../judging/judgement.js';
 import { comparePrecision, isStricter } from '../judging/precedence.js';
 import { entriesOf } from '../judging/rule-index.js';
@@ -31,11 +34,12 @@ export function findProblems(
   return [...problems, ...findShadowed(live)];
 }
 
-const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
-  path: ['read', 'write', 'delete'],
-  command: ['run'],
-  contains: ['run'],
-  url: ['fetch'],
+/** Of which kinds each field of a rule can speak. */
+const KINDS_OF: Readonly<Record<string, readonly EffectKind[]>> = {
+  path: kindsWith('path'),
+  command: kindsWith('command'),
+  contains: kindsWith('command'),
+  url: kindsWith('url'),
 };
 
 function whyNever(
@@ -75,7 +79,7 @@ function whyNever(
 
 function changesOnly({ effect, command, contains, url }: PolicyRule): boolean {
   if (command !== undefined || contains !== undefined || url !== undefined) return true;
-  return effect !== undefined && listOf(effect).every((kind) => kind !== 'read' && kind !== 'ask');
+  return effect !== undefined && listOf(effect).every(alwaysChanges);
 }
 
 function whyIdle({ rule, toolNames, tier }: CompiledRule, basis: PolicyBasis): string | undefined {

@@ -1,5 +1,7 @@
-import type { Effect } from '../../contract/effect.js';
-import type { PolicyQuestion } from '../../contract/policy.js';
+import type { Effect, EffectKind } from '../../contract/effect.js';
+import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
+import { isEffectKind } from '../../effects/effect-kinds.js';
+import { describeEffect, hasSideEffect } from '../../effects/traits.js';
 import type { AnalyzeCommand, CommandAnalysis } from '../analyze.js';
 import { type HostSubject, readHost } from '../matching/host-pattern.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
@@ -8,6 +10,8 @@ import { plainWords } from '../matching/plain-words.js';
 /** One command line of a call. */
 export interface RunText {
   readonly text: string;
+  /** The shell that reads it; `sh` may be any, and the strictest reading counts. */
+  readonly shell: 'sh' | 'bash';
   readonly analysis: CommandAnalysis | undefined;
   /** Canonical: where it starts; undefined: where the call does. */
   readonly from: string | undefined;
@@ -18,7 +22,7 @@ export interface RunText {
 /** What a call consists of, as rules see it: each part is judged on its own. */
 export interface CallPart {
   /** Undefined: the call as a whole, which touches nothing that is known. */
-  readonly kind: Effect['kind'] | undefined;
+  readonly kind: EffectKind | undefined;
   readonly sideEffecting: boolean;
   /** For people: `write src/a.ts`. */
   readonly shown: string;
@@ -58,31 +62,22 @@ function partsOfEffect(
   analyze: AnalyzeCommand | undefined,
 ): readonly CallPart[] {
   const at = question.places?.[index]?.at;
-  switch (effect.kind) {
-    case 'run':
-      return partsOfRun(effect, question, at, analyze);
-    case 'read':
-    case 'write':
-    case 'delete':
-      return [pathPart(effect, { canonical: at, outside: false }, question)];
-    default:
-      return [plainPart(effect)];
-  }
-}
-
-/** The one tool that says which shell reads its commands; every other `sh` may be one that knows less than bash. */
-function shellOf({ name, aliases }: PolicyQuestion): 'bash' | 'sh' {
-  return name === 'bash' || aliases?.includes('bash') === true ? 'bash' : 'sh';
+  if (!isEffectKind(effect.kind)) return [plainPart({ kind: 'unknown' })];
+  if (effect.kind === 'run') return partsOfRun(effect, question, at, analyze);
+  if ('path' in effect) return [pathPart(effect, { canonical: at, outside: false }, question)];
+  return [plainPart(effect)];
 }
 
 function partsOfRun(
-  { command: text, cwd }: Extract<Effect, { readonly kind: 'run' }>,
+  { command: text, cwd, shell: declared }: Effect<'run'>,
   question: PolicyQuestion,
   from: string | undefined,
   analyze: AnalyzeCommand | undefined,
 ): readonly CallPart[] {
-  const analysis = analyze?.(text, shellOf(question));
-  const run: RunText = { text, analysis, from, cwd };
+  // A program without types may leave the shell out.
+  const shell = declared === 'bash' ? 'bash' : 'sh';
+  const analysis = analyze?.(text, shell);
+  const run: RunText = { text, shell, analysis, from, cwd };
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
   // A text without any command (an assignment, a redirection) is a part all the same.
   const commands = (found.length === 0 ? [[]] : found).map(
@@ -113,27 +108,31 @@ function located(
 }
 
 function pathPart(
-  { kind, path }: Effect & { readonly path: string },
+  effect: PathEffect,
   place: { readonly canonical: string | undefined; readonly outside: boolean },
   { roots = [] }: PolicyQuestion,
 ): CallPart {
   return {
-    kind,
-    sideEffecting: kind !== 'read',
-    shown: `${kind} ${brief(path)}`,
-    path: new PathSubject({ written: path, roots, ...place }),
+    kind: effect.kind,
+    sideEffecting: hasSideEffect(effect),
+    shown: brief(describeEffect(effect)),
+    path: new PathSubject({ written: effect.path, roots, ...place }),
   };
 }
 
 function plainPart(effect: Effect): CallPart {
-  const { kind } = effect;
-  if (kind === 'fetch') {
-    return { kind, sideEffecting: true, shown: `fetch ${brief(effect.url)}`, url: readHost(effect.url) };
-  }
-  return { kind, sideEffecting: kind !== 'ask', shown: kind === 'unknown' ? 'unknown effects' : kind };
+  const part = {
+    kind: effect.kind,
+    sideEffecting: hasSideEffect(effect),
+    shown: brief(describeEffect(effect)),
+  };
+  return 'url' in effect ? { ...part, url: readHost(effect.url) } : part;
 }
 
-/** For those who ask without effects: what the usual names of arguments tell. */
+/**
+ * For those who ask without effects: what the usual names of arguments tell. Which shell reads the command they do not
+ * tell, so that the strictest reading counts.
+ */
 function toldByArguments({ args, sideEffecting }: PolicyQuestion): readonly Effect[] {
   if (args === undefined) return [];
   const text = (name: string): string | undefined => {
@@ -144,7 +143,7 @@ function toldByArguments({ args, sideEffecting }: PolicyQuestion): readonly Effe
   const path = text('path') ?? text('file_path');
   const url = text('url');
   return [
-    ...(command === undefined ? [] : [{ kind: 'run', command } as const]),
+    ...(command === undefined ? [] : [{ kind: 'run', command, shell: 'sh' } as const]),
     ...(path === undefined ? [] : [{ kind: sideEffecting ? 'write' : 'read', path } as const]),
     ...(url === undefined ? [] : [{ kind: 'fetch', url } as const]),
   ];

@@ -100,12 +100,12 @@ export class Judgement implements Circumstances {
    * Whether a simple command on its own, without the redirections of its line, touches what the line was seen to
    * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not.
    */
-  #touches({ words }: CallPart, seen: Effect): boolean {
+  #touches({ words, run }: CallPart, seen: Effect): boolean {
     if (words === undefined) return false;
     this.#seenBy ??= new Map();
     let known = this.#seenBy.get(words);
     if (known === undefined) {
-      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' '), 'bash').effects ?? [];
+      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell).effects ?? [];
       known = new Set(effects.map((effect) => JSON.stringify(effect)));
       this.#seenBy.set(words, known);
     }

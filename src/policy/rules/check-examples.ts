@@ -1,5 +1,6 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
+import { EFFECT_KINDS } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { AnalyzeCommand } from '../analyze.js';
 import { type CallPart, partsOf } from '../judging/call-part.js';
@@ -99,27 +100,13 @@ function effectsOf(
   const named = rule.effect === undefined ? [] : listOf(rule.effect);
   const kind = effect ?? named[0];
   const effects: Effect[] = [];
-  if (command !== undefined) effects.push({ kind: 'run', command });
+  // An example holds for any shell: `sh` is the strictest reading.
+  if (command !== undefined) effects.push({ kind: 'run', command, shell: 'sh' });
   if (path !== undefined) effects.push({ kind: kind === 'write' || kind === 'delete' ? kind : 'read', path });
   if (url !== undefined) effects.push({ kind: 'fetch', url });
   if (effects.length > 0) return effects;
-  if (kind !== undefined && args === undefined) return [bareEffect(kind)];
+  if (kind !== undefined && args === undefined) return [EFFECT_KINDS[kind].example];
   return args === undefined ? [] : undefined;
-}
-
-function bareEffect(kind: Effect['kind']): Effect {
-  switch (kind) {
-    case 'read':
-    case 'write':
-    case 'delete':
-      return { kind, path: '.' };
-    case 'run':
-      return { kind, command: 'true' };
-    case 'fetch':
-      return { kind, url: 'https://example.com/' };
-    default:
-      return { kind };
-  }
 }
 
 /** The first name of a list that is no pattern. */

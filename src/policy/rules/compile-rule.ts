@@ -1,4 +1,4 @@
-import type { Effect } from '../../contract/effect.js';
+import type { EffectKind } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { CallPart } from '../judging/call-part.js';
@@ -29,7 +29,7 @@ export interface CompiledRule {
   readonly tools: readonly NamePattern[] | undefined;
   /** The names that its `tool` lists, where none of them is a pattern. */
   readonly toolNames: ReadonlySet<string> | undefined;
-  readonly effects: ReadonlySet<Effect['kind']> | undefined;
+  readonly effects: ReadonlySet<EffectKind> | undefined;
   readonly contains: readonly string[] | undefined;
   readonly categories: readonly string[] | undefined;
   readonly agents: readonly NamePattern[] | undefined;

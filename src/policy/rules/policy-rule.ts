@@ -1,4 +1,4 @@
-import type { Effect } from '../../contract/effect.js';
+import type { EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolCategory } from '../../contract/tool.js';
 import type { PolicyMode } from '../policy-options.js';
@@ -23,7 +23,7 @@ export type RuleExample =
   | string
   | {
       readonly tool?: string;
-      readonly effect?: Effect['kind'];
+      readonly effect?: EffectKind;
       readonly command?: string;
       readonly path?: string;
       readonly url?: string;
@@ -39,7 +39,7 @@ export interface PolicyRule {
   readonly decision: RuleDecision;
   /** Names or patterns (`mcp_*`); a rule about one name of a tool holds for all of them. */
   readonly tool?: string | readonly string[];
-  readonly effect?: Effect['kind'] | readonly Effect['kind'][];
+  readonly effect?: EffectKind | readonly EffectKind[];
   /** Globs over the canonical path, and over the path from a root. */
   readonly path?: string | readonly string[];
   /** Patterns over the words of a simple command: `git status *`. */

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/json.js';
+import { KIND_NAMES } from '../../effects/effect-kinds.js';
 import type { PolicyRule } from './policy-rule.js';
 
 interface RuleField {
@@ -23,15 +24,6 @@ const isOneOf =
 const isName = (value: unknown): boolean =>
   typeof value === 'string' && /^[A-Za-z0-9_*?-]{1,128}$/.test(value);
 
-export const EFFECT_KINDS = Object.freeze([
-  'read',
-  'write',
-  'delete',
-  'run',
-  'fetch',
-  'ask',
-  'unknown',
-] as const);
 const CATEGORIES = ['file', 'execution', 'search', 'web', 'interaction', 'agent', 'external', 'custom'];
 const MODES = ['auto', 'prompt', 'deny'];
 const isExample = (value: unknown): boolean =>
@@ -58,11 +50,11 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
       'One of the names of the tool; a rule about one name holds for all of them. `*` and `?` are wildcards.',
   },
   effect: {
-    schema: { enum: [...EFFECT_KINDS] },
-    accepts: isOneOf(...EFFECT_KINDS),
+    schema: { enum: [...KIND_NAMES] },
+    accepts: isOneOf(...KIND_NAMES),
     takesList: true,
-    expected: `one of ${EFFECT_KINDS.join(', ')}`,
-    meaning: `The kind of what is touched: ${EFFECT_KINDS.map((kind) => `\`${kind}\``).join(', ')}.`,
+    expected: `one of ${KIND_NAMES.join(', ')}`,
+    meaning: `The kind of what is touched: ${KIND_NAMES.map((kind) => `\`${kind}\``).join(', ')}.`,
   },
   path: {
     schema: TEXT,

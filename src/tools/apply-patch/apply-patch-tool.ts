@@ -50,6 +50,7 @@ export function applyPatchTool(
     load: async () => void (await loadReading()),
     name: 'apply_patch',
     aliases: TOOL_NAMES.apply_patch,
+    title: 'Apply Patch',
     description:
       'Changes one or several files by a patch: all of it is applied, or nothing. Lines are matched exactly, never by ' +
       'likeness. Before an LP1 patch, existing files must have been read with read_file; other formats need no read.',
@@ -57,6 +58,7 @@ export function applyPatchTool(
     category: 'file',
     // A byte takes at most six in JSON (`\u0001`).
     maxArgsBytes: (limits) => 6 * maxOf(limits) + 1024,
+    touches: ['read', 'write', 'delete'],
     effects: (args, { limits }) => {
       assertSize(args.patch, maxOf(limits));
       return known(args)?.effects ?? [{ kind: 'unknown' }];

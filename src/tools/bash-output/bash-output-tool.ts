@@ -30,13 +30,15 @@ export function bashOutputTool(): ToolSpec<BashOutputArgs> {
   return {
     name: 'bash_output',
     aliases: TOOL_NAMES.bash_output,
+    title: 'Read Background Output',
     description:
       'Returns what a background shell has printed since the last call, standard error after a line "[stderr]", and ' +
       'whether it is still running.',
     input: INPUT,
     category: 'execution',
     timeoutClass: 'commands',
-    effects: () => [],
+    touches: ['process'],
+    effects: ({ bash_id }) => [{ kind: 'process', id: bash_id, access: 'read' }],
     summarize: ({ bash_id }) => `Read the output of background shell ${bash_id}`,
     execute: readOutput,
   };

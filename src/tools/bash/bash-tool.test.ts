@@ -117,9 +117,11 @@ describe('bash', () => {
   });
 
   test('declares the command, with the directory only where it is given', () => {
-    expect(tool.effects?.({ command: 'x' }, { cwd: '/' })).toEqual([{ kind: 'run', command: 'x' }]);
+    expect(tool.effects?.({ command: 'x' }, { cwd: '/' })).toEqual([
+      { kind: 'run', command: 'x', shell: 'bash' },
+    ]);
     expect(tool.effects?.({ command: 'x', working_dir: 'd' }, { cwd: '/' })).toEqual([
-      { kind: 'run', command: 'x', cwd: 'd' },
+      { kind: 'run', command: 'x', shell: 'bash', cwd: 'd' },
     ]);
   });
 });

@@ -48,6 +48,7 @@ export function bashTool(): ToolSpec<BashArgs> {
   return {
     name: 'bash',
     aliases: TOOL_NAMES.bash,
+    title: 'Run Bash Command',
     description:
       'Runs a bash command and returns what it printed, standard error after a line "[stderr]". It gets no input. ' +
       `Of long output the first ${HEAD_CHARACTERS} and the last ${TAIL_CHARACTERS} characters are shown. ` +
@@ -60,10 +61,12 @@ export function bashTool(): ToolSpec<BashArgs> {
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     requiresApproval: true,
     risk: 'high',
+    touches: ['run'],
     effects: (args) => [
       {
         kind: 'run',
         command: args.command,
+        shell: 'bash',
         ...(args.working_dir === undefined ? {} : { cwd: args.working_dir }),
       },
     ],

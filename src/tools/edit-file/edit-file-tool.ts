@@ -54,11 +54,13 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
   return {
     name: 'edit_file',
     aliases: TOOL_NAMES.edit_file,
+    title: 'Edit File',
     description:
       'Replaces a text in a file by another, exactly. Everything else in the file stays as it is, byte by byte.',
     input: INPUT,
     category: 'file',
     maxArgsBytes: MAX_ARGS_BYTES,
+    touches: ['write'],
     effects: (args) => {
       const path = checkedPath(args);
       return [{ kind: 'write', path }];

@@ -15,6 +15,7 @@ export function globTool(): ToolSpec<GlobArgs> {
   return {
     name: 'glob',
     aliases: TOOL_NAMES.glob,
+    title: 'Find Files',
     description:
       'Finds files by a pattern over their path, one path a line, sorted by path. * and ? stay within one directory, ' +
       '** stands for any number of directories: "*.ts" is files of the directory itself, "**/*.ts" at any depth. ' +
@@ -24,6 +25,7 @@ export function globTool(): ToolSpec<GlobArgs> {
     category: 'search',
     idempotent: true,
     cacheable: true,
+    touches: ['read'],
     effects: (args) => [{ kind: 'read', path: parseGlobRequest(args).path }],
     summarize: (args) => {
       const { path, pattern } = parseGlobRequest(args);

@@ -32,6 +32,7 @@ export function grepTool(): ToolSpec<GrepArgs> {
   return {
     name: 'grep',
     aliases: TOOL_NAMES.grep,
+    title: 'Search Files',
     description:
       'Searches the content of files with a regular expression (ripgrep syntax: no look-around, no ' +
       'back-references; write \\{ for a brace that is meant). Leaves out what .gitignore files name, names that ' +
@@ -40,6 +41,7 @@ export function grepTool(): ToolSpec<GrepArgs> {
     category: 'search',
     idempotent: true,
     cacheable: true,
+    touches: ['read'],
     effects: (args) => {
       requireNoNul('pattern', args.pattern);
       requireNoNul('type', args.type);

@@ -24,6 +24,7 @@ export function killShellTool(): ToolSpec<KillShellArgs> {
   return {
     name: 'kill_shell',
     aliases: TOOL_NAMES.kill_shell,
+    title: 'End Background Shell',
     description:
       'Ends a background shell and everything it has started. What it printed can still be read with bash_output.',
     input: INPUT,
@@ -31,7 +32,8 @@ export function killShellTool(): ToolSpec<KillShellArgs> {
     timeoutClass: 'commands',
     requiresApproval: true,
     risk: 'medium',
-    effects: ({ shell_id }) => [{ kind: 'run', command: `kill ${shell_id}` }],
+    touches: ['process'],
+    effects: ({ shell_id }) => [{ kind: 'process', id: shell_id }],
     summarize: ({ shell_id }) => `Kill background shell ${shell_id}`,
     execute: killShell,
   };

@@ -29,6 +29,7 @@ export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<
   return {
     name: 'list_directory',
     aliases: TOOL_NAMES.list_directory,
+    title: 'List Directory',
     description:
       'Lists a directory as JSON: name, path, type, size and modification time of every entry, sorted by path. ' +
       'Set recursive to go into subdirectories. Links are listed, not followed. Entries whose name begins with a ' +
@@ -36,6 +37,7 @@ export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<
     input: inputSchema(settings),
     category: 'file',
     idempotent: true,
+    touches: ['read'],
     effects: (args) => [{ kind: 'read', path: parseListRequest(args, settings).path }],
     summarize: (args) => summary(args, settings),
     execute: async (args, ctx) => listDirectory(parseListRequest(args, settings), ctx),

@@ -72,6 +72,7 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
   return {
     name: 'read_file',
     aliases: TOOL_NAMES.read_file,
+    title: 'Read File',
     description:
       'Reads a file: as a whole, a range of lines (start_line, end_line) or a slice of bytes (offset, limit). ' +
       'Text comes unchanged; a binary file comes as base64 after a line "[binary:base64]". ' +
@@ -80,6 +81,7 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
     category: 'file',
     idempotent: true,
     cacheable: true,
+    touches: ['read'],
     effects: (args) => {
       parseReadRange(args);
       return [{ kind: 'read', path: args.path }];

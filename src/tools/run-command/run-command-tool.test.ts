@@ -85,7 +85,9 @@ describe('run_command', () => {
     expect(tool.requiresApproval).toBe(true);
     expect(tool.risk).toBe('high');
     expect(tool.timeoutMs).toBeUndefined();
-    expect(tool.effects?.({ command: 'ls' }, { cwd: '/' })).toEqual([{ kind: 'run', command: 'ls' }]);
+    expect(tool.effects?.({ command: 'ls' }, { cwd: '/' })).toEqual([
+      { kind: 'run', command: 'ls', shell: 'sh' },
+    ]);
     expect(tool.summarize?.({ command: 'ls -l' })).toBe('Run command: ls -l');
   });
 });

@@ -21,6 +21,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
   return {
     name: 'run_command',
     aliases: TOOL_NAMES.run_command,
+    title: 'Run Command',
     description:
       'Runs a shell command (sh -c) in the working directory and returns what it printed, standard error after a ' +
       'line "[stderr]". It gets no input. A command that exits with another code than 0 has failed.',
@@ -29,7 +30,8 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
     timeoutClass: 'commands',
     requiresApproval: true,
     risk: 'high',
-    effects: (args) => [{ kind: 'run', command: args.command }],
+    touches: ['run'],
+    effects: (args) => [{ kind: 'run', command: args.command, shell: 'sh' }],
     summarize: (args) => `Run command: ${args.command}`,
     execute: runInSh,
     probe: probeCommand,

@@ -52,12 +52,14 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
   return {
     name: 'write_file',
     aliases: TOOL_NAMES.write_file,
+    title: 'Write File',
     description:
       'Writes text to a file and creates missing parent directories. By default the file must not exist yet; ' +
       'see mode for replacing it or adding to it.',
     input: INPUT,
     category: 'file',
     maxArgsBytes: MAX_ARGS_BYTES,
+    touches: ['write'],
     effects: (args) => {
       contentBytes(args.content);
       assertNotRedacted('content', [args.content]);

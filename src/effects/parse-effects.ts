@@ -1,0 +1,63 @@
+import type { Effect, EffectKind } from '../contract/effect.js';
+import { EFFECT_KINDS, type EffectField, isEffectKind, KIND_NAMES } from './effect-kinds.js';
+
+/**
+ * Takes what a tool declared: a frozen copy, so that neither the tool nor a reader of it can widen it later.
+ * @throws TypeError that names the effect, the field and what is expected.
+ */
+export function parseEffects(declared: unknown): readonly Effect[] {
+  if (!Array.isArray(declared)) {
+    throw new TypeError(`effects must return an array, got ${kindOf(declared)}`);
+  }
+  if (declared.length === 0) return NONE;
+  return Object.freeze(Array.from(declared, parseEffect));
+}
+
+/** Many calls touch nothing; they share one list. */
+const NONE: readonly Effect[] = Object.freeze([]);
+
+function parseEffect(declared: unknown, index: number): Effect {
+  if (typeof declared !== 'object' || declared === null) {
+    throw new TypeError(`effect ${index} must be an object, got ${kindOf(declared)}`);
+  }
+  // Each property is read once: a getter that answers differently later does not count.
+  const given = declared as { readonly [key: string]: unknown };
+  const { kind } = given;
+  if (!isEffectKind(kind)) {
+    throw new TypeError(
+      `effect ${index} has the kind ${show(kind)}, which is none of ${KIND_NAMES.join(', ')}`,
+    );
+  }
+  const effect: Record<string, unknown> = { kind };
+  for (const { name, field } of FIELDS.get(kind) ?? []) {
+    const value = given[name];
+    if (value === undefined && field.isOptional === true) continue;
+    if (!field.accepts(value)) {
+      throw new TypeError(`effect ${index} (${kind}) needs ${name}, ${field.expected}, got ${show(value)}`);
+    }
+    effect[name] = value;
+  }
+  // The parse boundary: every field of the kind's row has been checked.
+  return Object.freeze(effect) as unknown as Effect;
+}
+
+type NamedFields = readonly { readonly name: string; readonly field: EffectField }[];
+
+/** The fields of every kind as lists: this is asked for every call. */
+const FIELDS: ReadonlyMap<EffectKind, NamedFields> = new Map(
+  KIND_NAMES.map((kind) => {
+    const fields: Readonly<Record<string, EffectField>> = EFFECT_KINDS[kind].fields;
+    return [kind, Object.entries(fields).map(([name, field]) => ({ name, field }))];
+  }),
+);
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : kindOf(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (value instanceof Promise) return 'a promise (it must answer at once)';
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}
