@@ -13,6 +13,7 @@ export { createAnalyzingPolicy as createPolicy } from './policy/create-analyzing
 export type { PolicyParts, RulePolicy } from './policy/create-policy.js';
 export type { Candidate, Explanation, RuleReference } from './policy/explain/explain-decision.js';
 export type { KnownTool } from './policy/explain/find-problems.js';
+export type { ArgumentCondition } from './policy/matching/argument-pattern.js';
 export type { PolicyMode, PolicyOptions } from './policy/policy-options.js';
 export type {
   PolicyRule,

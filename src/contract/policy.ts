@@ -15,6 +15,8 @@ export interface PolicyQuestion {
   /** Left out: what `command`, `path`, `file_path` and `url` among the arguments say. */
   readonly effects?: readonly Effect[];
   readonly args?: JsonObject;
+  /** What the tool's schema made of `args`, where that is something else: rules about arguments look at both. */
+  readonly parsedArgs?: unknown;
   /** One for each effect, in the same order: its canonical path, where it has one. */
   readonly places?: readonly { readonly at?: string }[];
   /** The sandbox's roots, canonical: what relative path patterns start from. */
@@ -62,6 +64,11 @@ export interface Policy {
    * that a denylisted call is refused whatever its arguments (FR-APR-05). Left out: `decide` alone judges.
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;
+  /**
+   * Whether every call of a tool is refused, whatever its arguments: `definitions()` leaves it out. Left out: what
+   * `screen` refuses.
+   */
+  refuses?(name: string, aliases: readonly string[]): boolean;
 }
 
 /** A policy that is nothing but its judgement. */

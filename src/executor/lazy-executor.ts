@@ -15,6 +15,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import type { ToolDefinition } from '../contract/tool.js';
+import { refusesName } from '../policy/refuses-name.js';
 import type { Engine } from './create-engine.js';
 import { holdCalls } from './hold-calls.js';
 import { receiveLater } from './receive-later.js';
@@ -114,7 +115,24 @@ export class LazyExecutor implements Executor {
   definitions(): readonly ToolDefinition[] {
     const { mode, definitions, registry } = this.#settled;
     if (mode === 'disabled') return [];
-    return mode === 'parse_only' && definitions.length > 0 ? definitions : registry.definitions();
+    if (mode === 'parse_only' && definitions.length > 0) return definitions;
+    const all = registry.definitions();
+    const shown = all.filter(({ name }) => !this.#refuses(name, registry.find(name)?.aliases ?? []));
+    return shown.length === all.length ? all : Object.freeze(shown);
+  }
+
+  /** Whether the policy refuses every call of the tool: a model that is shown it would only try in vain. */
+  #refuses(name: string, aliases: readonly string[]): boolean {
+    const { policy } = this.#settled;
+    if (policy === null) return false;
+    try {
+      if (!('decide' in policy)) return refusesName(policy, name, aliases);
+      if (policy.refuses !== undefined) return policy.refuses(name, aliases) === true;
+      return policy.screen?.(name, aliases)?.disposition === 'pre_resolved';
+    } catch {
+      // A policy that fails refuses the call as well.
+      return true;
+    }
   }
 
   get cache(): ResultCache {

@@ -9,6 +9,7 @@ import { ORDER } from './judging/order.js';
 import { readQuestion } from './judging/read-question.js';
 import { RuleIndex } from './judging/rule-index.js';
 import type { PolicyOptions } from './policy-options.js';
+import { refusesName } from './refuses-name.js';
 import { checkExamples } from './rules/check-examples.js';
 import type { CompiledRule } from './rules/compile-rule.js';
 
@@ -21,6 +22,8 @@ export interface PolicyParts {
 /** A policy of rules, which can say why. */
 export interface RulePolicy extends Policy {
   screen(name: string, aliases?: readonly string[]): PolicyAnswer | undefined;
+  /** Whether no arguments can let a call of the tool pass. */
+  refuses(name: string, aliases?: readonly string[]): boolean;
   /** The decision, the rule that made it, and what became of every other rule. */
   explain(question: PolicyQuestion): Explanation;
   /**
@@ -100,6 +103,10 @@ class OrderedPolicy implements RulePolicy {
       if (answered !== undefined) return answered;
     }
     return undefined;
+  }
+
+  refuses(name: string, aliases: readonly string[] = []): boolean {
+    return refusesName({ settled: this.#basis, rules: this.#rules }, name, aliases);
   }
 
   explain(question: PolicyQuestion): Explanation {

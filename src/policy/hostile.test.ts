@@ -205,7 +205,12 @@ describe('the index', () => {
       fc.property(fc.array(rule, { maxLength: 10 }), effect, (given, touched) => {
         const compiled = given.map((one, order) => compileRule(one, `rules[${order}]`, order));
         const asked = question('t', [touched], { aliases: ['T'], roots: ['/root'] });
-        const at = { question: asked, mode: 'auto', projectMayAllow: true } as const;
+        const at = {
+          question: asked,
+          mode: 'auto',
+          projectMayAllow: true,
+          argumentAnswers: new Map(),
+        } as const;
         const index = new RuleIndex(compiled);
         for (const part of partsOf(asked, simpleAnalysis)) {
           const found = new Set<number>();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../contract/effect.js';
+import type { JsonObject } from '../contract/json.js';
 import { createPolicy } from './create-policy.js';
 import { bash, inShort, outcome, question } from './fixtures/ask.js';
 import { simpleAnalysis } from './fixtures/simple-analysis.js';
@@ -348,5 +349,135 @@ describe('the denial', () => {
       'Write x/key.pem is denied: it matches "*.pem" (deny path "a" or "*.pem", user rules[0] (policy.toml:12)). Ask for a key by name.',
     );
     expect(answer.rule).toBe('user rules[0] (policy.toml:12)');
+  });
+});
+
+describe('a rule about arguments', () => {
+  const remote = (access: 'read' | 'write', args?: JsonObject, more: object = {}) =>
+    question('create_issue', [{ kind: 'call', server: 'git', tool: 'create_issue', access }], {
+      ...(args === undefined ? {} : { args }),
+      ...more,
+    });
+  const inSandbox = { tool: 'create_issue', args: { '/repo': 'sandbox-*' } };
+
+  it('allows what matches, also where the tool requires approval, and nothing where the argument is missing', () => {
+    const outcomeOf = (args?: JsonObject) =>
+      outcome([allow(inSandbox)], remote('write', args, { requiresApproval: true }));
+    expect(outcomeOf({ repo: 'sandbox-1' })).toBe('run');
+    expect(outcomeOf({ repo: 'prod' })).toBe('ask');
+    expect(outcomeOf({ repo: 7 })).toBe('ask');
+    expect(outcomeOf({})).toBe('ask');
+    expect(outcomeOf()).toBe('ask');
+  });
+
+  it('denies where the argument is missing or of another type, and says so', () => {
+    const policy = createPolicy({
+      mode: 'auto',
+      rules: [deny({ tool: 'create_issue', args: { '/repo': 'prod-*' } })],
+    });
+    const of = (args?: JsonObject) => policy.decide(remote('write', args));
+    expect(of({ repo: 'sandbox-1' }).disposition).toBe('execute_now');
+    expect(of({ repo: 'prod-1' })).toMatchObject({
+      code: 'policy_denied',
+      reason: expect.stringContaining('prod-*'),
+    });
+    expect(of({}).reason).toContain('the argument /repo is missing');
+    expect(of().reason).toContain('the argument /repo is missing');
+    expect(of({ repo: ['prod-1'] }).reason).toContain('the argument /repo is no text');
+    expect(policy.decide(question('other', write('a'), { args: {} })).disposition).toBe('execute_now');
+  });
+
+  it('asks where the argument matches, and only there', () => {
+    const rules = [ask({ tool: 'create_issue', args: { '/priority': [8, 10] } })];
+    const of = (args: JsonObject) => outcome(rules, remote('write', args), { mode: 'auto' });
+    expect([of({ priority: 8 }), of({ priority: 7 }), of({ priority: '9' }), of({})]).toEqual([
+      'ask',
+      'run',
+      'run',
+      'run',
+    ]);
+  });
+
+  it('holds with all of its arguments, and with all of its other fields', () => {
+    const rules = [
+      allow({ effect: 'call', args: { '/repo': 'sandbox-*', '/labels/0': ['bug', 'docs'], '/draft': true } }),
+    ];
+    const args = { repo: 'sandbox-1', labels: ['docs'], draft: true };
+    expect(outcome(rules, remote('write', args))).toBe('run');
+    expect(outcome(rules, remote('write', { ...args, draft: false }))).toBe('ask');
+    expect(outcome(rules, remote('write', { ...args, labels: [] }))).toBe('ask');
+    expect(outcome(rules, question('create_issue', write('a'), { args }))).toBe('ask');
+  });
+
+  it('that allows outweighs one about the tool; one that denies or asks outweighs any pattern', () => {
+    const matching = remote('write', { repo: 'sandbox-1', force: true });
+    expect(outcome([ask({ tool: 'create_issue' }), allow(inSandbox)], matching)).toBe('run');
+    const forced = deny({ tool: 'create_issue', args: { '/force': true } });
+    for (const rules of [
+      [allow(inSandbox), forced],
+      [forced, allow({ tool: 'create_issue', args: { '/repo': 'sandbox-1', '/force': true } })],
+    ]) {
+      expect(outcome(rules, matching)).toBe('policy_denied');
+    }
+    const push = { ...bash('git push'), args: { command: 'git push', timeout: 600_000 } };
+    const long = deny({ tool: 'bash', args: { '/timeout': [100_000, 600_000] } });
+    expect(outcome([allow({ command: 'git push' }), long], push)).toBe('policy_denied');
+  });
+
+  it('is no consent to a command: the text of an argument says nothing about the rest of the line', () => {
+    const rules = [allow({ tool: 'bash', args: { '/command': 'git *' } })];
+    for (const command of ['git log', 'git log; rm x']) {
+      expect(outcome(rules, { ...bash(command), args: { command } })).toBe('ask');
+    }
+    const both = [allow({ command: 'git log', args: { '/timeout': [1, 1000] } })];
+    expect(outcome(both, { ...bash('git log'), args: { timeout: 500 } })).toBe('run');
+    expect(outcome(both, { ...bash('git log'), args: { timeout: 5000 } })).toBe('ask');
+    expect(outcome(both, { ...bash('git log'), args: {} })).toBe('ask');
+  });
+
+  it('is held against its own examples', () => {
+    const examples = { match: { tool: 'create_issue', args: { repo: 'sandbox-1' } } };
+    expect(() => createPolicy({ rules: [allow({ ...inSandbox, ...examples })] })).not.toThrow();
+    expect(() =>
+      createPolicy({ rules: [allow({ ...inSandbox, effect: 'call', ...examples })] }),
+    ).not.toThrow();
+    expect(() =>
+      createPolicy({ rules: [allow({ ...inSandbox, not_match: { args: { repo: 'prod' } } })] }),
+    ).not.toThrow();
+    expect(() =>
+      createPolicy({ rules: [allow({ ...inSandbox, match: { args: { repo: 'prod' } } })] }),
+    ).toThrow(/does not match its own example/);
+    // A text is the name of the tool: without arguments a rule that denies matches it.
+    expect(() => createPolicy({ rules: [deny({ ...inSandbox, match: 'create_issue' })] })).not.toThrow();
+  });
+
+  it('is explained, and found where another always speaks before it', () => {
+    const policy = createPolicy({ rules: [allow(inSandbox), deny(inSandbox)] });
+    const outcomes = (args: JsonObject) =>
+      policy.explain(remote('write', args)).candidates.map(({ outcome: said }) => said);
+    expect(outcomes({ repo: 'prod' })[0]).toBe('the argument /repo does not match');
+    expect(outcomes({})[0]).toBe('the argument /repo is missing');
+    expect(policy.problems()).toEqual([
+      expect.stringMatching(/rules\[0\]: it never decides, because .*rules\[1\]/),
+    ]);
+    expect(
+      createPolicy({
+        rules: [deny({ tool: 'a', args: { '/x': 1 } }), allow({ tool: 'a', args: { '/x': 2 } })],
+      }).problems(),
+    ).toEqual([]);
+    // What allows says nothing where the argument is missing; what denies does.
+    expect(createPolicy({ rules: [ask(inSandbox), deny(inSandbox)] }).problems()).toHaveLength(1);
+  });
+
+  it('asks once of a call with a thousand parts, and never of a call that no such rule is about', () => {
+    const effects = Array.from(
+      { length: 1000 },
+      (_, index): Effect => ({ kind: 'write', path: `f${index}` }),
+    );
+    const args = { text: 'a'.repeat(1_000_000) };
+    const rules = [deny({ tool: 't', args: { '/text': '*b*' } })];
+    const startedAt = performance.now();
+    expect(outcome(rules, question('t', effects, { args }), { mode: 'auto' })).toBe('run');
+    expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 });

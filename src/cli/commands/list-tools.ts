@@ -28,8 +28,8 @@ export function listTools(options: ToolsOptions, surroundings: Surroundings): Ex
 }
 
 function toJson({ tool, consent, reason }: OfferedTool): unknown {
-  const { name, aliases, category, description } = tool;
-  return { name, aliases, category, consent, reason, description };
+  const { name, title, aliases, category, description } = tool;
+  return { name, title, aliases, category, consent, reason, description };
 }
 
 function firstSentence(text: string): string {

@@ -1,5 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 import type { JsonSchema } from '../../contract/json.js';
+import type { ToolDefinition } from '../../contract/tool.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import type { ToolsOptions } from '../define/define-tools.js';
 import type { ExitCode } from '../exit-code.js';
@@ -19,10 +20,10 @@ export async function showTool(
 ): Promise<ExitCode> {
   const { stdout } = surroundings.stdio;
   const found = findTool(name, offeredTools(settleConfig(options, surroundings).configuration));
-  await using executor = createExecutor({ tools: [found.tool], journal: false });
+  await using executor = createExecutor({ tools: [found.tool], policy: null, journal: false });
   const [definition] = executor.definitions();
   const schema = definition?.inputSchema ?? {};
-  if (options.json === true) writeJson(stdout, toJson(found, schema));
+  if (options.json === true) writeJson(stdout, toJson(found, definition));
   else stdout.write(describeTool(found, schema, createPalette(stdout.isTerminal, surroundings.env)));
   return 0;
 }
@@ -38,14 +39,16 @@ function findTool(name: string, offered: readonly OfferedTool[]): OfferedTool {
   throw new UsageError(`There is no tool ${JSON.stringify(name)}. ${hint}`);
 }
 
-function toJson({ tool, consent, reason }: OfferedTool, inputSchema: JsonSchema): unknown {
-  const { name, aliases, category, description, timeoutClass } = tool;
-  return { name, aliases, category, consent, reason, timeoutClass, description, inputSchema };
+function toJson({ tool, consent, reason }: OfferedTool, definition: ToolDefinition | undefined): unknown {
+  const { name, aliases, category, timeoutClass, touches } = tool;
+  return { ...definition, name, aliases, category, consent, reason, timeoutClass, touches };
 }
 
 function describeTool({ tool, consent, reason }: OfferedTool, schema: JsonSchema, { bold }: Palette): string {
   const facts = [
+    ...(tool.title === undefined ? [] : [['title', tool.title]]),
     ['kind', tool.category],
+    ...(tool.touches === undefined ? [] : [['touches', tool.touches.join(', ') || 'nothing']]),
     ['consent', `${consent}: ${reason}`],
     ['time', `that of the class "${tool.timeoutClass}" in the configuration`],
     ...(tool.aliases.length === 0 ? [] : [['also called', tool.aliases.join(', ')]]),

@@ -170,6 +170,7 @@ function judgeSaid(
     refusal: settings.locator.refusal,
     ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
     args: call.args,
+    ...(parsed === call.args ? undefined : { parsedArgs: parsed }),
   });
   const { code = 'policy_denied', reason } = answer;
   const refused = answer.disposition === 'pre_resolved';

@@ -9,7 +9,10 @@ import type { RuleEntry } from '../rules/rule-entry.js';
  */
 export function coversRule(outer: RuleEntry, inner: RuleEntry): boolean {
   return (
-    coversCall(outer.rule, inner.rule) && coversTexts(outer.rule, inner.rule) && coversPattern(outer, inner)
+    coversCall(outer.rule, inner.rule) &&
+    coversTexts(outer.rule, inner.rule) &&
+    coversArguments(outer.rule, inner.rule) &&
+    coversPattern(outer, inner)
   );
 }
 
@@ -48,6 +51,18 @@ function coversTexts(outer: CompiledRule, inner: CompiledRule): boolean {
   const { contains } = outer;
   if (contains === undefined) return true;
   return inner.contains?.every((text) => contains.some((part) => text.includes(part))) ?? false;
+}
+
+/** Equal conditions only; and what denies also matches where an argument is missing. */
+function coversArguments({ rule: outer }: CompiledRule, { rule: inner }: CompiledRule): boolean {
+  if (outer.args === undefined) return true;
+  if (inner.decision === 'deny' && outer.decision !== 'deny') return false;
+  return Object.entries(outer.args).every(
+    ([pointer, condition]) =>
+      inner.args !== undefined &&
+      Object.hasOwn(inner.args, pointer) &&
+      JSON.stringify(inner.args[pointer]) === JSON.stringify(condition),
+  );
 }
 
 function coversPattern({ argument: outer }: RuleEntry, { argument: inner }: RuleEntry): boolean {

@@ -27,6 +27,7 @@ export interface JudgedPart {
 export class Judgement implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
+  readonly argumentAnswers: Circumstances['argumentAnswers'] = new Map();
   #judged: readonly JudgedPart[] | undefined;
   #runs: readonly RunText[] | undefined;
   #seen: readonly Effect[] | undefined;

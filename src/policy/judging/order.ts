@@ -1,6 +1,8 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
+import { absentArgument } from '../matching/argument-pattern.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
 import { entryOf, type JudgedPart, type Judgement } from './judgement.js';
+import { formsOf, isConsent } from './ruling.js';
 
 interface Step {
   readonly name: string;
@@ -71,7 +73,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'requirement',
     meaning:
-      'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url`: approval is needed.',
+      'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url`, or, where it is no command, with `args`: approval is needed.',
     answer: byRequirement,
   },
   {
@@ -126,7 +128,16 @@ function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | un
   if (found?.ruling === undefined) return undefined;
   const { rule, argument } = found.ruling;
   const matched = argument?.pattern.source ?? matchedText(found);
-  const by = matched === undefined ? '' : `: it matches ${JSON.stringify(matched)}`;
+  const absent =
+    decision === 'deny' && rule.argumentTests !== undefined
+      ? absentArgument(rule.argumentTests, formsOf(judgement.question))
+      : undefined;
+  const by =
+    absent !== undefined
+      ? `: ${absent}`
+      : matched === undefined
+        ? ''
+        : `: it matches ${JSON.stringify(matched)}`;
   const said = `${capital(found.part.shown)} is ${decision === 'deny' ? 'denied' : 'asked about'}${by} (${rule.label}).`;
   const text = rule.rule.reason === undefined ? said : `${said} ${rule.rule.reason}`;
   const { place } = rule;
@@ -188,12 +199,15 @@ function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
   if (!question.requiresApproval) return undefined;
   if (basis.hasRules) {
     const { parts } = judgement;
-    const open = parts.find((judged) => judgement.allowOf(judged)?.argument === undefined);
+    const open = parts.find((judged) => {
+      const allow = judgement.allowOf(judged);
+      return allow === undefined || !isConsent(allow, judged.part);
+    });
     if (open === undefined) return undefined;
     const nearly = judgement.allowOf(open);
     if (nearly !== undefined) {
       return asks(
-        `${question.name} requires approval, and a rule without path, command or url does not lift that: ${nearly.rule.label}.`,
+        `${question.name} requires approval, and a rule without ${CONSENTS[open.part.run === undefined ? 'call' : 'command']} does not lift that: ${nearly.rule.label}.`,
       );
     }
     if (parts.some((judged) => judgement.allowOf(judged) !== undefined)) {
@@ -202,6 +216,9 @@ function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
   }
   return asks(`${question.name} requires approval, whatever the policy allows.`);
 }
+
+/** What a rule has to speak of to be consent. */
+const CONSENTS = { call: 'path, url or args', command: 'path, command or url' };
 
 function byModePrompt(judgement: Judgement): PolicyAnswer | undefined {
   const { basis, question, allowlisted } = judgement;

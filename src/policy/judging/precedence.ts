@@ -23,9 +23,8 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   {
     name: 'kind of pattern',
     meaning:
-      'A literal text of the command (`contains`), then a `path`, `command` or `url` without wildcards, then one with wildcards, then a rule without any.',
-    of: ({ rule, argument }) =>
-      rule.contains !== undefined ? 3 : argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1,
+      'A literal text of the command (`contains`), and `args` of a rule that asks or denies; then a `path`, `command` or `url` without wildcards; then one with wildcards, and `args` of a rule that allows; then a rule without any.',
+    of: kindOfPattern,
   },
   {
     name: 'length',
@@ -54,6 +53,13 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   },
   { name: 'place', meaning: 'The rule that stands first.', of: ({ rule }) => -rule.order },
 ]);
+
+// Two rules about different arguments cannot be compared: what denies by an argument is outweighed by no other pattern.
+function kindOfPattern({ rule, argument }: RuleEntry): number {
+  const ofArguments = rule.argumentTests === undefined ? 0 : rule.rule.decision === 'allow' ? 1 : 3;
+  const ofPattern = argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1;
+  return rule.contains !== undefined ? 3 : Math.max(ofArguments, ofPattern);
+}
 
 function circumstances({ categories, agents, modes, rule }: CompiledRule): number {
   const given = [categories, agents, modes, rule.side_effecting, rule.idempotent];

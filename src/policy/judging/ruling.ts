@@ -1,4 +1,5 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
+import { type ArgumentForms, type ArgumentTest, argumentMismatch } from '../matching/argument-pattern.js';
 import type { PolicyMode } from '../policy-options.js';
 import { type CompiledRule, callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
 import type { RuleEntry } from '../rules/rule-entry.js';
@@ -7,6 +8,8 @@ import { comparePrecision, isStricter } from './precedence.js';
 import type { RuleIndex } from './rule-index.js';
 
 export interface Circumstances {
+  /** What the rules with `args` said of this call, each asked once: a call may have a thousand parts. */
+  readonly argumentAnswers: Map<CompiledRule, string | undefined>;
   readonly question: PolicyQuestion;
   readonly mode: PolicyMode;
   /** Whether a project's rules may allow; else they only ask and deny. */
@@ -42,9 +45,33 @@ export function mismatch(entry: RuleEntry, part: CallPart, at: Circumstances): s
   if (rule.tier === 'project' && rule.rule.decision === 'allow' && !at.projectMayAllow) {
     return 'a project that is not trusted can only ask and deny';
   }
-  const why = callMismatch(rule, at.question, at.mode) ?? partMismatch(rule, part);
+  const why =
+    callMismatch(rule, at.question, at.mode) ??
+    partMismatch(rule, part) ??
+    (rule.argumentTests === undefined ? undefined : argumentsOf(rule, rule.argumentTests, at));
   if (why !== undefined || argument === undefined || matchesArgument(argument, part)) return why;
   return `"${argument.pattern.source}" does not match`;
+}
+
+function argumentsOf(
+  rule: CompiledRule,
+  tests: readonly ArgumentTest[],
+  { question, argumentAnswers }: Circumstances,
+): string | undefined {
+  if (argumentAnswers.has(rule)) return argumentAnswers.get(rule);
+  const why = argumentMismatch(tests, formsOf(question), rule.rule.decision);
+  argumentAnswers.set(rule, why);
+  return why;
+}
+
+export function formsOf({ args, parsedArgs }: PolicyQuestion): ArgumentForms {
+  return parsedArgs === undefined ? [args] : [args, parsedArgs];
+}
+
+/** Whether what a rule matches is consent to it: it names the very thing, or the very arguments. */
+export function isConsent({ rule, argument }: RuleEntry, { run }: CallPart): boolean {
+  // What an argument's text says of a command says nothing about the rest of the line.
+  return argument !== undefined || (rule.argumentTests !== undefined && run === undefined);
 }
 
 /**

@@ -7,7 +7,7 @@ import { type CallPart, partsOf } from '../judging/call-part.js';
 import { entriesOf } from '../judging/rule-index.js';
 import { mismatch } from '../judging/ruling.js';
 import type { PolicyMode } from '../policy-options.js';
-import { type CompiledRule, listOf } from './compile-rule.js';
+import { ARGUMENT_FIELDS, type CompiledRule, listOf } from './compile-rule.js';
 import type { PolicyRule, RuleExample } from './policy-rule.js';
 import { show } from './settle-rule.js';
 
@@ -58,7 +58,12 @@ function matchesExample(
   const question = toQuestion(rule.rule, example);
   const entries = entriesOf(rule);
   // Whatever the mode is now, and whoever may trust it: an example speaks of the rule itself.
-  const at = { question, mode: rule.modes?.[0] ?? mode, projectMayAllow: true };
+  const at = {
+    question,
+    mode: rule.modes?.[0] ?? mode,
+    projectMayAllow: true,
+    argumentAnswers: new Map(),
+  };
   const matches = (part: CallPart): boolean =>
     entries.some((entry) => mismatch(entry, part, at) === undefined);
   const parts = partsOf(question, analyze);
@@ -105,7 +110,10 @@ function effectsOf(
   if (path !== undefined) effects.push({ kind: kind === 'write' || kind === 'delete' ? kind : 'read', path });
   if (url !== undefined) effects.push({ kind: 'fetch', url });
   if (effects.length > 0) return effects;
-  if (kind !== undefined && args === undefined) return [EFFECT_KINDS[kind].example];
+  // A rule about arguments and a kind needs no path or command of the example.
+  const isAboutArguments =
+    rule.args !== undefined && !ARGUMENT_FIELDS.some((field) => rule[field] !== undefined);
+  if (kind !== undefined && (args === undefined || isAboutArguments)) return [EFFECT_KINDS[kind].example];
   return args === undefined ? [] : undefined;
 }
 

@@ -2,6 +2,7 @@ import type { EffectKind } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { CallPart } from '../judging/call-part.js';
+import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type CommandPattern, parseCommandPattern } from '../matching/command-pattern.js';
 import { type HostPattern, parseHostPattern } from '../matching/host-pattern.js';
 import { type NamePattern, parseNamePattern } from '../matching/name-pattern.js';
@@ -31,6 +32,8 @@ export interface CompiledRule {
   readonly toolNames: ReadonlySet<string> | undefined;
   readonly effects: ReadonlySet<EffectKind> | undefined;
   readonly contains: readonly string[] | undefined;
+  /** What it says of single arguments (`args`). */
+  readonly argumentTests: readonly ArgumentTest[] | undefined;
   readonly categories: readonly string[] | undefined;
   readonly agents: readonly NamePattern[] | undefined;
   readonly modes: readonly PolicyMode[] | undefined;
@@ -63,6 +66,10 @@ export function compileRule(rule: PolicyRule, place: string, order: number): Com
       : undefined,
     effects: rule.effect === undefined ? undefined : new Set(listOf(rule.effect)),
     contains: rule.contains === undefined ? undefined : listOf(rule.contains),
+    argumentTests:
+      rule.args === undefined
+        ? undefined
+        : Object.entries(rule.args).map(([pointer, condition]) => parseArgument(pointer, condition)),
     categories: rule.category === undefined ? undefined : listOf(rule.category),
     agents: names(rule.agent),
     modes: rule.mode === undefined ? undefined : listOf(rule.mode),

@@ -1,6 +1,7 @@
 import type { EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolCategory } from '../../contract/tool.js';
+import type { ArgumentCondition } from '../matching/argument-pattern.js';
 import type { PolicyMode } from '../policy-options.js';
 
 export type RuleDecision = 'allow' | 'ask' | 'deny';
@@ -48,6 +49,11 @@ export interface PolicyRule {
   readonly contains?: string | readonly string[];
   /** Host patterns: `*.example.com`, `https://localhost:3000`. */
   readonly url?: string | readonly string[];
+  /**
+   * By JSON pointer (RFC 6901): `{ "/repo": "sandbox-*" }`. All of them have to hold. An argument that is missing, or of
+   * another type, matches a rule that denies and no other.
+   */
+  readonly args?: Readonly<Record<string, ArgumentCondition>>;
   readonly category?: ToolCategory | readonly ToolCategory[];
   readonly side_effecting?: boolean;
   readonly idempotent?: boolean;

@@ -84,6 +84,27 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     expected: 'a host pattern such as "*.example.com"',
     meaning: 'A host pattern over the URL of a `fetch`.',
   },
+  args: {
+    schema: {
+      type: 'object',
+      minProperties: 1,
+      propertyNames: { pattern: '^(?:/(?:[^~/]|~[01])*)+$' },
+      additionalProperties: {
+        anyOf: [
+          { type: 'string' },
+          { type: 'number' },
+          { type: 'boolean' },
+          { type: 'array', minItems: 1, items: { type: 'string' } },
+          { type: 'array', minItems: 2, maxItems: 2, items: { type: 'number' } },
+        ],
+      },
+    },
+    accepts: (value) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0,
+    expected: 'a table of JSON pointers and what is there, such as { "/repo": "sandbox-*" }',
+    meaning:
+      'By JSON pointer, what the arguments have to be: a pattern, a list of them, `[min, max]`, a number, `true` or `false`.',
+  },
   category: {
     schema: { enum: CATEGORIES },
     accepts: isOneOf(...CATEGORIES),

@@ -33,6 +33,21 @@ describe('settleRule()', () => {
     [{ decision: 'deny', match: { comand: 'x' } }, 'unknown field "comand". Did you mean "command"?'],
     [{ decision: 'deny', match: { command: 7 } }, 'has an example whose command is 7'],
     [{ decision: 'deny', match: { effect: 'x' } }, 'has an example whose effect is "x"'],
+    [{ decision: 'allow', args: {} }, 'Policy rules[3].args is {}: expected a table of JSON pointers'],
+    [
+      { decision: 'allow', args: ['/a'] },
+      'Policy rules[3].args is ["/a"]: expected a table of JSON pointers',
+    ],
+    [
+      { decision: 'allow', args: { repo: 'x' } },
+      'rules[3].args has "repo" with "x": expected a JSON pointer',
+    ],
+    [{ decision: 'allow', args: { '/a': [] } }, 'rules[3].args has "/a" with []: expected a pattern, a list'],
+    [
+      { decision: 'allow', args: { '/a': [2, 1] } },
+      'rules[3].args has "/a" with [2,1]: the range runs backwards',
+    ],
+    [JSON.parse('{"decision":"deny","args":{"__proto__":"x"}}'), 'rules[3].args has "__proto__" with "x"'],
     [{ decision: 'allow', contains: 'x' }, 'Policy rules[3] allows by contains'],
     [{ decision: 'deny', origin: { tier: 'root' } }, 'rules[3].origin has the tier "root"'],
     [JSON.parse('{"decision":"deny","__proto__":{"tool":"x"}}'), 'unknown field "__proto__"'],
@@ -63,6 +78,11 @@ describe('settleRule()', () => {
         command: 'x *',
         match: ['x y', { command: 'x' }],
       },
+      {
+        decision: 'deny',
+        tool: 'a',
+        args: { '/a/0': 'x*', '/b~1c': ['x', 'y'], '/d': [1, 2], '/e': 3, '/f': true, '/__proto__': '' },
+      },
       { decision: 'allow', path: 'a', category: 'file', side_effecting: false, mode: ['auto'], reason: 'x' },
     ];
     for (const rule of good) expect([settleRule(rule), validate(rule)]).toEqual([rule, true]);
@@ -71,6 +91,12 @@ describe('settleRule()', () => {
       { decision: 'x' },
       { decision: 'ask', tools: 'x' },
       { decision: 'ask', effect: 'x' },
+      { decision: 'ask', args: {} },
+      { decision: 'ask', args: { a: 'x' } },
+      { decision: 'ask', args: { '/a~2': 'x' } },
+      { decision: 'ask', args: { '/a': [] } },
+      { decision: 'ask', args: { '/a': [1, 2, 3] } },
+      { decision: 'ask', args: { '/a': null } },
     ]) {
       expect(validate(rule)).toBe(false);
       expect(() => settleRule(rule)).toThrow();

@@ -1,5 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { parseArgument } from '../matching/argument-pattern.js';
 import type { PolicyRule, RuleOrigin, RuleTier } from './policy-rule.js';
 import { RULE_FIELDS } from './rule-fields.js';
 
@@ -39,6 +40,7 @@ function refuseUnknown(place: string, name: string): void {
 
 function settleField(place: string, name: string, value: unknown): unknown {
   if (name === 'origin') return settleOrigin(place, value);
+  if (name === 'args') return settleArguments(place, value);
   const { accepts, expected, takesList } = RULE_FIELDS[name as keyof PolicyRule];
   const refuse = (wrong: unknown): ToolError =>
     invalid(`${place}.${name}`, `is ${show(wrong)}: expected ${expected}${takesList ? ', or a list' : ''}.`);
@@ -52,6 +54,21 @@ function settleField(place: string, name: string, value: unknown): unknown {
   }
   if (!accepts(value)) throw refuse(value);
   return copyExample(`${place}.${name}`, value);
+}
+
+function settleArguments(place: string, value: unknown): unknown {
+  if (!RULE_FIELDS.args.accepts(value) || typeof value !== 'object' || value === null) {
+    throw invalid(`${place}.args`, `is ${show(value)}: expected ${RULE_FIELDS.args.expected}.`);
+  }
+  const entries = Object.entries(value).map(([pointer, condition]: [string, unknown]) => {
+    try {
+      return [pointer, parseArgument(pointer, condition).condition] as const;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it cannot be read';
+      throw invalid(`${place}.args`, `has ${show(pointer)} with ${show(condition)}: ${why}.`);
+    }
+  });
+  return Object.freeze(Object.fromEntries(entries));
 }
 
 const EXAMPLE_FIELDS = ['tool', 'effect', 'command', 'path', 'url', 'args', 'agent'];
