@@ -53,6 +53,38 @@ describe('rules of a configuration', () => {
   });
 });
 
+describe('rules about arguments', () => {
+  const config = (args: string) =>
+    toolexec.write(
+      'c.toml',
+      `[[tools.approval.rules]]\ndecision = "allow"\ntool = "write_file"\nargs = ${args}\n`,
+    );
+  const write = (args: object) => toolexec.json('r.json', message(['write_file', { content: 'x', ...args }]));
+
+  it('come from a file, decide, and are explained', async () => {
+    const file = config('{ "/path" = ["notes-*", "log"], "/mode" = "create" }');
+    const run = async (args: object) => (await toolexec.run(['run', write(args), '--config', file])).code;
+    expect(await run({ path: 'notes-1', mode: 'create' })).toBe(0);
+    expect(await run({ path: 'other', mode: 'create' })).toBe(3);
+    expect(await run({ path: 'notes-2' })).toBe(3);
+    const call = JSON.stringify({ name: 'write_file', args: { path: 'notes-2', content: 'x' } });
+    const { stdout } = await toolexec.run(['policy', 'explain', call, '--config', file]);
+    expect(stdout).toContain('the argument /mode is missing');
+    expect((await toolexec.run(['policy', 'check', '--config', file])).code).toBe(0);
+  });
+
+  it('that cannot be read are named with their line, rule and argument', async () => {
+    const { code, stderr } = await toolexec.run([
+      'policy',
+      'check',
+      '--config',
+      config('{ path = "notes-*" }'),
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/c\.toml:\d+.*args has "path" with "notes-\*": expected a JSON pointer/);
+  });
+});
+
 describe('toolexec policy explain', () => {
   it('names the rule with its file and line, and why no other decided', async () => {
     const config = toolexec.write('c.toml', RULES);

@@ -1,13 +1,16 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { Effect } from '../../contract/effect.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { ObservedQuestion, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import { createPolicy } from '../../policy/create-policy.js';
 import { simpleAnalysis } from '../../policy/fixtures/simple-analysis.js';
 import type { PolicyOptions } from '../../policy/policy-options.js';
 import type { PolicyRule } from '../../policy/rules/policy-rule.js';
 import { createExecutor } from '../create-executor.js';
+import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 import { pause, probeTool } from '../fixtures/probe-tool.js';
 
@@ -261,5 +264,49 @@ describe('onDecision', () => {
     const onDecision = (_question: ObservedQuestion, { disposition }: PolicyAnswer) => seen.push(disposition);
     await executorOf([touching('edit', [])], { policy: null, onDecision }).execute('edit', {});
     expect(seen).toEqual(['execute_now']);
+  });
+});
+
+describe('rules about arguments', () => {
+  const input = { type: 'object', properties: { repo: { type: 'string' } } } as const;
+  const rule = (decision: 'allow' | 'deny'): PolicyRule => ({
+    decision,
+    tool: 'open_issue',
+    args: { '/repo': 'sandbox-*' },
+  });
+
+  it('decide over calls, and over what a schema makes of their arguments', async () => {
+    const trimmed = z.object({ repo: z.string().trim().default('sandbox-default') });
+    const rest = {
+      name: 'open_issue',
+      description: 'd',
+      effects: () => [{ kind: 'call', server: 'git', tool: 'open_issue', access: 'write' } as const],
+      execute: () => 'opened',
+    };
+    const trimming = defineTool({ ...rest, input: trimmed });
+    for (const tool of [defineTool({ ...rest, input }), trimming]) {
+      const of = async (decision: 'allow' | 'deny', args: JsonObject) => {
+        const mode = decision === 'allow' ? 'prompt' : 'auto';
+        const { success, error } = await executorOf([tool], {
+          policy: { mode, rules: [rule(decision)] },
+        }).execute('open_issue', args);
+        return success ? 'ran' : error?.code;
+      };
+      expect(await of('allow', { repo: 'sandbox-1' })).toBe('ran');
+      expect(await of('allow', { repo: 'prod' })).toBe('approval_unavailable');
+      expect(await of('allow', {})).toBe('approval_unavailable');
+      expect(await of('deny', { repo: 'sandbox-1' })).toBe('policy_denied');
+      expect(await of('deny', { repo: 'prod' })).toBe('ran');
+      expect(await of('deny', {})).toBe('policy_denied');
+      // The spaces hide it before the schema takes them off, or the pattern does not know it at all.
+      expect(await of('deny', { repo: ' sandbox-1' })).toBe(tool === trimming ? 'policy_denied' : 'ran');
+      expect(await of('allow', { repo: 'sandbox-1 ' })).toBe('ran');
+    }
+  });
+
+  it('are found wrong when the executor is made, with the rule and the argument', () => {
+    expect(() => executorOf([], { policy: { rules: [{ ...rule('deny'), args: { repo: 'x' } }] } })).toThrow(
+      'Policy rules[0].args has "repo" with "x": expected a JSON pointer to an argument',
+    );
   });
 });
