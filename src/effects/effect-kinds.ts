@@ -1,4 +1,5 @@
 import type { Effect, EffectFields, EffectKind, Risk } from '../contract/effect.js';
+import type { ToolAnnotations } from '../contract/tool.js';
 
 /** What the context of a call may be used for. */
 export type Capability = 'read' | 'write' | 'delete' | 'run' | 'watch shell' | 'end shell';
@@ -173,4 +174,17 @@ export function rowOf<K extends EffectKind>(effect: Effect<K>): EffectRow<K> {
 /** The kinds that have such a field: what a rule about it can speak of. */
 export function kindsWith(field: string): readonly EffectKind[] {
   return KIND_NAMES.filter((kind) => Object.hasOwn(EFFECT_KINDS[kind].fields, field));
+}
+
+/** What MCP's annotations can say of a tool that touches no more than these kinds. */
+export function annotationsOf(touches: readonly EffectKind[], idempotent: boolean): ToolAnnotations {
+  const rows = touches.map((kind) => EFFECT_KINDS[kind]);
+  const readOnlyHint = rows.every(({ sideEffect }) => sideEffect === 'never');
+  return Object.freeze({
+    readOnlyHint,
+    destructiveHint: rows.some(({ hints }) => hints.destroys),
+    // To look twice changes no more than to look once.
+    idempotentHint: idempotent || readOnlyHint,
+    openWorldHint: rows.some(({ hints }) => hints.reachesOut),
+  });
 }

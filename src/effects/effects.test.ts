@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { covers } from '../base/covers.js';
 import type { Effect } from '../contract/effect.js';
 import { conflicts, type PlacedEffect } from './conflicts.js';
+import { annotationsOf } from './effect-kinds.js';
 import { parseEffects } from './parse-effects.js';
-import { annotationsOf, isSideEffecting, riskOfEffects } from './traits.js';
+import { isSideEffecting, riskOfEffects } from './traits.js';
 
 const path = fc.constantFrom('/r', '/r/a', '/r/a/b', '/r/ab', '/r/c');
 const effect: fc.Arbitrary<Effect> = fc.oneof(

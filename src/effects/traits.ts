@@ -1,5 +1,4 @@
 import type { Effect, EffectKind, Risk } from '../contract/effect.js';
-import type { ToolAnnotations } from '../contract/tool.js';
 import { type Capability, EFFECT_KINDS, rowOf } from './effect-kinds.js';
 
 /** Whether a call changes anything outside itself (D021). */
@@ -68,17 +67,4 @@ export function describeEffects(toolName: string, effects: readonly Effect[]): s
 
 export function describeEffect(effect: Effect): string {
   return rowOf(effect).words(effect);
-}
-
-/** What MCP's annotations can say of a tool that touches no more than these kinds. */
-export function annotationsOf(touches: readonly EffectKind[], idempotent: boolean): ToolAnnotations {
-  const rows = touches.map((kind) => EFFECT_KINDS[kind]);
-  const readOnlyHint = rows.every(({ sideEffect }) => sideEffect === 'never');
-  return Object.freeze({
-    readOnlyHint,
-    destructiveHint: rows.some(({ hints }) => hints.destroys),
-    // To look twice changes no more than to look once.
-    idempotentHint: idempotent || readOnlyHint,
-    openWorldHint: rows.some(({ hints }) => hints.reachesOut),
-  });
 }

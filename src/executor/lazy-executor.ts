@@ -15,7 +15,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { Plan } from '../contract/plan.js';
 import type { ToolResult } from '../contract/result.js';
 import type { ToolDefinition } from '../contract/tool.js';
-import { refusesName } from '../policy/refuses-name.js';
+import { refusesName } from '../policy/compile-policy.js';
 import type { Engine } from './create-engine.js';
 import { holdCalls } from './hold-calls.js';
 import { receiveLater } from './receive-later.js';

@@ -1,5 +1,6 @@
 import { type PolicyOptions, type SettledPolicyOptions, settlePolicyOptions } from './policy-options.js';
 import { type CompiledRule, compileRule } from './rules/compile-rule.js';
+import type { PolicyRule } from './rules/policy-rule.js';
 
 /** Options that have been read; all that is left to find wrong with them is an example that does not hold. */
 export interface CompiledPolicy {
@@ -22,4 +23,70 @@ function compileRules(rules: SettledPolicyOptions['rules']): readonly CompiledRu
     counts.set(list, index + 1);
     return compileRule(rule, `${list}[${index}]`, order);
   });
+}
+
+/**
+ * Whether every call of a tool is refused, whatever its arguments and effects: such a tool is not shown to a model. Says
+ * yes only where it is certain: the policy is off, a name is on the denylist, a rule denies the name and no more precise
+ * one lets anything pass, or the mode is `deny` and nothing allows the tool.
+ */
+export function refusesName(
+  { settled, rules }: CompiledPolicy,
+  name: string,
+  aliases: readonly string[] = [],
+): boolean {
+  const isOn = (list: readonly string[]): boolean =>
+    list.includes(name) || aliases.some((alias) => list.includes(alias));
+  if (!settled.enabled || isOn(settled.denylist)) return true;
+  const about = rules.filter((rule) => mayMatchName(rule, name, aliases) && holdsIn(rule, settled.mode));
+  if (about.some((rule) => rule.rule.decision === 'deny' && isByName(rule) && !isOutweighed(rule, about)))
+    return true;
+  if (settled.mode !== 'deny' || isOn(settled.allowlist)) return false;
+  return !about.some(
+    ({ rule, tier }) => rule.decision === 'allow' && (tier !== 'project' || settled.projectMayAllow),
+  );
+}
+
+function mayMatchName({ tools }: CompiledRule, name: string, aliases: readonly string[]): boolean {
+  return (
+    tools === undefined ||
+    tools.some((tool) => tool.matches(name) || aliases.some((one) => tool.matches(one)))
+  );
+}
+
+function holdsIn({ modes }: CompiledRule, mode: CompiledPolicy['settled']['mode']): boolean {
+  return modes === undefined || modes.includes(mode);
+}
+
+/** Fields that say nothing about a single call. */
+const BY_NAME: ReadonlySet<string> = new Set<keyof PolicyRule>([
+  'decision',
+  'tool',
+  'mode',
+  'reason',
+  'match',
+  'not_match',
+  'origin',
+]);
+
+function isByName({ rule }: CompiledRule): boolean {
+  return Object.keys(rule).every((field) => BY_NAME.has(field));
+}
+
+/** By another rule of its own tier; no other tier can loosen what one denies. */
+function isOutweighed(denying: CompiledRule, others: readonly CompiledRule[]): boolean {
+  return others.some(
+    (other) =>
+      other.rule.decision !== 'deny' &&
+      other.tier === denying.tier &&
+      // Whatever says more than a name may be more precise for some call.
+      (!isByName(other) || isMorePrecise(other, denying)),
+  );
+}
+
+/** Of two rules that speak of names and modes alone: as the table of precision compares them. */
+function isMorePrecise(one: CompiledRule, other: CompiledRule): boolean {
+  const rank = ({ tools, toolNames, modes }: CompiledRule): number =>
+    (toolNames !== undefined ? 4 : tools !== undefined ? 2 : 0) + (modes === undefined ? 0 : 1);
+  return rank(one) > rank(other);
 }

@@ -1,7 +1,7 @@
 import { option, settleOptions } from '../base/settle-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import type { AnalyzeCommand } from './analyze.js';
-import { type CompiledPolicy, compilePolicy } from './compile-policy.js';
+import { type CompiledPolicy, compilePolicy, refusesName } from './compile-policy.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
 import { Judgement, type PolicyBasis } from './judging/judgement.js';
@@ -9,7 +9,6 @@ import { ORDER } from './judging/order.js';
 import { readQuestion } from './judging/read-question.js';
 import { RuleIndex } from './judging/rule-index.js';
 import type { PolicyOptions } from './policy-options.js';
-import { refusesName } from './refuses-name.js';
 import { checkExamples } from './rules/check-examples.js';
 import type { CompiledRule } from './rules/compile-rule.js';
 

@@ -1,6 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
-import { annotationsOf } from '../../effects/traits.js';
+import { annotationsOf } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { compiledTool } from './compiled-tool.js';
 

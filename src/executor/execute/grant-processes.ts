@@ -123,8 +123,13 @@ function shellOutputOf({ shells, secretValues }: EngineSettings): ShellOutput {
 }
 
 type Shell = 'sh' | 'bash';
+const SHELLS: readonly Shell[] = ['sh', 'bash'];
 
 function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: string): void {
+  if (!SHELLS.includes(shell)) {
+    const given = typeof shell === 'string' ? JSON.stringify(shell) : typeof shell;
+    throw new ToolError('bad_args', `Cannot run a command with the shell ${given}: give "sh" or "bash".`);
+  }
   let declaredShell: Shell | undefined;
   for (const { effect, at } of ready.effects) {
     if (grantsEverything(effect)) return;

@@ -86,7 +86,12 @@ describe('calls of a batch', () => {
     ['two spellings of a path', path('write', './/x'), path('read', 'x'), true],
     ['the root and anything', path('read', '.'), path('write', 'any'), true],
     ['a command and a read', [{ kind: 'run', command: 'true', shell: 'sh' }], path('read', 'x'), true],
-    ['two commands', [{ kind: 'run', command: 'true', shell: 'sh' }], [{ kind: 'run', command: 'true', shell: 'sh' }], true],
+    [
+      'two commands',
+      [{ kind: 'run', command: 'true', shell: 'sh' }],
+      [{ kind: 'run', command: 'true', shell: 'sh' }],
+      true,
+    ],
     ['a command and nothing', [{ kind: 'run', command: 'true', shell: 'sh' }], [], false],
     ['the unknown and a fetch', [{ kind: 'unknown' }], [{ kind: 'fetch', url: 'https://a.example' }], true],
     ['the unknown and nothing', [{ kind: 'unknown' }], [], false],

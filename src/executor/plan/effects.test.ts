@@ -305,6 +305,16 @@ describe('commands', () => {
     }
   });
 
+  it('run with no other shell than sh and bash, whatever is declared', async () => {
+    const { error } = await run([{ kind: 'unknown' }], (ctx) =>
+      ctx.processes.run({ command, shell: 'python3' as 'sh' }),
+    );
+    expect(error).toMatchObject({
+      code: 'bad_args',
+      message: expect.stringContaining('give "sh" or "bash"'),
+    });
+  });
+
   it('are analysed for the shell that they declare, whatever the tool is called', async () => {
     // bash reads one harmless string; sh reads a string that ends early, and a second command.
     const text = "true $'\\'; rm -rf / #'";
