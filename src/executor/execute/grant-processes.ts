@@ -128,7 +128,11 @@ const SHELLS: readonly Shell[] = ['sh', 'bash'];
 function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: string): void {
   if (!SHELLS.includes(shell)) {
     const given = typeof shell === 'string' ? JSON.stringify(shell) : typeof shell;
-    throw new ToolError('bad_args', `Cannot run a command with the shell ${given}: give "sh" or "bash".`);
+    throw new ToolError(
+      'sandbox_violation',
+      `Cannot run a command with the shell ${given}: declare and give "sh" or "bash".`,
+      { details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' } },
+    );
   }
   let declaredShell: Shell | undefined;
   for (const { effect, at } of ready.effects) {

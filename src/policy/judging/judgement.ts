@@ -27,7 +27,7 @@ export interface JudgedPart {
 export class Judgement implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
-  readonly argumentAnswers: Circumstances['argumentAnswers'] = new Map();
+  #argumentAnswers: Circumstances['argumentAnswers'] | undefined;
   #judged: readonly JudgedPart[] | undefined;
   #runs: readonly RunText[] | undefined;
   #seen: readonly Effect[] | undefined;
@@ -44,6 +44,11 @@ export class Judgement implements Circumstances {
 
   get projectMayAllow(): boolean {
     return this.basis.projectMayAllow;
+  }
+
+  get argumentAnswers(): Circumstances['argumentAnswers'] {
+    this.#argumentAnswers ??= new Map();
+    return this.#argumentAnswers;
   }
 
   get parts(): readonly JudgedPart[] {
