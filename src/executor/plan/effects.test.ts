@@ -310,8 +310,8 @@ describe('commands', () => {
       ctx.processes.run({ command, shell: 'python3' as 'sh' }),
     );
     expect(error).toMatchObject({
-      code: 'bad_args',
-      message: expect.stringContaining('give "sh" or "bash"'),
+      code: 'sandbox_violation',
+      message: expect.stringContaining('give "sh" or "bash".'),
     });
   });
 
