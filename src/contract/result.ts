@@ -7,6 +7,10 @@ export type Executed = 'no' | 'yes' | 'maybe';
 export interface ResultError {
   readonly code: ErrorCode;
   readonly message: string;
+  /**
+   * What the developer or the person can do about it. No provider is sent it, and `message` is understood without it.
+   */
+  readonly hint?: string;
   /** Always holds `executed`. */
   readonly details?: JsonObject;
 }

@@ -5,20 +5,26 @@ describe('ToolError', () => {
   it('comes back from JSON as itself, with its details and its cause', () => {
     const error = new ToolError('stale_file', 'File content changed since last read', {
       details: { file: 'a.txt' },
+      hint: 'Read it with cat.',
       cause: new ToolError('bad_args', 'inner', { cause: new RangeError('innermost') }),
     });
     const back = ToolError.fromJSON(JSON.parse(JSON.stringify(error)));
     expect(back).toBeInstanceOf(ToolError);
     expect(back).toMatchObject({ code: 'stale_file', message: error.message, details: { file: 'a.txt' } });
+    expect(back.hint).toBe('Read it with cat.');
     expect(back.cause).toMatchObject({ code: 'bad_args', message: 'inner' });
     expect((back.cause as ToolError).cause).toMatchObject({ name: 'RangeError', message: 'innermost' });
     expect(JSON.stringify(back)).toBe(JSON.stringify(error));
   });
 
-  it.each([null, 'x', {}, { code: 'nope', message: 'x' }, { code: 'timeout' }])(
-    'cannot be made of %j',
-    (value) => expect(() => ToolError.fromJSON(value)).toThrow(TypeError),
-  );
+  it.each([
+    null,
+    'x',
+    {},
+    { code: 'nope', message: 'x' },
+    { code: 'timeout' },
+    { code: 'timeout', message: 'x', hint: 1 },
+  ])('cannot be made of %j', (value) => expect(() => ToolError.fromJSON(value)).toThrow(TypeError));
 
   it('is found along causes by its code, and only there', () => {
     const inner = new ToolError('timeout', 'too long');

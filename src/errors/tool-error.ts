@@ -6,6 +6,8 @@ export type ErrorDetails = { readonly [key: string]: unknown };
 export interface ToolErrorOptions {
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
+  /** What the developer or the person can do about it; no provider is sent it. */
+  readonly hint?: string;
 }
 
 /** What travels over the wire; `ToolError.fromJSON` makes it a `ToolError` again. */
@@ -13,6 +15,7 @@ export interface ToolErrorJson {
   readonly name: 'ToolError';
   readonly code: ErrorCode;
   readonly message: string;
+  readonly hint?: string;
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
 }
@@ -26,6 +29,8 @@ const BRAND = Symbol.for('toolexec.ToolError');
 export class ToolError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
+  /** There only where it was given. */
+  declare readonly hint?: string;
   /** Recognised across copies of the package and realms, where `instanceof` is not. */
   readonly [BRAND] = true;
 
@@ -34,6 +39,7 @@ export class ToolError extends Error {
     this.name = 'ToolError';
     this.code = code;
     this.details = options.details ?? {};
+    if (options.hint !== undefined) this.hint = options.hint;
   }
 
   toJSON(): ToolErrorJson {
@@ -42,6 +48,7 @@ export class ToolError extends Error {
       name: 'ToolError',
       code: this.code,
       message: this.message,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
       ...(Object.keys(this.details).length > 0 ? { details: this.details } : {}),
       ...(cause === undefined ? {} : { cause }),
     };
@@ -51,6 +58,7 @@ export class ToolError extends Error {
   static fromJSON(value: unknown): ToolError {
     if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
     return new ToolError(value.code, value.message, {
+      ...(value.hint === undefined ? {} : { hint: value.hint }),
       ...(value.details === undefined ? {} : { details: value.details }),
       ...(value.cause === undefined ? {} : { cause: causeFromJson(value.cause) }),
     });
@@ -71,10 +79,11 @@ export function isToolError(error: unknown, code?: ErrorCode): error is ToolErro
 
 function isToolErrorJson(value: unknown): value is ToolErrorJson {
   if (typeof value !== 'object' || value === null) return false;
-  const { code, message, details } = value as Partial<ToolErrorJson>;
+  const { code, message, hint, details } = value as Partial<ToolErrorJson>;
   return (
     isErrorCode(code) &&
     typeof message === 'string' &&
+    (hint === undefined || typeof hint === 'string') &&
     (details === undefined || (typeof details === 'object' && details !== null))
   );
 }

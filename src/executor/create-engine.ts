@@ -153,7 +153,11 @@ class CallEngine implements Engine {
   async invoke(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<string> {
     const { success, output, error } = await this.execute(name, args, options);
     if (success) return output;
-    throw new ToolError(error.code, error.message, { details: { ...error.details, output } });
+    const { hint, details } = error;
+    throw new ToolError(error.code, error.message, {
+      ...(hint === undefined ? {} : { hint }),
+      details: { ...details, output },
+    });
   }
 
   async approve(batchId: string, options: ApproveOptions = NO_OPTIONS): Promise<BatchRun> {

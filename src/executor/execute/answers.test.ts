@@ -71,6 +71,18 @@ const THROWN: readonly (readonly [label: string, value: unknown, told: string])[
 ];
 
 describe('a tool that throws', () => {
+  it('gives the hint of its ToolError, with secrets redacted, and so does invoke()', async () => {
+    const key = `sk-ant-${'a1B2'.repeat(12)}`;
+    const executor = executorOf([
+      probeTool('bad', () => {
+        throw new ToolError('policy_denied', 'Not allowed.', { hint: `Ask the owner of ${key}.` });
+      }),
+    ]);
+    const hint = 'Ask the owner of [REDACTED].';
+    expect(await executor.execute('bad', {})).toMatchObject({ error: { message: 'Not allowed.', hint } });
+    await expect(executor.invoke('bad', {})).rejects.toMatchObject({ code: 'policy_denied', hint });
+  });
+
   for (const [label, value, told] of THROWN) {
     for (const how of ['throws', 'rejects with'] as const) {
       it(`is answered when it ${how} ${label}, and the batch goes on`, async () => {

@@ -3,7 +3,7 @@ import type { Executed } from '../../contract/result.js';
 import type { Tool, ToolOutput } from '../../contract/tool.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { isErrorCode } from '../../errors/catalogue.js';
-import { isToolError } from '../../errors/tool-error.js';
+import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { reasonOf } from '../record/reason-of.js';
@@ -24,6 +24,7 @@ export interface Outcome {
 export interface OutcomeError {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly hint?: string;
   readonly details?: JsonObject;
   readonly executed: Executed;
 }
@@ -60,7 +61,7 @@ export function unusable(outcome: Outcome, tool: Tool, why: unknown): Outcome {
 export function fromThrow(thrown: unknown, toolName: string): Outcome {
   try {
     if (!isToolError(thrown)) return panic(thrown);
-    const { code: said, message, details }: { code: unknown; message: unknown; details: unknown } = thrown;
+    const { code: said, message, hint, details }: { readonly [K in keyof ToolError]: unknown } = thrown;
     if (typeof message !== 'string') return panic(thrown);
     const code = isErrorCode(said) ? said : 'execution_failed';
     const prefixed = code === 'execution_failed' && !isJsonObjectText(message);
@@ -70,6 +71,7 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
       error: {
         code,
         message: prefixed ? `${toolName} failed: ${message}` : message,
+        ...(typeof hint === 'string' ? { hint } : {}),
         ...(isObject(details) ? { details: details as JsonObject } : {}),
         executed: code === 'spawn_failed' && saysNo(details) ? 'no' : 'yes',
       },

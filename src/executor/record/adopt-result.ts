@@ -91,9 +91,14 @@ function readResult(value: unknown): ToolResult | undefined {
 
 function readError(error: unknown): ToolFailure['error'] | undefined {
   if (!isObject(error)) return undefined;
-  const { code, message, details } = error as Partial<ToolFailure['error']>;
+  const { code, message, hint, details } = error as Partial<ToolFailure['error']>;
   if (!isErrorCode(code) || typeof message !== 'string') return undefined;
-  return isObject(details) ? { code, message, details } : { code, message };
+  return {
+    code,
+    message,
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(isObject(details) ? { details } : {}),
+  };
 }
 
 function isObject(value: unknown): value is object {

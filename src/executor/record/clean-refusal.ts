@@ -10,10 +10,16 @@ export function cleanRefusal(result: ToolFailure, settings: EngineSettings): Too
   const { maxOutputBytes: maxBytes, secretValues: values } = settings;
   const { text, truncated } = cleanOutput(error.message, { maxBytes, values });
   const details = cleanDetails(error.details, values);
-  if (text === error.message && details === error.details) return result;
+  const hint = error.hint === undefined ? undefined : cleanOutput(error.hint, { maxBytes, values }).text;
+  if (text === error.message && details === error.details && hint === error.hint) return result;
   return {
     ...result,
-    error: { ...error, message: text, ...(details === undefined ? {} : { details }) },
+    error: {
+      ...error,
+      message: text,
+      ...(hint === undefined ? {} : { hint }),
+      ...(details === undefined ? {} : { details }),
+    },
     truncated: result.truncated || truncated,
   };
 }

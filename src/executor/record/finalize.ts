@@ -81,12 +81,17 @@ export function markUncut(result: ToolResult): ToolResult {
 const uncut = new WeakSet<ToolResult>();
 
 function fail(whole: ToolSuccess, error: OutcomeError, { cut, clean }: Cleaning): ToolFailure {
-  const { code, details, executed } = error;
+  const { code, hint, details, executed } = error;
   const message = cleanMessage(error, cut);
   return {
     ...whole,
     success: false,
-    error: { code, message: message.text, details: { ...cleanJson(details ?? NOTHING, clean), executed } },
+    error: {
+      code,
+      message: message.text,
+      ...(hint === undefined ? {} : { hint: cleanOutput(hint, cut).text }),
+      details: { ...cleanJson(details ?? NOTHING, clean), executed },
+    },
     truncated: whole.truncated || message.truncated,
   };
 }

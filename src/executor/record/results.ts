@@ -13,8 +13,9 @@ export function notRun(
   message: string,
   details: JsonObject = NOTHING,
   metadata: JsonObject = NOTHING,
+  hint?: string,
 ): ToolFailure {
-  return failure(call, code, message, 'no', { details, metadata });
+  return failure(call, code, message, 'no', { details, metadata, ...(hint === undefined ? {} : { hint }) });
 }
 
 export function failure(
@@ -23,6 +24,7 @@ export function failure(
   message: string,
   executed: Executed,
   more: {
+    readonly hint?: string;
     readonly details?: JsonObject;
     readonly metadata?: JsonObject;
     readonly output?: string;
@@ -39,7 +41,7 @@ export function failure(
     toolName: call.name,
     success: false,
     output: more.output ?? '',
-    error: { code, message, details },
+    error: { code, message, ...(more.hint === undefined ? {} : { hint: more.hint }), details },
     truncated: more.truncated ?? false,
     executionTimeMs: more.executionTimeMs ?? 0,
     metadata: more.metadata ?? NOTHING,

@@ -142,6 +142,15 @@ describe('native: writing', () => {
     expect(writeResults('native', [])).toEqual([]);
   });
 
+  it('writes a hint for the developer, and no provider is sent it', () => {
+    const error = { code: 'policy_denied', message: 'Not allowed.', hint: 'Change rule 2.' } as const;
+    const failure: ToolResult = { ...success, success: false, output: '', error };
+    expect(writeResults('native', [failure])).toMatchObject([{ error }]);
+    for (const format of ['anthropic', 'openai', 'openai-responses', 'gemini'] as const) {
+      expect(JSON.stringify(writeResults(format, [failure]))).not.toContain('Change rule 2.');
+    }
+  });
+
   it('keeps a fence in the output on one line of JSON', () => {
     const written = JSON.stringify(writeResults('fenced', [{ ...success, output: 'a\n```\nb' }]));
     expect(written).not.toContain('\n');

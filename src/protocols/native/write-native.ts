@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ResultError, ToolResult } from '../../contract/result.js';
 
 /** A result as our own JSON (A027). `error` is there exactly when `success` is false. */
 export interface NativeResult {
@@ -7,7 +7,8 @@ export interface NativeResult {
   readonly tool_name: string;
   readonly success: boolean;
   readonly output: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  /** `hint` speaks to the developer or the person, not to the model. */
+  readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
   readonly truncated: boolean;
   /** Milliseconds. */
   readonly execution_time_ms: number;
@@ -22,11 +23,15 @@ export function writeNative(results: readonly ToolResult[]): NativeResult[] {
     tool_name: result.toolName,
     success: result.success,
     output: result.output,
-    ...(result.success ? {} : { error: { code: result.error.code, message: result.error.message } }),
+    ...(result.success ? {} : { error: toNativeError(result.error) }),
     truncated: result.truncated,
     execution_time_ms: result.executionTimeMs,
     metadata: result.metadata,
     ...(result.outputRef === undefined ? {} : { output_ref: result.outputRef }),
     ...(result.structured === undefined ? {} : { structured: result.structured }),
   }));
+}
+
+function toNativeError({ code, message, hint }: ResultError): NonNullable<NativeResult['error']> {
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
 }
