@@ -79,6 +79,25 @@ describe('a registry', () => {
     expect(codeOf(() => registry.get('constructor'))).toBe('unknown_tool');
   });
 
+  it('lists what there is by name, without aliases, the nearest first, at most ten', async () => {
+    const others = Array.from({ length: 12 }, (_, index) => named(`tool_${index + 10}`));
+    const registry = createRegistry([...others, named('write_file'), named('read_file', ['Read'])]);
+    await using executor = createExecutor({ tools: registry, policy: { denylist: ['write_file'] } });
+    const known = ['read_file', ...others.slice(0, 9).map(({ name }) => name)];
+    const list = `Did you mean "read_file"? Known tools: ${known.join(', ')} and 3 more.`;
+    const byName = await executor.execute('raed_file', {});
+    expect(byName.error?.message).toBe(`Unknown tool "raed_file". ${list}`);
+    expect(byName.error?.details).toMatchObject({ name: 'raed_file', known, more: 3 });
+    // What the model nearly said is an alias: it is told the name.
+    const byAlias = await executor.execute('Raed', {});
+    expect(byAlias.error?.message).toMatch(
+      /^Unknown tool "Raed". Did you mean "read_file"\? Known tools: read_file, /,
+    );
+    // A tool that the policy refuses by its name is no answer.
+    const refused = await executor.execute('wriet_file', {});
+    expect(refused.error?.message).not.toMatch(/write_file|Read\b/);
+  });
+
   it('may grow while an executor uses it', async () => {
     const registry = createRegistry();
     await using executor = createExecutor({ tools: registry });

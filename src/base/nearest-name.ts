@@ -19,6 +19,34 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   );
 }
 
+/** Something that goes by a name, and perhaps by others. */
+export interface Named {
+  readonly name: string;
+  readonly others: readonly string[];
+}
+
+/**
+ * The names of all candidates, the nearest to `name` first: by typing slips in proportion to the length, where a shared
+ * word counts as half of the way. What another of its names is near to is near. Ties stay in the given order; only the
+ * first thousand candidates are compared.
+ */
+export function byNearness(name: string, candidates: readonly Named[]): string[] {
+  const folded = fold(name).slice(0, MAX_COMPARED_LENGTH);
+  const words = wordsOf(name);
+  const distance = (other: string): number => {
+    const letters = fold(other).slice(0, MAX_COMPARED_LENGTH);
+    const longest = Math.max(folded.length, letters.length, 1);
+    const shares = [...wordsOf(other)].some((word) => words.has(word));
+    return (countSlips(folded, letters) / longest) * (shares ? 0.5 : 1);
+  };
+  const compared = candidates.slice(0, MAX_COMPARED_CANDIDATES).map((candidate) => ({
+    name: candidate.name,
+    distance: Math.min(...[candidate.name, ...candidate.others].map(distance)),
+  }));
+  const rest = candidates.slice(MAX_COMPARED_CANDIDATES);
+  return [...compared.sort((a, b) => a.distance - b.distance), ...rest].map((candidate) => candidate.name);
+}
+
 function firstOthers(candidates: Iterable<string>, name: string): string[] {
   const others: string[] = [];
   for (const candidate of candidates) {

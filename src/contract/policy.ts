@@ -44,7 +44,10 @@ export interface PolicyAnswer {
   readonly disposition: Disposition;
   /** Present when `pre_resolved`. */
   readonly code?: ErrorCode;
+  /** Of a refusal: for the model, which reads it as the answer. */
   readonly reason: string;
+  /** Of a refusal: what the developer or the person can do about it. A model never sees it. */
+  readonly hint?: string;
   /** Asked by a rule, or because a command is not understood: no review may lift that, as for a tool's own requirement. */
   readonly insists?: boolean;
   /**

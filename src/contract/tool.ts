@@ -23,14 +23,21 @@ export interface ToolOutput {
   readonly text: string;
   readonly metadata?: JsonObject;
   readonly structured?: JsonValue;
-  /** False: the tool keeps to the limit itself and the engine must not cut (default true). */
+  /** False: the tool keeps to the limit itself, and the engine must not cut text or message (default true). */
   readonly truncatable?: boolean;
   /** The tool has left out some of its output itself: `truncated` of the result says so. Default false. */
   readonly truncated?: boolean;
   /** Where all of the output can be read, as `ctx.processes` has said it. */
   readonly outputRef?: string;
   /** It ran, and the answer is a failure. Without a code: `execution_failed`. */
-  readonly error?: { readonly message: string; readonly code?: ErrorCode; readonly details?: JsonObject };
+  readonly error?: {
+    /** For the model. */
+    readonly message: string;
+    readonly code?: ErrorCode;
+    /** For the developer or the person; a model never sees it. */
+    readonly hint?: string;
+    readonly details?: JsonObject;
+  };
 }
 
 export interface ProbeContext {

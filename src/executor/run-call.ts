@@ -11,6 +11,7 @@ import { timeoutFor } from './execute/timeout-for.js';
 import type { ReadyCall } from './plan/judged-call.js';
 import { reasonOf } from './record/reason-of.js';
 import type { Recorder } from './record/recorder.js';
+import { refuseReady, UNRECORDED } from './record/refuse-ready.js';
 import { failure, notRun } from './record/results.js';
 import { attaches } from './run-options.js';
 
@@ -151,7 +152,7 @@ export class CallRunner {
 /** Never changed. */
 const NONE_RUNNING: Execution[] = [];
 
-function unclaimable({ call }: ReadyCall, error: unknown): ToolResult {
+function unclaimable(ready: ReadyCall, error: unknown): ToolResult {
   const why = isToolError(error) ? error.message : String(error);
-  return notRun(call, 'journal_unavailable', `Nothing was run: ${why}`);
+  return refuseReady(ready, 'journal_unavailable', UNRECORDED, why).result;
 }

@@ -170,7 +170,8 @@ describe('createPolicy()', () => {
     expect(policy.decide({ name: 'bash', aliases: ['Bash'], ...traits })).toEqual({
       disposition: 'pre_resolved',
       code: 'denylisted',
-      reason: 'bash is (as Bash) on the denylist.',
+      reason: 'bash is refused by the policy, whatever its arguments. Do without it.',
+      hint: 'bash is (as Bash) on the denylist.',
     });
     expect(policy.decide({ name: 'file_read', aliases: ['read_file', 'Read'], ...traits }).disposition).toBe(
       'execute_now',
@@ -199,15 +200,16 @@ describe('createPolicy()', () => {
       disposition: 'pre_resolved',
       code: 'policy_disabled',
       reason: 'Tool execution disabled by policy',
+      hint: 'Set `enabled = true` in the policy.',
     });
   });
 
-  it('gives reasons that name the list or the mode', () => {
+  it('names the list or the mode in its reason, of a refusal in its hint', () => {
     const traits = { name: 'x', sideEffecting: true, requiresApproval: false };
-    expect(createPolicy({ mode: 'deny' }).decide(traits).reason).toContain('"deny"');
+    expect(createPolicy({ mode: 'deny' }).decide(traits).hint).toContain('"deny"');
     expect(createPolicy({ mode: 'prompt' }).decide(traits).reason).toContain('"prompt"');
     expect(createPolicy({ mode: 'auto' }).decide(traits).reason).toContain('"auto"');
-    expect(createPolicy({ denylist: ['x'] }).decide(traits).reason).toContain('denylist');
+    expect(createPolicy({ denylist: ['x'] }).decide(traits).hint).toContain('denylist');
     expect(createPolicy({ allowlist: ['x'] }).decide(traits).reason).toContain('allowlist');
     expect(createPolicy({ promptSideEffects: false }).decide(traits).reason).toContain('promptSideEffects');
   });

@@ -41,8 +41,11 @@ export function severalNames(asked: string, path: string, names: number, root: s
   return new ToolError(
     'sandbox_violation',
     `Cannot use ${quote(asked)}: the file ${quote(path)} has ${names} names (hard links), some perhaps outside, and ` +
-      `the root ${quote(root)} refuses such files (hardLinks: "refuse"). Make a copy of it, and use that.`,
-    { details: { reason, attempted: asked, rule: 'hardLinks', matched: path, root } },
+      `the root ${quote(root)} refuses such files. Make a copy of it, and use that.`,
+    {
+      hint: 'The root has hardLinks: "refuse".',
+      details: { reason, attempted: asked, rule: 'hardLinks', matched: path, root },
+    },
   );
 }
 

@@ -13,9 +13,13 @@ export async function findRipgrep(roots: readonly string[]): Promise<string> {
     if (file !== undefined) return file;
     throw new ToolError(
       'execution_failed',
-      'Cannot search: there is no ripgrep for this machine. Install the package @vscode/ripgrep with its optional ' +
-        `dependencies, or ripgrep ${OLDEST.join('.')} or newer as rg on the PATH.`,
-      { cause },
+      'Cannot search: there is no search program on this machine. Use list_directory and read_file.',
+      {
+        cause,
+        hint:
+          'Install the package @vscode/ripgrep with its optional dependencies, or ripgrep ' +
+          `${OLDEST.join('.')} or newer as rg on the PATH.`,
+      },
     );
   }
 }

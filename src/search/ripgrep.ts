@@ -87,5 +87,14 @@ function judge({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
     return { unreadable: exitCode >= SOMETHING_FAILED, stopped: false };
   }
   const isAboutTheMachine = /\(os error \d+\)/.test(said);
-  throw new ToolError(isAboutTheMachine ? 'execution_failed' : 'bad_args', `Cannot search: ${said}`);
+  const code = isAboutTheMachine ? 'execution_failed' : 'bad_args';
+  throw new ToolError(code, `Cannot search: ${withoutFlags(said)}`);
+}
+
+/** A model cannot set the flags that ripgrep advises: the message says what the tool's own arguments can do. */
+function withoutFlags(said: string): string {
+  return said.replace(/\n\nConsider enabling (.+) with the --[a-z][\s\S]*$/, (_, feature: string) => {
+    if (feature === 'PCRE2') return '\n\nWrite the pattern without look-around and back-references.';
+    return feature === 'multiline mode' ? '\n\nSet multiline to true.' : '';
+  });
 }

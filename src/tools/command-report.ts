@@ -2,7 +2,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { CommandOutcome, KeptOutput } from '../contract/processes.js';
 import type { ToolOutput } from '../contract/tool.js';
 import { cutBytes } from './cut-bytes.js';
-import { describeLimit, wallMetadata, wallNotice } from './wall-report.js';
+import { describeLimit, wallHint, wallMetadata, wallNotice } from './wall-report.js';
 
 /** Bytes of each stream that a result's metadata repeats (decision 11). */
 const METADATA_BYTES = 4096;
@@ -92,8 +92,13 @@ export function commandError(
   const reason = failureReason(outcome);
   if (reason === undefined) return undefined;
   const { limit } = outcome;
-  const details = limit === undefined ? {} : { details: { limit: limit.limit, max: limit.max } };
-  return { code: 'execution_failed', message: message(reason), ...details };
+  const hint = wallHint(outcome);
+  return {
+    code: 'execution_failed',
+    message: message(reason),
+    ...(hint === undefined ? {} : { hint }),
+    ...(limit === undefined ? {} : { details: { limit: limit.limit, max: limit.max } }),
+  };
 }
 
 /** What was printed, and behind it what the wall has kept from the command. */

@@ -42,14 +42,12 @@ describe('toolexec run --defer', () => {
       'bad',
       'two',
     ]);
-    expect(content[0].content).toMatch(
-      /^Error: Not run yet: its batch waits for approval\. Decide with "toolexec approve /,
-    );
+    expect(content[0].content).toMatch(/^Error: Not run yet: it waits for the person's approval\. /);
     expect(stderr).not.toContain('\n    at ');
     expect(there('one.txt')).toBe(false);
     const again = await command.run(['run', response, '--yes']);
     expect([again.code, there('one.txt')]).toEqual([4, false]);
-    expect(again.stdout).toContain('its batch waits for approval');
+    expect(again.stdout).toContain("waits for the person's approval");
   });
 
   it('runs at once what nobody has to approve', async () => {

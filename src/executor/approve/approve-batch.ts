@@ -231,8 +231,9 @@ function isUnanswered({ judged }: ApprovedCall): boolean {
 }
 
 function unasked(call: ReadyCall): JudgedCall {
-  const message = `${call.call.name} needs approval, and there is nobody to ask: ${call.reason.replace(/[.]+$/, '')}. Give an approver, or allow it by a rule.`;
-  return refuseReady(call, 'approval_unavailable', message);
+  const message = `${call.call.name} needs the person's approval, and the person cannot be asked now. Do without this call, or say in your answer what it was to do.`;
+  const hint = `${call.reason.replace(/[.]+$/, '')}. Give an approver, or allow it by a rule.`;
+  return refuseReady(call, 'approval_unavailable', message, hint);
 }
 
 function ready(judged: readonly JudgedCall[], index: number): ReadyCall {

@@ -70,7 +70,8 @@ export async function askApproval(
       const checked = await checkPicture(answer, question);
       if (!('ready' in checked)) answers.set(first, checked);
       else if (round < MOST_ROUNDS) again.push({ first, now: checked });
-      else answers.set(first, unavailable(checked.ready, 'its files keep changing.'));
+      else
+        answers.set(first, unavailable(checked.ready, 'Its files keep changing while the person decides.'));
     }
     open = again;
   }
@@ -106,14 +107,16 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
     );
   } catch (error) {
     if (signal.aborted) return asked.map(({ ready }) => refused(ready, 'cancelled', CANCELLED_MESSAGE));
-    return asked.map(({ ready }) => unavailable(ready, reasonOf(error)));
+    return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
   }
   return Promise.all(
     asked.map((call) =>
       // A decision with getters can throw while it is read: then it is none.
       applyDecision(call, decision, replan, settings)
         .then((answer) => signed(answer, decision))
-        .catch((error: unknown) => unavailable(call.ready, reasonOf(error))),
+        .catch((error: unknown) =>
+          unavailable(call.ready, `The approver's decision cannot be read: ${reasonOf(error)}`),
+        ),
     ),
   );
 }
@@ -157,7 +160,7 @@ async function applyDecision(
     case 'deny_all':
       return denied(ready, decision.reason);
     default:
-      return unavailable(ready, 'the approver gave no decision.');
+      return unavailable(ready, 'The approver gave no decision.');
   }
 }
 
@@ -177,13 +180,15 @@ function denied(ready: ReadyCall, given: unknown): ApprovedCall {
   return refused(ready, 'user_denied', `User denied permission to run ${ready.call.name}${why}`, reason);
 }
 
-function unavailable(ready: ReadyCall, why: string): ApprovedCall {
-  return refused(ready, 'approval_unavailable', `Approval could not be asked for: ${why}`);
+function unavailable(ready: ReadyCall, hint: string): ApprovedCall {
+  const message = `The person could not be asked about ${ready.call.name}. Nothing was run.`;
+  const judged = refuseReady(ready, 'approval_unavailable', message, hint);
+  return { judged, approved: false, reason: cleanReason(hint) };
 }
 
 function refused(
   ready: ReadyCall,
-  code: 'user_denied' | 'approval_unavailable' | 'cancelled',
+  code: 'user_denied' | 'cancelled',
   message: string,
   reason?: string,
 ): ApprovedCall {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
+import { WAITING_ANSWER } from '../../contract/waiting-answer.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
@@ -76,7 +77,8 @@ describe('a batch that is put off', () => {
       { error: { code: 'unknown_tool' } },
       pending,
     ]);
-    expect(results[0]?.error?.message).toContain(`toolexec approve ${run.id}`);
+    expect(results[0]?.error?.message).toBe(WAITING_ANSWER);
+    expect(results[0]?.error?.hint).toContain(`toolexec approve ${run.id}`);
     expect((await journal.batch(run.id)).map(({ state }) => state)).toEqual([
       'queued',
       'done',

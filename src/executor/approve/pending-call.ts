@@ -1,4 +1,4 @@
-import { waitingAnswer } from '../../contract/waiting-answer.js';
+import { WAITING_ANSWER, waitingHint } from '../../contract/waiting-answer.js';
 import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
 import { notRun } from '../record/results.js';
 
@@ -11,11 +11,10 @@ export function pending(
   batchId: string,
   changed: readonly string[] = [],
 ): ResolvedCall {
-  const message = waitingAnswer(batchId);
   const details = changed.length === 0 ? undefined : { changed: [...changed] };
   const result = {
-    ...notRun(call, 'approval_unavailable', message, details),
+    ...notRun(call, 'approval_unavailable', WAITING_ANSWER, details, undefined, waitingHint(batchId)),
     metadata: { pending: true, waits_for: batchId },
   };
-  return { kind: 'resolved', call, result, reason: message, effects, recorded: true };
+  return { kind: 'resolved', call, result, reason: WAITING_ANSWER, effects, recorded: true };
 }

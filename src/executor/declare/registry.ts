@@ -1,4 +1,4 @@
-import { nearestName } from '../../base/nearest-name.js';
+import { byNearness, nearestName } from '../../base/nearest-name.js';
 import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
 import { annotationsOf } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -56,7 +56,7 @@ class ToolRegistry implements Registry {
 
   get(name: string): Tool {
     const tool = this.#byName.get(name);
-    if (tool === undefined) throw unknownTool(name, [...this.#byName.keys()]);
+    if (tool === undefined) throw unknownTool(name, this.list());
     return tool;
   }
 
@@ -87,18 +87,33 @@ function requireTool(tool: unknown): asserts tool is Tool {
   );
 }
 
-export function unknownTool(name: string, known: readonly string[]): ToolError {
-  const nearest = nearestName(name, known);
-  const hint = nearest === undefined ? `Known tools: ${listed(known)}.` : `Did you mean "${nearest}"?`;
+/**
+ * Lists what there is in its place: by name, the nearest first, at most ten; `details` hold the same.
+ * @param tools those that may be named
+ */
+export function unknownTool(name: string, tools: readonly Tool[]): ToolError {
+  const names = byNearness(
+    name,
+    tools.map((tool) => ({ name: tool.name, others: tool.aliases })),
+  );
+  const meant = nearestName(
+    name,
+    tools.flatMap((tool) => [tool.name, ...tool.aliases]),
+  );
+  const owner = tools.find((tool) => tool.name === meant || tool.aliases.some((alias) => alias === meant));
+  // What is suggested leads the list, whichever of its names is the near one.
+  const listed = owner === undefined ? names : [owner.name, ...names.filter((other) => other !== owner.name)];
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return new ToolError('unknown_tool', `Unknown tool "${shown}". ${hint}`, { details: { name: shown } });
+  const suggestion = owner === undefined ? '' : ` Did you mean "${owner.name}"?`;
+  const known = listed.slice(0, MOST_LISTED);
+  const more = listed.length - known.length;
+  const list = known.length === 0 ? 'none' : `${known.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  return new ToolError('unknown_tool', `Unknown tool "${shown}".${suggestion} Known tools: ${list}.`, {
+    details: { name: shown, known, more },
+  });
 }
 
-function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'none';
-  const shown = names.slice(0, 12).join(', ');
-  return names.length > 12 ? `${shown}, …` : shown;
-}
+const MOST_LISTED = 10;
 
 function toDefinition(tool: Tool): ToolDefinition {
   const { name, title, description, touches, idempotent } = tool;

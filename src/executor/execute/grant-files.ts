@@ -73,8 +73,11 @@ export function grantFiles(
   function undeclared(access: Access, path: string): ToolError {
     return new ToolError(
       'sandbox_violation',
-      `Cannot ${access} "${path}": ${ready.tool.name} did not declare it. Declare { kind: '${access}', path } in its effects.`,
-      { details: { reason: 'UndeclaredEffect', attempted: path, access } },
+      `Cannot ${access} "${path}": ${ready.tool.name} did not declare it.`,
+      {
+        hint: `Declare { kind: '${access}', path } in the effects of the tool.`,
+        details: { reason: 'UndeclaredEffect', attempted: path, access },
+      },
     );
   }
 

@@ -128,11 +128,10 @@ const SHELLS: readonly Shell[] = ['sh', 'bash'];
 function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: string): void {
   if (!SHELLS.includes(shell)) {
     const given = typeof shell === 'string' ? JSON.stringify(shell) : typeof shell;
-    throw new ToolError(
-      'sandbox_violation',
-      `Cannot run a command with the shell ${given}: declare and give "sh" or "bash".`,
-      { details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' } },
-    );
+    throw new ToolError('sandbox_violation', `Cannot run a command with the shell ${given}.`, {
+      hint: 'Declare and give "sh" or "bash".',
+      details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' },
+    });
   }
   let declaredShell: Shell | undefined;
   for (const { effect, at } of ready.effects) {
@@ -142,11 +141,15 @@ function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: st
     declaredShell = effect.shell;
   }
   // The policy has read the command as the declared shell reads it; another shell may run something else.
-  const why =
+  const [why, hint] =
     declaredShell === undefined
-      ? `${ready.tool.name} did not declare it. Declare { kind: 'run', command, shell, cwd } in its effects.`
-      : `${ready.tool.name} declared it for ${declaredShell}, and runs it with ${shell}. Declare shell: '${shell}'.`;
+      ? [`${ready.tool.name} did not declare it.`, DECLARE_RUN]
+      : [
+          `${ready.tool.name} declared it for ${declaredShell}, and runs it with ${shell}.`,
+          `Declare shell: '${shell}' in its effects.`,
+        ];
   throw new ToolError('sandbox_violation', `Cannot run a command: ${why}`, {
+    hint,
     details: { reason: 'UndeclaredEffect', attempted: command, access: 'run' },
   });
 }
@@ -166,10 +169,15 @@ function requireDeclaredShell(ready: ReadyCall, capability: ShellCapability, id:
       : ['end', "{ kind: 'process', id }"];
   throw new ToolError(
     'sandbox_violation',
-    `Cannot ${what} a background shell: ${ready.tool.name} did not declare it. Declare ${effect} in its effects.`,
-    { details: { reason: 'UndeclaredEffect', attempted: id, access: 'process' } },
+    `Cannot ${what} a background shell: ${ready.tool.name} did not declare it.`,
+    {
+      hint: `Declare ${effect} in its effects.`,
+      details: { reason: 'UndeclaredEffect', attempted: id, access: 'process' },
+    },
   );
 }
+
+const DECLARE_RUN = "Declare { kind: 'run', command, shell, cwd } in the effects of the tool.";
 
 /** Longer patterns match what nobody means. */
 const LONGEST_FILTER = 1000;

@@ -32,8 +32,11 @@ export function grantSearch({ ready, settings, lease, signal }: SearchGrant): To
     if (granted) return;
     throw new ToolError(
       'sandbox_violation',
-      `Cannot search "${path}": ${ready.tool.name} did not declare it. Declare { kind: 'read', path } in its effects.`,
-      { details: { reason: 'UndeclaredEffect', attempted: path, access: 'read' } },
+      `Cannot search "${path}": ${ready.tool.name} did not declare it.`,
+      {
+        hint: "Declare { kind: 'read', path } in the effects of the tool.",
+        details: { reason: 'UndeclaredEffect', attempted: path, access: 'read' },
+      },
     );
   }
 

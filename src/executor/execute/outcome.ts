@@ -150,12 +150,13 @@ function readOutput(value: object): Outcome | Fault {
 
 function readError(error: unknown): OutcomeError | string {
   if (!isObject(error)) return 'error must be { message, code? }';
-  const { message, code, details } = error as { readonly [key: string]: unknown };
+  const { message, hint, code, details } = error as { readonly [key: string]: unknown };
   if (typeof message !== 'string') return 'error must be { message, code? }';
   if (code !== undefined && !isErrorCode(code)) return `"${String(code)}" is no error code`;
   return {
     code: code ?? 'execution_failed',
     message,
+    ...(typeof hint === 'string' ? { hint } : {}),
     ...(isObject(details) ? { details: details as JsonObject } : {}),
     executed: 'yes',
   };

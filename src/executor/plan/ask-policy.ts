@@ -39,6 +39,11 @@ export function screenByPolicy(
   return answer;
 }
 
+/** Whether the policy refuses every call of a tool, whatever its arguments. */
+export function isRefusedByName(policy: Policy | null, { name, aliases }: Tool): boolean {
+  return policy?.screen !== undefined && screen(policy, { name, aliases }) !== undefined;
+}
+
 function screen(
   policy: Policy,
   { name, aliases }: { readonly name: string; readonly aliases: readonly string[] },
@@ -75,7 +80,9 @@ const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no p
 
 function settle(answer: unknown): PolicyAnswer {
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
-  const { disposition, code, reason, insists, rule, seen } = answer as { readonly [key: string]: unknown };
+  const { disposition, code, reason, hint, insists, rule, seen } = answer as {
+    readonly [key: string]: unknown;
+  };
   const by = rule === undefined && seen === undefined ? undefined : bySettled(rule, seen);
   switch (disposition) {
     case 'execute_now':
@@ -83,7 +90,13 @@ function settle(answer: unknown): PolicyAnswer {
     case 'requires_confirmation':
       return { disposition, reason: textOf(reason), insists: insists === true, ...by };
     case 'pre_resolved':
-      return { disposition, code: isErrorCode(code) ? code : 'policy_denied', reason: textOf(reason), ...by };
+      return {
+        disposition,
+        code: isErrorCode(code) ? code : 'policy_denied',
+        reason: textOf(reason),
+        ...(typeof hint === 'string' ? { hint } : {}),
+        ...by,
+      };
     default:
       return failed('it gave no disposition');
   }

@@ -13,7 +13,7 @@ import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings, WallVerdict } from '../settings.js';
-import { askPolicy, screenByPolicy } from './ask-policy.js';
+import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
 import { holdFast } from './hold-fast.js';
 import { answerWith, judgeWall } from './judge-wall.js';
 import { type JudgedCall, ReadyCall, type ReadyParts } from './judged-call.js';
@@ -87,12 +87,13 @@ function screen(
       message: `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
     };
   }
-  return answer && { code: answer.code ?? 'policy_denied', message: answer.reason };
+  return answer && { code: answer.code ?? 'policy_denied', message: answer.reason, hint: answer.hint };
 }
 
-function unknownIn({ registry }: EngineSettings, call: ToolCall): Refusal {
-  const names = registry.list().flatMap(({ name, aliases }) => [name, ...aliases]);
-  const { message, details } = unknownTool(call.name, names);
+/** Tools that the policy refuses by their name are not named to a model. */
+function unknownIn({ registry, policy }: EngineSettings, call: ToolCall): Refusal {
+  const offered = registry.list().filter((tool) => !isRefusedByName(policy, tool));
+  const { message, details } = unknownTool(call.name, offered);
   return { code: 'unknown_tool', message, details };
 }
 
@@ -100,6 +101,7 @@ function tooMany({ index }: BatchPosition, max: number): Refusal {
   return {
     code: 'limit_exceeded',
     message: `Too many tool calls: this is call ${index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
+    hint: 'The limit is limits.maxToolCallsPerBatch.',
     details: { limit: 'maxToolCallsPerBatch', max },
   };
 }
@@ -172,13 +174,13 @@ function judgeSaid(
     args: call.args,
     ...(parsed === call.args ? undefined : { parsedArgs: parsed }),
   });
-  const { code = 'policy_denied', reason } = answer;
+  const { code = 'policy_denied', reason, hint } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
-    const { message, details } = violation;
-    return refuse(call, { code: violation.code, message, details, effects }, settings);
+    const { message, hint: remedy, details } = violation;
+    return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
   }
-  if (refused) return refuse(call, { code, message: reason, effects }, settings);
+  if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
   const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
   const verdict = judgeWall(settings.commandGuard, declared, answer);
   return verdict instanceof Promise
@@ -195,8 +197,8 @@ interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'decla
 function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineSettings): JudgedCall {
   const { call, tool, parsed, declared, effects, requires } = permitted;
   if (verdict.kind === 'refuse') {
-    const { code, message, details } = verdict.error;
-    return refuse(call, { code, message, details, effects }, settings);
+    const { code, message, hint, details } = verdict.error;
+    return refuse(call, { code, message, hint, details, effects }, settings);
   }
   const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
   const { seen } = permitted.answer;
@@ -277,9 +279,10 @@ function refusalOf(
   error: unknown,
   tool: Tool,
   what: string,
-): { readonly code: ErrorCode; readonly message: string; readonly details?: unknown } {
+): Pick<Refusal, 'code' | 'message' | 'hint' | 'details'> {
   if (isToolError(error) && isErrorCode(error.code)) {
-    return { code: error.code, message: String(error.message), details: error.details };
+    const { code, message, hint, details } = error;
+    return { code, message: String(message), hint: typeof hint === 'string' ? hint : undefined, details };
   }
   return { code: 'execution_failed', message: `${tool.name} cannot ${what}: ${reasonOf(error)}` };
 }

@@ -11,8 +11,9 @@ export function modeAnswer(call: ToolCall, settings: EngineSettings): ResolvedCa
   if (mode === 'enabled') return undefined;
   const pending = mode === 'parse_only';
   const message = pending
-    ? `Tool calls are not executed here (mode parse_only): "${call.name}" is pending. Answer it by hand.`
-    : 'Tools are disabled (mode disabled): the call was not executed.';
-  const refused = refuse({ ...call, args: NO_ARGS }, { code: 'tools_disabled', message }, settings);
+    ? `Not executed: "${call.name}" is pending, and is answered by hand.`
+    : 'Tools are disabled: the call was not executed. Answer without tools.';
+  const hint = `The executor's mode is ${mode}: ${pending ? 'answer the call, or set the mode to enabled' : 'set it to enabled'}.`;
+  const refused = refuse({ ...call, args: NO_ARGS }, { code: 'tools_disabled', message, hint }, settings);
   return pending ? { ...refused, result: { ...refused.result, metadata: PENDING } } : refused;
 }

@@ -4,6 +4,7 @@ import type { PlacedEffect } from '../../effects/conflicts.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { settleArguments } from '../../schema/settle-arguments.js';
 import { cleanRefusal } from '../record/clean-refusal.js';
+import { reasonFor } from '../record/refuse-ready.js';
 import { notRun } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import { NO_ARGS, type ResolvedCall } from './judged-call.js';
@@ -12,20 +13,22 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** May hold what a model, a tool or a policy wrote: it is cleaned here. */
   readonly message: string;
+  /** For the developer or the person; cleaned here as well. */
+  readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly effects?: readonly PlacedEffect[];
 }
 
 /** Answers a call that will not run. */
 export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSettings): ResolvedCall {
-  const { code, details, effects = [] } = refusal;
+  const { code, message, hint, details, effects = [] } = refusal;
   const told = details === undefined ? undefined : recordable(details);
-  const result = cleanRefusal(notRun(call, code, refusal.message, told), settings);
+  const result = cleanRefusal(notRun(call, code, message, told, undefined, hint), settings);
   return {
     kind: 'resolved',
     call: { ...call, args: recordable(call.args) },
     result,
-    reason: result.error.message,
+    reason: reasonFor(result.error),
     effects,
   };
 }

@@ -134,7 +134,9 @@ describe('rules in an executor', () => {
     const rules = [{ decision: 'deny', command: 'rm *' } as const];
     const planned = await dispositionOf(runs('ls; rm x'), rules);
     expect(planned).toMatchObject({ disposition: 'pre_resolved', code: 'policy_denied' });
-    expect(planned.reason).toBe('Run rm x is denied: it matches "rm *" (deny command "rm *", rules[0]).');
+    expect(planned.reason).toBe(
+      'Run rm x is denied: it matches "rm *". The rule: deny command "rm *", rules[0].',
+    );
   });
 
   it('that ask are not lifted by a review, nor is a command that is not understood', async () => {

@@ -7,7 +7,7 @@ import type { Recovery } from '../recover/recovery.js';
 import { attaches } from '../run-options.js';
 import { attachToRecord } from './attach.js';
 import type { Recorder } from './recorder.js';
-import { refuseReady } from './refuse-ready.js';
+import { refuseReady, UNRECORDED } from './refuse-ready.js';
 
 interface Accepting {
   readonly scope: BatchScope;
@@ -98,6 +98,6 @@ export function refuseUnrecorded(
   const why = isToolError(error) ? error.message : String(error);
   settings.logger.error({ batch: id, why }, 'journal unavailable');
   return judged.map((call) =>
-    call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', `Nothing was run: ${why}`) : call,
+    call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', UNRECORDED, why) : call,
   );
 }

@@ -21,9 +21,10 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
   if (isFinal(value)) return value;
   const result = readResult(value);
   if (result === undefined) {
-    const message =
+    const message = `${ready.tool.name} gave no usable result.`;
+    const hint =
       'Middleware returned something that is no result. It must return what next() gave, or its like.';
-    return markFinal(failure(ready.call, 'invalid_tool_output', message, executed));
+    return markFinal(failure(ready.call, 'invalid_tool_output', message, executed, { hint }));
   }
   const { error, structured, outputRef } = result;
   const truncatable = own === undefined || !isUncut(own) || own.output !== result.output;

@@ -129,10 +129,11 @@ type Blocked = Extract<Acceptance, { readonly kind: 'waits' }>;
 function refuseWaiting(call: JudgedCall, { batchId }: Blocked): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =
-    `Nothing was run: batch "${batchId}" of this conversation was left half done, and waits for the person. Decide ` +
-    `with "toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with ` +
+    'Nothing was run: earlier calls of this conversation were left half done, and wait for the person to decide.';
+  const hint =
+    `Decide with "toolexec journal recover --resume ${batchId}" or "--discard ${batchId}", in a program with ` +
     'executor.decide().';
-  const refused = refuseReady(call, 'cancelled', message);
+  const refused = refuseReady(call, 'cancelled', message, hint);
   const result = { ...refused.result, metadata: { waits_for: batchId } };
   return { ...refused, result, recorded: true };
 }

@@ -50,7 +50,8 @@ export function finalize(
     ...(structured === undefined ? {} : { structured }),
     ...(outputRef === undefined ? {} : { outputRef }),
   };
-  const told = outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning);
+  const told =
+    outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning, outcome.truncatable);
   return outcome.truncatable ? told : markUncut(told);
 }
 
@@ -80,9 +81,14 @@ export function markUncut(result: ToolResult): ToolResult {
 
 const uncut = new WeakSet<ToolResult>();
 
-function fail(whole: ToolSuccess, error: OutcomeError, { cut, clean }: Cleaning): ToolFailure {
+function fail(
+  whole: ToolSuccess,
+  error: OutcomeError,
+  { cut, uncut: unlimited, clean }: Cleaning,
+  truncatable: boolean,
+): ToolFailure {
   const { code, hint, details, executed } = error;
-  const message = cleanMessage(error, cut);
+  const message = cleanMessage(error, truncatable ? cut : unlimited);
   return {
     ...whole,
     success: false,

@@ -10,7 +10,9 @@ import { isUncut } from './finalize.js';
  */
 export function takeCapacity(result: ToolResult, scope: BatchScope): ToolResult {
   if (scope.capacityBytes === Number.POSITIVE_INFINITY) return result;
-  const message = result.success ? undefined : fitText(result.error.message, scope, passesWhole(result));
+  const message = result.success
+    ? undefined
+    : fitText(result.error.message, scope, passesWhole(result) || isUncut(result));
   const output = fitText(result.output, scope, isUncut(result));
   if (!output.truncated && message?.truncated !== true) return result;
   const truncated = { output: output.text, truncated: true };

@@ -90,6 +90,7 @@ const DISABLED: PolicyAnswer = Object.freeze({
   disposition: 'pre_resolved',
   code: 'policy_disabled',
   reason: 'Tool execution disabled by policy',
+  hint: 'Set `enabled = true` in the policy.',
 });
 
 const OUTSIDE_SANDBOX: PolicyAnswer = Object.freeze({
@@ -104,7 +105,8 @@ function byDenylist({ basis, question: { name, aliases } }: Judgement): PolicyAn
   return {
     disposition: 'pre_resolved',
     code: 'denylisted',
-    reason: `${nameEntry(name, entry)} on the denylist.`,
+    reason: `${name} is refused by the policy, whatever its arguments. Do without it.`,
+    hint: `${nameEntry(name, entry)} on the denylist.`,
   };
 }
 
@@ -138,12 +140,21 @@ function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | un
       : matched === undefined
         ? ''
         : `: it matches ${JSON.stringify(matched)}`;
-  const said = `${capital(found.part.shown)} is ${decision === 'deny' ? 'denied' : 'asked about'}${by} (${rule.label}).`;
-  const text = rule.rule.reason === undefined ? said : `${said} ${rule.rule.reason}`;
-  const { place } = rule;
-  if (decision === 'deny')
-    return { disposition: 'pre_resolved', code: 'policy_denied', reason: text, rule: place };
-  return { disposition: 'requires_confirmation', reason: text, insists: true, rule: place };
+  const { place, label } = rule;
+  const own = rule.rule.reason === undefined ? '' : ` ${rule.rule.reason}`;
+  const shown = capital(found.part.shown);
+  if (decision === 'deny') {
+    const reason = `${shown} is denied${by === '' ? ' by a rule' : by}.${own}`;
+    return {
+      disposition: 'pre_resolved',
+      code: 'policy_denied',
+      reason,
+      hint: `The rule: ${label}.`,
+      rule: place,
+    };
+  }
+  const reason = `${shown} is asked about${by} (${label}).${own}`;
+  return { disposition: 'requires_confirmation', reason, insists: true, rule: place };
 }
 
 function matchedText({ part, ruling }: JudgedPart): string | undefined {
@@ -159,7 +170,8 @@ function byModeDeny(judgement: Judgement): PolicyAnswer | undefined {
   return {
     disposition: 'pre_resolved',
     code: 'policy_denied',
-    reason: `The policy mode "deny" runs only what a rule allows and tools on the allowlist, and ${question.name} is not on it.${about}`,
+    reason: `The policy runs only what it allows, and it does not allow ${question.name} here. Do without this call.`,
+    hint: `The policy mode "deny" runs only what a rule allows and tools on the allowlist, and ${question.name} is not on it.${about}`,
   };
 }
 

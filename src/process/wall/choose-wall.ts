@@ -32,7 +32,10 @@ export function wallRequired({
 }): ToolError {
   return new ToolError(
     'sandbox_violation',
-    `Cannot run a command: an OS sandbox is required, and none stands: ${reason}. ${remedy}`,
-    { details: { reason: 'SandboxUnavailable', why: reason } },
+    'Cannot run commands here: they need an OS sandbox, and there is none. Do without commands.',
+    {
+      hint: `No OS sandbox stands: ${reason}. ${remedy}`,
+      details: { reason: 'SandboxUnavailable', why: reason },
+    },
   );
 }

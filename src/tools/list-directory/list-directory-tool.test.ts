@@ -1,11 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { lutimesSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextLimits } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
 import type { JsonObject } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { createExecutor } from '../../executor/create-executor.js';
 import { accepts, callTool, failureOf } from '../fixtures/call-tool.js';
 import { type RealContext, realContext } from '../fixtures/real-context.js';
 import { type ListDirectoryArgs, listDirectoryTool } from './list-directory-tool.js';
@@ -268,9 +278,34 @@ describe('list_directory within its output budget', () => {
 
   test('refuses when not even the empty listing fits', async () => {
     expect((await within(111)).listing.entries).toEqual([]);
-    const error = await failureOf(() => within(110));
-    expect(error.code).toBe('execution_failed');
-    expect(error.message).toContain('output budget too small');
+    const { text, error, truncatable } = await callTool(
+      tool,
+      { path: '.' },
+      withTree(forty, { limits: { maxOutputBytes: 110 } }),
+    );
+    expect({ text, truncatable, code: error?.code }).toEqual({
+      text: '',
+      truncatable: false,
+      code: 'execution_failed',
+    });
+    expect(error?.message).toContain('output budget too small: 110 bytes cannot hold');
+  });
+
+  test('says so in a whole sentence, however little room there is', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'toolexec-list-'));
+    const executor = createExecutor({ root, output: { maxBytes: 60 } });
+    const said = 'list_directory failed: output budget too small: 60 bytes cannot hold even an empty listing';
+    expect(await executor.execute('list_directory', { path: '.' })).toMatchObject({
+      output: '',
+      truncated: false,
+      error: { code: 'execution_failed', message: said },
+    });
+    const [little] = await executor.run([{ id: 'a', name: 'list_directory', args: { path: '.' } }], {
+      availableCapacityBytes: 20,
+    });
+    expect(little?.error?.message).toBe(said.replace('60', '20'));
+    await executor.close();
+    rmSync(root, { recursive: true });
   });
 
   test('counts bytes, not characters, and the smaller of limit and capacity', async () => {

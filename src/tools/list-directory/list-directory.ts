@@ -1,6 +1,5 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ToolOutput } from '../../contract/tool.js';
-import { ToolError } from '../../errors/tool-error.js';
 import { canonicalPath } from '../files-read.js';
 import { outputLimit } from '../output-limit.js';
 import type { ListRequest } from './list-request.js';
@@ -12,10 +11,9 @@ export async function listDirectory(request: ListRequest, ctx: ToolContext): Pro
   const maxBytes = outputLimit(ctx);
   const listing = writeListing(request, walk, maxBytes);
   if (listing === undefined) {
-    throw new ToolError(
-      'execution_failed',
-      `output budget too small: ${maxBytes} bytes cannot hold even an empty listing of ${request.path}`,
-    );
+    // Not cut either: half of this sentence would not say what is wrong.
+    const message = `list_directory failed: output budget too small: ${maxBytes} bytes cannot hold even an empty listing`;
+    return { text: '', truncatable: false, error: { code: 'execution_failed', message } };
   }
   return {
     text: listing.text,
