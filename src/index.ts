@@ -25,6 +25,8 @@ export type {
   SkippedFile,
   UndoOptions,
   UndoReport,
+  WaitingBatch,
+  WaitingOptions,
 } from './contract/executor.js';
 export type {
   ChangeOptions,

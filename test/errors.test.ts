@@ -35,6 +35,8 @@ describe('the error catalogue', () => {
       'outcome_unknown',
       'journal_unavailable',
       'config_invalid',
+      'already_decided',
+      'unknown_batch',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { Approver, ShownFile } from './approval.js';
+import type { ApprovalRequest, Approver, ShownFile } from './approval.js';
 import type { ResultCache } from './cache.js';
 import type { ToolCall } from './call.js';
 import type { ToolEvent } from './event.js';
@@ -84,6 +84,22 @@ export interface RecoveredCall {
   readonly result?: ToolResult;
 }
 
+/** A batch whose approval was deferred, and what the person is asked about it. */
+export interface WaitingBatch {
+  /** For `approve` and `decide`, which also take any unique beginning of it, of 8 characters or more. */
+  readonly batchId: string;
+  readonly conversation: string;
+  /** When it was deferred: ISO 8601, UTC. */
+  readonly since: string;
+  /** One for each call that has no result yet, in call order. */
+  readonly requests: readonly ApprovalRequest[];
+}
+
+export interface WaitingOptions {
+  /** Only of this conversation. Left out: of all. */
+  readonly conversation?: string;
+}
+
 export interface UndoOptions {
   /** Whose call it is. Left out: the newest call with this id. */
   readonly conversation?: string;
@@ -164,13 +180,24 @@ export interface Executor {
    * its answers. Consent is bound to what was shown (`shown`). With no approver the batch goes on waiting; with
    * `approver: null` it runs as it was shown, and a call whose files have changed since is answered
    * `approval_unavailable` with `details.changed`, and the batch goes on waiting.
-   * @throws ToolError `bad_args` when it does not wait for approval (any more), and with `dryRun`.
+   * @param batchId also a beginning of it that no other batch has, of 8 characters or more.
+   * @throws ToolError `already_decided`; `unknown_batch` when no batch has this id, or several begin with it;
+   *   `bad_args` when it never waited for approval, and with `dryRun`.
    */
   approve(batchId: string, options?: ApproveOptions): Promise<BatchRun>;
   /**
+   * The batches of the journal that wait for approval, of this process and of others; the longest wait first. Their
+   * calls are planned again by the policy of now, and nothing is touched; a call that can no longer be planned (its
+   * tool is gone, the policy refuses it) is described from the record.
+   * @throws ToolError `journal_unavailable`, `config_invalid` for a wrong option.
+   */
+  waiting(options?: WaitingOptions): Promise<readonly WaitingBatch[]>;
+  /**
    * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
    * `discard` also gives up one that waits for approval: its calls are `cancelled`, `executed: no`.
-   * @throws ToolError `bad_args` when it does not wait (any more); to `resume` what waits for approval.
+   * @param batchId also a beginning of it that no other batch has, of 8 characters or more.
+   * @throws ToolError `already_decided`; `unknown_batch` when no batch has this id, or several begin with it;
+   *   `bad_args` when it never waited, and to `resume` what waits for approval.
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;
   /**

@@ -80,6 +80,8 @@ export interface BatchFilter {
   readonly conversation?: string;
   /** Only those that wait for the person. */
   readonly waiting?: boolean;
+  /** Only those whose id begins with this. A journal that does not know this filter gives others as well. */
+  readonly prefix?: string;
   /** At most so many; default: all. */
   readonly limit?: number;
   /** The id of a batch: only older ones. */

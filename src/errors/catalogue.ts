@@ -111,6 +111,15 @@ export const ERROR_CATALOGUE = {
     meaning: 'An option or a configuration value is not valid.',
     remedy: 'Correct the value that the message names.',
   },
+  already_decided: {
+    meaning: 'The batch does not wait any more: it was approved, resumed or discarded before.',
+    remedy: 'Nothing is left to decide; `toolexec journal show ID` says what came of it.',
+  },
+  unknown_batch: {
+    meaning: 'No batch has this id, or its beginning is shared by several.',
+    remedy:
+      'Give the id that `executor.waiting()` or a list shows, or at least 8 characters that only one batch begins with.',
+  },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

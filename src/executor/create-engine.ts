@@ -9,6 +9,8 @@ import type {
   RunOptions,
   UndoOptions,
   UndoReport,
+  WaitingBatch,
+  WaitingOptions,
 } from '../contract/executor.js';
 import type { DecisionKind, Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
@@ -17,6 +19,7 @@ import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
+import { listWaiting } from './approve/list-waiting.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -186,6 +189,11 @@ class CallEngine implements Engine {
     this.#requireOpen('recover');
     watchStrayErrors(this.#settings.onStrayError);
     return this.#recovery.run();
+  }
+
+  async waiting(options: WaitingOptions = {}): Promise<readonly WaitingBatch[]> {
+    this.#requireOpen('list what waits');
+    return listWaiting(options, this.#settings);
   }
 
   async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {

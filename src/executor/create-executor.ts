@@ -126,12 +126,29 @@ function outputsBeside(journal: ExecutorOptions['journal']): Settled['outputs'] 
   return typeof journal === 'string' ? { directory: `${resolve(journal)}-outputs` } : {};
 }
 
-/** Time-ordered and unique: when this executor was made, a random part, and a number for each id that it hands out. */
+/**
+ * Time-ordered and unique. The millisecond comes first, then which id of it this is: what tells the ids of one process
+ * apart stands at their beginning. What tells processes apart stands at the end.
+ */
 function createIds(clock: Clock): () => string {
-  const prefix = `${clock.now().toString(36).padStart(9, '0')}-${randomUUID()}`;
+  const random = randomUUID().replaceAll('-', '').slice(0, 16);
+  let ms = 0;
   let count = 0;
-  return () => `${prefix}-${++count}`;
+  return () => {
+    const now = Math.floor(clock.now()) || 0;
+    if (now > ms) {
+      ms = now;
+      count = 0;
+    } else if (++count === IDS_PER_MS) {
+      // So many in one millisecond, or a clock that stands: the next one is as good.
+      ms++;
+      count = 0;
+    }
+    return `${ms.toString(36).padStart(9, '0')}${count.toString(36).padStart(2, '0')}-${random}`;
+  };
 }
+
+const IDS_PER_MS = 36 ** 2;
 
 const nothing = (): void => {};
 const SILENT: Settled['logger'] = { debug: nothing, info: nothing, warn: nothing, error: nothing };

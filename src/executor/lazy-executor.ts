@@ -9,6 +9,8 @@ import type {
   RunOptions,
   UndoOptions,
   UndoReport,
+  WaitingBatch,
+  WaitingOptions,
 } from '../contract/executor.js';
 import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
@@ -102,6 +104,10 @@ export class LazyExecutor implements Executor {
 
   async recover(): Promise<readonly RecoveredBatch[]> {
     return this.#use((engine) => engine.recover());
+  }
+
+  async waiting(options?: WaitingOptions): Promise<readonly WaitingBatch[]> {
+    return this.#use((engine) => engine.waiting(options));
   }
 
   async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {

@@ -75,7 +75,7 @@ interface SentMessage {
 /** @param batches in order of acceptance */
 export function filterBatches(
   batches: readonly MemoryBatch[],
-  { conversation, waiting, before, limit }: BatchFilter,
+  { conversation, waiting, prefix, before, limit }: BatchFilter,
 ): readonly BatchRecord[] {
   const end = before === undefined ? batches.length : batches.findIndex(({ entry }) => entry.id === before);
   return batches
@@ -83,7 +83,8 @@ export function filterBatches(
     .filter(
       ({ entry, decision }) =>
         (conversation === undefined || entry.conversation === conversation) &&
-        (waiting !== true || decision === 'wait'),
+        (waiting !== true || decision === 'wait') &&
+        (prefix === undefined || entry.id.startsWith(prefix)),
     )
     .reverse()
     .slice(0, limit)

@@ -19,7 +19,7 @@ const BATCHES = `
   FROM batches b LEFT JOIN workers w ON w.number = b.worker LEFT JOIN decided d ON d.batch = b.number`;
 
 export function readBatches(database: JournalDatabase, filter: BatchFilter = {}): readonly BatchRecord[] {
-  const { conversation, waiting, before, limit } = filter;
+  const { conversation, waiting, prefix, before, limit } = filter;
   const conditions: string[] = [];
   const values: SqliteValue[] = [];
   if (conversation !== undefined) {
@@ -27,13 +27,19 @@ export function readBatches(database: JournalDatabase, filter: BatchFilter = {})
     values.push(toStoredText(conversation));
   }
   if (waiting === true) conditions.push("b.number IN (SELECT batch FROM decided WHERE kind = 'wait')");
+  if (prefix !== undefined) {
+    // A range, so that the index over ids finds them.
+    const first = toStoredText(prefix);
+    conditions.push('b.id >= ? AND b.id < ?');
+    values.push(first, `${first}\u{10FFFF}`);
+  }
   if (before !== undefined) {
     conditions.push('b.number < (SELECT number FROM batches WHERE id = ?)');
     values.push(toStoredText(before));
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const rows = database
-    .prepared(`${BATCHES}${where} ORDER BY b.number DESC LIMIT ?`)
+    .prepared(`${BATCHES}${where} ORDER BY ${prefix === undefined ? '' : '+'}b.number DESC LIMIT ?`)
     .all(...values, limit ?? -1);
   return rows.map((row) => toBatch(database, row));
 }

@@ -350,8 +350,9 @@ describe('a batch that is left half done', () => {
     const { executor, runs, journal } = await halfDone();
     const [refused] = await executor.run([NEW], { conversation: 'c' });
     expect(refused?.error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
-    expect(refused?.error?.message).toMatch(/b1.*left half done.*--resume b1.*--discard b1/);
-    expect(refused?.error?.message).not.toContain('approve');
+    expect(refused?.error?.message).toMatch(/left half done.*wait for the person/);
+    expect(refused?.error?.hint).toMatch(/--resume b1.*--discard b1/);
+    expect(refused?.error?.hint).not.toContain('approve');
     const store = openJournal(journal);
     expect(await store.find('c', 'new')).toBeUndefined();
     await store.close();
@@ -379,7 +380,7 @@ describe('a batch that is left half done', () => {
       'ok',
     ]);
     expect(runs).toHaveLength(1);
-    await expect(executor.decide('b1', 'discard')).rejects.toThrow(/does not wait/);
+    await expect(executor.decide('b1', 'discard')).rejects.toMatchObject({ code: 'already_decided' });
     expect(await executor.recover()).toEqual([]);
   });
 

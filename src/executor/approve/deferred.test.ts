@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import type { Clock } from '../../contract/clock.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
 import { WAITING_ANSWER } from '../../contract/waiting-answer.js';
 import { openJournal } from '../../journal/open-journal.js';
+import { systemClock } from '../../platform/clock.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';
@@ -51,6 +53,8 @@ const CALLS = [
   { id: 'd', name: 'pay', args: { to: 'dan' } },
 ];
 const DEFER: RunOptions = { conversation: 'c1', defer: true };
+/** All of it happens in one millisecond. */
+const standing: Clock = { ...systemClock, now: () => Date.UTC(2026, 0, 1) };
 const approveAll = () => ({ kind: 'approve_all', by: 'ada@example.org' }) as const;
 
 async function deferred(): Promise<string> {
@@ -128,7 +132,7 @@ describe('executor.decide() about a batch that is put off', () => {
     expect((await approved.results).map(({ error }) => error?.code)).toEqual(answers);
     expect(paid()).toEqual(['b nobody']);
     expect((await journal.batch(id)).map(({ result }) => result?.error?.code)).toEqual(answers);
-    await expect(other.decide(id, 'discard')).rejects.toMatchObject({ code: 'bad_args' });
+    await expect(other.decide(id, 'discard')).rejects.toMatchObject({ code: 'already_decided' });
   });
 });
 
@@ -249,18 +253,56 @@ describe('executor.approve()', () => {
     expect(paid()).toEqual(['b nobody']);
   });
 
-  it.each([['no-such-batch'], ['decided']])('refuses what does not wait for approval: %s', async (which) => {
-    await using later = executor();
-    let id = which;
-    if (which === 'decided') {
-      id = await deferred();
-      await (await later.approve(id, { approver: approveAll })).results;
+  it('tells apart what was decided, what there is not, and what never waited', async () => {
+    await using later = executor({ approver: approveAll });
+    const decided = await deferred();
+    await (await later.approve(decided)).results;
+    const ran = later.start([{ id: 'b', name: 'pay', args: { to: 'nobody' } }], { conversation: 'c2' });
+    await ran.results;
+    const cases = [
+      [decided, 'already_decided'],
+      ['no-such-batch', 'unknown_batch'],
+      ['', 'unknown_batch'],
+      [ran.id, 'bad_args'],
+    ];
+    for (const [id = '', code] of cases) {
+      await expect(later.approve(id), id).rejects.toMatchObject({ code });
+      await expect(later.decide(id, 'resume'), id).rejects.toMatchObject({ code });
+      await expect(later.decide(id, 'discard'), id).rejects.toMatchObject({ code });
     }
-    await expect(later.approve(id, { approver: approveAll })).rejects.toMatchObject({
-      code: 'bad_args',
-      message: `Cannot approve batch "${id}": it does not wait for approval.`,
+    await expect(later.approve(decided)).rejects.toMatchObject({
+      message: expect.stringMatching(/^Cannot approve batch ".+": it was decided already, on 20.+Z\.$/),
+      details: { batchId: decided, decision: 'resume', at: expect.stringMatching(/Z$/) },
     });
-    await expect(later.decide(id, 'resume')).rejects.toMatchObject({ code: 'bad_args' });
+    expect(paid()).toHaveLength(4);
+  });
+
+  it('takes a unique beginning of an id, and refuses one that is too short or shared', async () => {
+    await using waits = executor({ clock: standing });
+    const defer = async (conversation: string): Promise<string> => {
+      const run = waits.start([{ id: 'a', name: 'pay', args: { to: 'ada' } }], { conversation, defer: true });
+      await run.results;
+      return run.id;
+    };
+    const [first, second] = [await defer('c1'), await defer('c2')];
+    expect(first).not.toBe(second);
+    const shared = first.slice(0, 9);
+    await expect(waits.approve(shared)).rejects.toMatchObject({
+      code: 'unknown_batch',
+      message: `Cannot approve batch "${shared}": several batches begin with it: ${second}, ${first}. Give more of the id.`,
+      details: { given: shared, batches: [second, first] },
+    });
+    await expect(waits.decide(shared, 'discard')).rejects.toMatchObject({ code: 'unknown_batch' });
+    await expect(waits.approve(first.slice(0, 7))).rejects.toMatchObject({ code: 'unknown_batch' });
+    expect(paid()).toEqual([]);
+    await (await waits.approve(first.slice(0, 11), { approver: approveAll })).results;
+    expect(paid()).toEqual(['a ada']);
+    // What was decided shares the beginning still: nothing is taken for meant.
+    await expect(waits.decide(shared, 'discard')).rejects.toMatchObject({ code: 'unknown_batch' });
+    await waits.decide(second.slice(0, 11), 'discard');
+    await expect(waits.decide(second.slice(0, 11), 'discard')).rejects.toMatchObject({
+      code: 'already_decided',
+    });
   });
 
   it('is not settled as left behind while the process lives that has approved it', async () => {

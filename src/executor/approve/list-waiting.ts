@@ -1,0 +1,89 @@
+import { isFilledText, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import type { ApprovalRequest } from '../../contract/approval.js';
+import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import { describeEffects } from '../../effects/describe-effects.js';
+import { riskOfEffects } from '../../effects/traits.js';
+import { summarizeText } from '../../output/summarize-text.js';
+import { judgeCall } from '../plan/judge-call.js';
+import { reasonOf } from '../record/reason-of.js';
+import type { EngineSettings } from '../settings.js';
+import { toRequest } from './ask-approval.js';
+import { takePicture } from './shown-files.js';
+
+const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | undefined }> = {
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
+};
+
+/**
+ * The batches that wait for approval, whichever process deferred them, with what the person is asked about each; the
+ * longest wait first. Touches nothing: calls are planned again, and no observer of decisions is told.
+ * @throws ToolError `config_invalid` for a wrong option, `journal_unavailable`.
+ */
+export async function listWaiting(
+  options: WaitingOptions,
+  settings: EngineSettings,
+): Promise<readonly WaitingBatch[]> {
+  const { conversation } = settleOptions('options', options, RULES);
+  const { journal } = settings;
+  if (journal === null) return [];
+  // What waits is shown in every mode: it was deferred by an executor that runs calls.
+  const planning: EngineSettings = { ...settings, mode: 'enabled', onDecision: undefined };
+  const waiting = await journal.batches({
+    waiting: true,
+    ...(conversation === undefined ? {} : { conversation }),
+  });
+  const found: WaitingBatch[] = [];
+  for (const { id, conversation: name } of waiting.toReversed()) {
+    const decisions = await journal.decisions(id);
+    const last = decisions.at(-1);
+    // An approval that came to nothing goes on with the wait that there was.
+    const first = decisions.find(({ kind, data }) => kind === 'wait' && data.why === 'approval');
+    // Since it was listed it may have been decided; what a crash left half done is recover()'s.
+    if (last?.kind !== 'wait' || last.data.why !== 'approval') continue;
+    const requests: ApprovalRequest[] = [];
+    for (const record of await askedCalls(journal, id)) requests.push(await requestOf(record, planning));
+    if (requests.length === 0) continue;
+    found.push({
+      batchId: id,
+      conversation: name,
+      since: new Date(first?.at ?? last.at).toISOString(),
+      requests,
+    });
+  }
+  return found;
+}
+
+/** The calls that the person is asked about; where only a review wanted that, all that are open. */
+async function askedCalls(journal: Journal, batchId: string): Promise<readonly CallRecord[]> {
+  const calls = await journal.batch(batchId);
+  const open = calls.filter((call) => call.batchId === batchId && call.result === undefined);
+  const asked = open.filter(({ disposition }) => disposition === 'requires_confirmation');
+  return asked.length > 0 ? asked : open;
+}
+
+async function requestOf(record: CallRecord, settings: EngineSettings): Promise<ApprovalRequest> {
+  const { callId: id, toolName: name, args } = record;
+  try {
+    const judged = await judgeCall({ id, name, args }, { index: 0, duplicate: false }, settings);
+    if (judged.kind === 'resolved') return fromRecord(record, judged.reason);
+    return toRequest({ ready: judged, picture: await takePicture(judged, settings) });
+  } catch (error) {
+    return fromRecord(record, reasonOf(error));
+  }
+}
+
+/** For a call that would not run now: its tool is gone, its arguments or the policy have changed. */
+function fromRecord(record: CallRecord, refusal: string): ApprovalRequest {
+  const { callId, toolName, args, effects, reason } = record;
+  return {
+    callId,
+    toolName,
+    summary: summarizeText(describeEffects(toolName, effects)),
+    risk: riskOfEffects(effects),
+    args,
+    effects,
+    shown: [],
+    reason: `${reason.replace(/[.]+$/, '')}. It would be refused now: ${refusal}`,
+  };
+}
