@@ -11,6 +11,7 @@ import { definePolicy } from './define/define-policy.js';
 import { defineRepair } from './define/define-repair.js';
 import { defineRun } from './define/define-run.js';
 import { defineTools } from './define/define-tools.js';
+import { defineWaiting } from './define/define-waiting.js';
 import { separateArguments } from './define/separate-arguments.js';
 import type { ExitCode } from './exit-code.js';
 import type { Surroundings } from './surroundings.js';
@@ -26,6 +27,7 @@ const COMMANDS: readonly DefineCommand[] = [
   definePolicy,
   defineRepair,
   defineJournal,
+  defineWaiting,
   defineApprove,
   defineDoctor,
   defineCompletions,

@@ -6,9 +6,12 @@ import { toSafeJson } from './show/to-safe-json.js';
 import type { Surroundings } from './surroundings.js';
 import { UsageError } from './usage-error.js';
 
+/** What the person can do something about by typing it differently. */
+const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const;
+
 /** The one line that is left of an error; the stack only for who asks for it (TOOLEXEC_DEBUG=1). */
 export function reportError(error: unknown, { stdio, env }: Omit<Surroundings, 'exitNow'>): ExitCode {
-  const isMendable = error instanceof UsageError || isToolError(error, 'config_invalid');
+  const isMendable = error instanceof UsageError || MENDABLE.some((code) => isToolError(error, code));
   const told = error instanceof Error ? error.message : String(error);
   const message = isMendable
     ? told

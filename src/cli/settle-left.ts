@@ -62,7 +62,7 @@ async function decideUnlessDecided(
   try {
     await executor.decide(batchId, decision);
   } catch (error) {
-    if (!isToolError(error, 'bad_args')) throw error;
+    if (!isToolError(error, 'already_decided')) throw error;
   }
 }
 

@@ -25,9 +25,13 @@ afterEach(() => command.remove());
 const there = (name: string): boolean => existsSync(join(command.root, name));
 
 async function putOff(): Promise<string> {
-  const { code, stdout } = await command.run(['run', response, '--defer', '--conversation', 'thread-7']);
+  const { code, stdout, stderr } = await command.run([
+    ...['run', response, '--defer', '--conversation', 'thread-7'],
+  ]);
+  // What a person does about it is told to people.
+  expect(stdout).not.toContain('toolexec');
   expect(code).toBe(4);
-  const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(stdout) ?? [];
+  const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(stderr) ?? [];
   expect(id).not.toBe('');
   return id;
 }
@@ -80,7 +84,7 @@ describe('toolexec run --defer', () => {
       const never = { state: 'done', result: { error: { code: 'cancelled', details: { executed: 'no' } } } };
       expect(JSON.parse(stdout)).toMatchObject([{ batchId: id, waits: false, calls: [never, never] }]);
       const late = await command.run(['approve', id, '--yes']);
-      expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('What waits: none')]);
+      expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('it was decided already')]);
       const again = await command.run(['run', response, '--conversation', 'thread-7', '--yes']);
       expect([again.code, there('one.txt'), there('two.txt')]).toEqual([1, false, false]);
       expect(again.stdout).toContain('Discarded by the user. It was not run.');
@@ -107,8 +111,11 @@ describe('toolexec approve', () => {
     expect([more.code, JSON.parse(more.stdout).content[0].is_error]).toEqual([1, undefined]);
     const again = await command.run(['approve', id, '--yes']);
     expect([again.code, again.stdout]).toEqual([2, '']);
-    expect(again.stderr).toMatch(
-      /^toolexec: Cannot approve ".+": nothing of that name waits\. What waits: none\.\n$/,
+    expect(again.stderr).toMatch(/^toolexec: Cannot approve batch ".+": it was decided already, on .+Z\.\n$/);
+    const unknown = await command.run(['approve', 'nothing-like-it', '--yes']);
+    expect([unknown.code, unknown.stdout]).toEqual([2, '']);
+    expect(unknown.stderr).toMatch(
+      /"nothing-like-it": the journal has no such batch.* What waits: none\.\n$/,
     );
   });
 
@@ -153,7 +160,7 @@ describe('toolexec approve', () => {
     const id = await putOff();
     const { code, stdout } = await command.run(['approve', id]);
     expect(code).toBe(4);
-    expect(stdout).toContain('its batch waits for approval');
+    expect(stdout).toContain("waits for the person's approval");
     expect((await command.run(['approve', id, '--yes'])).code).toBe(1);
     expect(there('one.txt')).toBe(true);
   });
@@ -204,3 +211,70 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
 function listed(stdout: string): readonly unknown[] {
   return [JSON.parse(stdout)].flat();
 }
+
+describe('toolexec waiting', () => {
+  it('lists what waits with its risk and summary, and takes the id that it shows', async () => {
+    const id = await putOff();
+    const { code, stdout, stderr } = await command.run(['waiting']);
+    expect(code).toBe(0);
+    const [, short = ''] = /^([0-9a-z]{8,}) {2}conversation thread-7 {2}since \d{4}-.+Z$/m.exec(stdout) ?? [];
+    expect(id.startsWith(short) && short.length < id.length).toBe(true);
+    expect(stdout).toMatch(/1\. write_file \(one\) medium risk\n.*one\.txt/);
+    expect(stdout).toContain('2. write_file (two)');
+    expect(stderr).toContain('toolexec approve ID');
+    expect((await command.run(['journal', 'list'])).stdout).toContain(` ${short} `);
+    expect((await command.run(['journal', 'show', short])).stdout).toContain(`batch ${id}`);
+    const approved = await command.run(['approve', short, '--approve', 'two', '--format', 'native']);
+    expect([approved.code, there('one.txt'), there('two.txt')]).toEqual([1, false, true]);
+    expect(await command.run(['waiting'])).toMatchObject({
+      code: 0,
+      stdout: 'Nothing waits for approval.\n',
+    });
+  });
+
+  it('gives the whole requests as JSON, of one conversation where that is named', async () => {
+    const id = await putOff();
+    const whole = JSON.parse((await command.run(['waiting', '--json'])).stdout);
+    expect(whole).toMatchObject([
+      {
+        batchId: id,
+        conversation: 'thread-7',
+        since: expect.stringMatching(/^\d{4}-.+Z$/),
+        requests: [
+          {
+            callId: 'one',
+            toolName: 'write_file',
+            risk: 'medium',
+            args: { path: 'one.txt' },
+            effects: [{ kind: 'write' }],
+          },
+          { callId: 'two' },
+        ],
+      },
+    ]);
+    const other = await command.run(['waiting', '--json', '--conversation', 'other']);
+    expect([other.code, other.stdout]).toEqual([0, '[]\n']);
+    expect(there('one.txt')).toBe(false);
+  });
+
+  it('says that there is no journal, and makes none', async () => {
+    const { code, stdout, stderr } = await command.run(['waiting']);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      'Nothing waits for approval.\n',
+      expect.stringContaining('there is no journal'),
+    ]);
+    expect(existsSync(command.state)).toBe(false);
+  });
+
+  it('names the batches that a beginning may mean, and gives one up by it', async () => {
+    const id = await putOff();
+    const short = id.slice(0, 8);
+    const discarded = await command.run(['journal', 'recover', '--discard', id.slice(0, 11), '--json']);
+    expect(JSON.parse(discarded.stdout)).toMatchObject([
+      { batchId: id, conversation: 'thread-7', waits: false },
+    ]);
+    const late = await command.run(['journal', 'recover', '--discard', short]);
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('it was decided already')]);
+  });
+});

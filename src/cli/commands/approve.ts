@@ -1,5 +1,6 @@
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { writeResults } from '../../protocols/write-results.js';
@@ -7,6 +8,7 @@ import { chooseApprover } from '../approve/choose-approver.js';
 import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';
 import type { ApproveOptions } from '../define/define-approve.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { findNamedBatch } from '../find-batch.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { requireKnownIds } from '../require-known-ids.js';
 import { watchBatch } from '../run-batch.js';
@@ -66,18 +68,15 @@ export async function approveBatch(
   }
 }
 
-/** By the batch's id, or by a conversation in which just one waits for approval. */
+/** @throws ToolError `already_decided`, `bad_args` for one that does not wait for approval. */
 async function findDeferred(
   named: string,
   journal: Journal,
 ): Promise<{ readonly id: string; readonly origin: BatchOrigin }> {
   const waiting = await journal.batches({ waiting: true });
-  const found = waiting.filter(({ id, conversation }) => id === named || conversation === named);
-  const [batch] = found;
-  if (batch !== undefined && found.length === 1) return { id: batch.id, origin: readOrigin(batch.origin) };
-  const ids = waiting.map(({ id }) => id).join(', ') || 'none';
-  const why = batch === undefined ? 'nothing of that name waits' : 'several batches of it wait';
-  throw new UsageError(`Cannot approve "${named}": ${why}. What waits: ${ids}.`);
+  const id = await findNamedBatch(named, 'approve', journal, waiting);
+  await requireDeferred(journal, id);
+  return { id, origin: readOrigin(waiting.find((batch) => batch.id === id)?.origin) };
 }
 
 /** Elsewhere the same calls would touch other files. */

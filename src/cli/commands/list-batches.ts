@@ -8,6 +8,7 @@ import { cut } from '../show/describe-call.js';
 import { inColumns } from '../show/in-columns.js';
 import { createPalette } from '../show/palette.js';
 import { outcomeOf, type RecordedOutcome } from '../show/recorded-outcome.js';
+import { shortIds } from '../show/short-ids.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
 
@@ -37,6 +38,8 @@ export async function listBatches(
 }
 
 interface BatchRow {
+  /** What tells it apart from all others. */
+  readonly shortId: string;
   readonly batch: BatchRecord;
   readonly calls: readonly CallRecord[];
 }
@@ -48,7 +51,10 @@ function readRows(path: string, conversation: string | undefined, limit: number 
       ...(conversation === undefined ? {} : { conversation }),
       ...(limit === undefined ? {} : { limit }),
     };
-    return archive.batches(filter).map((batch) => ({ batch, calls: archive.calls(batch.id) }));
+    const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
+    return archive
+      .batches(filter)
+      .map((batch) => ({ batch, calls: archive.calls(batch.id), shortId: short(batch.id) }));
   } finally {
     archive.close();
   }
@@ -56,12 +62,12 @@ function readRows(path: string, conversation: string | undefined, limit: number 
 
 const HEAD = ['WHEN', 'BATCH', 'CONVERSATION', 'CALLS', 'OUTCOME'];
 
-function toCells({ batch, calls }: BatchRow): readonly string[] {
+function toCells({ batch, calls, shortId }: BatchRow): readonly string[] {
   const counts = Object.entries(countOutcomes(calls)).map(([outcome, count]) => `${count} ${outcome}`);
   const waits = batch.decision === 'wait' ? ['waits for you'] : [];
   return [
     new Date(batch.at).toISOString(),
-    cut(sanitize(batch.id, 'inline'), 40),
+    shortId,
     cut(sanitize(batch.conversation, 'inline'), 40),
     String(batch.size),
     [...counts, ...waits].join(', '),

@@ -4,6 +4,7 @@ import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import type { RecoverOptions } from '../define/define-journal.js';
 import type { ExitCode } from '../exit-code.js';
+import { findNamedBatch } from '../find-batch.js';
 import { describeMissing, isRecorded, requireRecorded } from '../recorded-journal.js';
 import { settleRun } from '../settle-run.js';
 import { describeLeft } from '../show/describe-left.js';
@@ -27,10 +28,12 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
   await using executor = createExecutor(settled);
   let batches = await recover(executor);
   if (named !== undefined) {
-    const found = findWaiting(named, decision, batches);
-    await decide(executor, found.batchId, decision);
-    const decided = await readDecided(found, settled.journal);
-    batches = batches.map((batch) => (batch === found ? decided : batch));
+    const id = await findId(named, decision, batches, settled.journal);
+    const found = batches.find(({ batchId, waits }) => waits && batchId === id);
+    if (found !== undefined) requireDecision(found, decision);
+    await decide(executor, id, decision);
+    const decided = await readDecided(id, settled.journal);
+    batches = [...batches.filter((batch) => batch !== found), decided];
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
   else stdio.stdout.write(describe(batches));
@@ -63,38 +66,43 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
 }
 
 /** What was given up is answered only now. */
-async function readDecided({ batchId, conversation }: RecoveredBatch, path: string): Promise<RecoveredBatch> {
+async function readDecided(batchId: string, path: string): Promise<RecoveredBatch> {
   const journal = openJournal(path);
   try {
-    const calls = (await journal.batch(batchId)).map(({ callId, toolName, state, result }) => ({
+    const recorded = await journal.batch(batchId);
+    const calls = recorded.map(({ callId, toolName, state, result }) => ({
       callId,
       toolName,
       state,
       ...(result === undefined ? {} : { result }),
     }));
-    return { batchId, conversation, waits: false, calls };
+    const own = recorded.find((call) => call.batchId === batchId);
+    return { batchId, conversation: own?.conversation ?? '', waits: false, calls };
   } finally {
     await journal.close();
   }
 }
 
-/** By the batch's id, or by a conversation in which just one waits. */
-function findWaiting(
+/** @throws UsageError for a name of nothing, or of several. */
+async function findId(
   named: string,
   decision: 'resume' | 'discard',
   batches: readonly RecoveredBatch[],
-): RecoveredBatch {
+  path: string,
+): Promise<string> {
   const waiting = batches.filter(({ waits }) => waits);
-  const [found, ...others] = waiting.filter(
-    ({ batchId, conversation }) => batchId === named || conversation === named,
-  );
-  if (found === undefined || others.length > 0) {
-    const ids = waiting.map(({ batchId }) => batchId).join(', ') || 'none';
-    const why = found === undefined ? 'nothing of that name waits' : 'several batches of it wait';
-    throw new UsageError(`Cannot decide about "${named}": ${why}. What waits: ${ids}.`);
+  const journal = openJournal(path);
+  try {
+    const ids = waiting.map(({ batchId: id, conversation }) => ({ id, conversation }));
+    return await findNamedBatch(named, decision, journal, ids);
+  } finally {
+    await journal.close();
   }
-  if (decision === 'discard' || found.waitsFor === 'recovery') return found;
-  const id = found.batchId;
+}
+
+/** @throws UsageError: what waits for approval cannot be resumed. */
+function requireDecision({ batchId: id, waitsFor }: RecoveredBatch, decision: 'resume' | 'discard'): void {
+  if (decision === 'discard' || waitsFor === 'recovery') return;
   throw new UsageError(
     `Batch ${id} waits for approval, and has not begun: toolexec approve ${id}, or --discard it.`,
   );

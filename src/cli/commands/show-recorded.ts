@@ -42,21 +42,34 @@ export async function showRecorded(
   return 0;
 }
 
-/** By batch, by conversation, by call: the first that there is. */
+/** By batch, by conversation, by call, by the beginning of a batch's id: the first that there is. */
 function find(path: string, id: string): readonly RecordedBatch[] {
   const archive = openArchive(path);
   try {
     const batch = archive.batch(id);
     const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];
     if (whole.length > 0) return whole.map((each) => readWhole(archive, each));
-    return archive
-      .batchesOfCall(id)
+    const ofCall = archive.batchesOfCall(id);
+    if (ofCall.length === 0) return beginningWith(archive, id).map((each) => readWhole(archive, each));
+    return ofCall
       .flatMap((name) => archive.batch(name) ?? [])
       .map((each) => readWhole(archive, each))
       .map((each) => ({ ...each, calls: each.calls.filter(({ callId }) => callId === id) }));
   } finally {
     archive.close();
   }
+}
+
+/** @throws UsageError where several batches begin so. */
+function beginningWith(archive: JournalArchive, prefix: string): readonly BatchRecord[] {
+  if (prefix.length < 8) return [];
+  const found = archive.batches({ prefix, limit: 6 });
+  if (found.length < 2) return found;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  const more = found.length > ids.length ? ', and more' : '';
+  throw new UsageError(
+    `Cannot show "${prefix}": several batches begin with it: ${ids.join(', ')}${more}. Give more of the id.`,
+  );
 }
 
 function readWhole(archive: JournalArchive, batch: BatchRecord): RecordedBatch {

@@ -20,7 +20,7 @@ export const defineApprove: DefineCommand = (program, surroundings, finish) => {
         'now; what is approved runs, and the results of the whole batch are written as run would have. Without a ' +
         'decision it goes on waiting.',
     )
-    .argument('<id>', 'the batch, or its conversation')
+    .argument('<id>', 'the batch, 8 characters or more of its id, or its conversation')
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal of run')

@@ -38,7 +38,7 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     });
   addChoice(journal.command('show'))
     .summary('a batch, a call or a conversation: calls, effects, approvals, notes and results')
-    .argument('<id>', 'the id of a batch, of a call or of a conversation')
+    .argument('<id>', 'the id of a batch, of a call or of a conversation, or 8 characters or more of a batch')
     .option('--json', 'as JSON, nothing shortened')
     .addHelpText('before', 'Examples:\n  toolexec journal show toolu_01\n  toolexec journal show c1 --json\n')
     .action(async (id: string, options: JournalQueryOptions) => {

@@ -44,14 +44,15 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal')
     .addOption(
-      new Option('--resume <id>', 'a batch, or its conversation: go on with what is known').conflicts(
-        'discard',
-      ),
+      new Option(
+        '--resume <id>',
+        'a batch (8 characters of its id are enough), or its conversation: go on with what is known',
+      ).conflicts('discard'),
     )
     .addOption(
       new Option(
         '--discard <id>',
-        'a batch, or its conversation: all of it counts as failed; what waits for approval is not run',
+        'a batch (8 characters of its id are enough), or its conversation: all of it counts as failed; what waits for approval is not run',
       ),
     )
     .option('--json', 'as JSON')

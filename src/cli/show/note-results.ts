@@ -11,6 +11,7 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
       `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run anew.`,
     );
   }
+  for (const hint of hintsOf(results)) display.note(hint);
   const unapproved = results.filter(({ error }) => error?.code === 'approval_unavailable');
   const waiting = new Set(unapproved.flatMap(({ metadata }) => metadata.waits_for ?? []));
   for (const batch of waiting)
@@ -23,4 +24,12 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
         'what has its answer by now is not repeated.',
     );
   }
+}
+
+/** What the person can do about failures, each once; about what waits and needs approval the notes below say it. */
+function hintsOf(results: readonly ToolResult[]): ReadonlySet<string> {
+  const failed = results.filter(
+    ({ error, metadata }) => error?.hint !== undefined && metadata.waits_for === undefined,
+  );
+  return new Set(failed.map(({ toolName, error }) => `${toolName}: ${error?.hint ?? ''}`));
 }
