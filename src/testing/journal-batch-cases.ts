@@ -68,6 +68,22 @@ export const BATCH_CASES: readonly JournalCase[] = [
     },
   },
   {
+    title: 'finds batches by the beginning of their id, newest first, and no others',
+    run: async (journal) => {
+      for (const name of ['batch-1', 'batch-10', 'batch-2', 'Batch-1', 'bat%h-1'])
+        await journal.accept(batchEntry(name, [callEntry('x')], { conversation: name }));
+      const beginning = async (prefix: string, limit?: number): Promise<readonly string[]> => {
+        const filter = limit === undefined ? { prefix } : { prefix, limit };
+        return (await journal.batches(filter)).map(({ id }) => id);
+      };
+      assertEqual(await beginning('batch-'), ['batch-2', 'batch-10', 'batch-1'], 'several');
+      assertEqual(await beginning('batch-', 2), ['batch-2', 'batch-10'], 'at most two');
+      assertEqual(await beginning('batch-1'), ['batch-10', 'batch-1'], 'an id that another begins with');
+      assertEqual(await beginning('bat%'), ['bat%h-1'], 'no wildcard');
+      assertEqual(await beginning('other'), [], 'none');
+    },
+  },
+  {
     title: 'finds what waits in one conversation',
     run: async (journal) => {
       for (const name of ['one', 'two', 'three']) {
