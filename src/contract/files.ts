@@ -53,7 +53,24 @@ export interface FileIntent {
   readonly changes: readonly IntendedChange[];
   /** Directories that were made for it, canonical, outermost first; left out where there are none. */
   readonly made?: readonly string[];
+  /** Empty directories that it removes; left out where there are none. */
+  readonly removed?: readonly DirectoryMode[];
 }
+
+/** A directory with its permission bits. `path` is canonical. */
+export interface DirectoryMode {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** The numbers of the user and the group that own a file. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Larger contents are not kept for an undo: that would take as much memory, and as much disk again. */
+export const MAX_KEPT_CONTENT_BYTES = 16 * 1024 * 1024;
 
 export interface IntendedChange {
   /** Canonical. */
@@ -64,11 +81,15 @@ export interface IntendedChange {
   readonly after: string | null;
   /** Permission bits of what will be replaced. */
   readonly beforeMode?: number;
-  /** Those that the change sets; left out: a file that is there keeps its own. */
+  /** Those that the change sets; left out: a file that is there keeps its own, without set-user-ID and set-group-ID. */
   readonly afterMode?: number;
+  /** The owner of what will be replaced; left out where that is this process and no set-user-ID or set-group-ID bit is set. */
+  readonly beforeOwner?: FileOwner;
+  /** Canonical, of the same intent: this file is what that one was. The two are one move: undo takes back both or neither. */
+  readonly movedFrom?: string;
   /** What will be replaced is no regular file: a link (then `before` is of its text), or something stranger. */
   readonly beforeKind?: 'link' | 'other';
-  /** What will be replaced; left out where it is no file, or larger than 16 MiB. */
+  /** What will be replaced; left out where it is no file, or larger than `MAX_KEPT_CONTENT_BYTES`. */
   readonly content?: Uint8Array;
 }
 
@@ -83,8 +104,45 @@ export interface ChangeOptions {
 export interface WriteAllOptions extends ChangeOptions {
   /** Called before every attempt (another process may be changing the files); what it throws ends them. */
   readonly check?: () => void;
+}
+
+/** A file as it was, to be put back; `path` is canonical. */
+export interface RestoredFile extends Pick<FileChange, 'path' | 'bytes'> {
+  /** SHA-256 (lower-case hex) of what is there now; null: nothing is. */
+  readonly expectedSha256: string | null;
+  /** All permission bits, set-user-ID included. Left out: those of what it replaces, or of `movedFrom`. */
+  readonly mode?: number;
+  /** `mode` is set only where the file (or, where there is none, `movedFrom`) has these bits now: else it keeps its own. */
+  readonly expectedMode?: number;
+  /** Left out: that of what it replaces, or of `movedFrom`. Bits that lend rights are set only where the file gets this owner. */
+  readonly owner?: FileOwner;
+  /** Another of the files that are put back: the two are one move. */
+  readonly movedFrom?: string;
+}
+
+export interface RestoreOptions extends ChangeOptions {
+  /** Directories that are made before the files; those that exist stay as they are. */
+  readonly make?: readonly DirectoryMode[];
   /** Canonical directories that go once all is done, as far as they are empty then. */
   readonly tidy?: readonly string[];
+}
+
+/** What lies at a canonical path now. `elsewhere`: a part of the path has become a link, or is no directory. */
+export type ExaminedEntry =
+  | { readonly kind: 'none' | 'other' | 'elsewhere' }
+  /** `sha256` is of the link's text. */
+  | { readonly kind: 'link'; readonly sha256: string }
+  | ExaminedFile
+  | { readonly kind: 'dir'; readonly mode: number; readonly names: readonly string[] };
+
+export interface ExaminedFile {
+  readonly kind: 'file';
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mode: number;
+  /** Whether its permission bits let this process write it. */
+  readonly writable: boolean;
 }
 
 /**
@@ -190,11 +248,24 @@ export interface Sandbox {
   /** The same walls for who names every file by its canonical path, whether or not that is accepted of others. */
   byCanonicalPath(): Sandbox;
   /**
+   * What lies at a canonical path. No link is followed, neither at the end nor on the way.
+   * @throws ToolError as `files` does, where `path` may not be written or cannot be read.
+   */
+  examine(path: string): ExaminedEntry;
+  /**
+   * Puts files back, all of them or none, for undo and recovery: `files.writeAll` that follows no link, sets every
+   * permission bit and the owner, and makes and removes directories.
+   * @throws ToolError `stale_file` when a file is not what `expectedSha256` says, or lies behind a link by now.
+   */
+  restore(files: readonly RestoredFile[], options?: RestoreOptions): Promise<void>;
+  /**
    * Removes what dead processes have left in a directory: locks and temporary files, and of the process `pid` also what
    * it had put aside to put it back. What living ones have there stays. Where there is no such directory, there is
    * nothing to do.
+   * @param kept SHA-256 (lower-case hex) of contents that are kept elsewhere: what was put aside of them goes too,
+   *   whichever dead process did it.
    */
-  sweep(directory: string, pid: number): void;
+  sweep(directory: string, pid: number, kept?: ReadonlySet<string>): void;
   /** Globs for what may not be read, the built-in ones included. */
   readonly deniedPatterns: readonly string[];
   /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */

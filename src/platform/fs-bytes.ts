@@ -43,8 +43,10 @@ interface NewFileOptions {
   readonly like?: Stats;
   /** Copied in front of the bytes. */
   readonly prefix?: number;
-  /** Permission bits, instead of those of `like`. */
+  /** Permission bits, instead of those of `like`; set-user-ID and set-group-ID are left out. */
   readonly mode?: number;
+  /** For a file that is put back: every bit of it is set. */
+  readonly exact?: { readonly mode: number; readonly owner?: Pick<Stats, 'uid' | 'gid'> };
 }
 
 /** Writes a file that must not exist yet, and has it on the disk before it returns. */
@@ -53,13 +55,14 @@ export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOp
   const descriptor = openSync(
     path,
     'wx',
-    options.like === undefined && options.mode === undefined ? 0o666 : 0o600,
+    options.like === undefined && options.mode === undefined && options.exact === undefined ? 0o666 : 0o600,
   );
   try {
     if (options.prefix !== undefined) copyBytes(options.prefix, descriptor);
     writeBytes(descriptor, bytes);
     if (options.like !== undefined) takeOver(descriptor, options.like);
     if (options.mode !== undefined) fchmodSync(descriptor, options.mode & 0o1777);
+    if (options.exact !== undefined) makeExact(descriptor, options.exact);
     fsyncSync(descriptor);
   } catch (error) {
     unlinkSync(path);
@@ -101,16 +104,28 @@ function writeBytes(descriptor: number, bytes: Uint8Array): void {
   }
 }
 
-// The owner first: changing it clears bits of the mode. Giving files away needs rights that we mostly lack.
+// The owner first: changing it clears bits of the mode.
 function takeOver(descriptor: number, like: Stats): void {
-  const own = fstatSync(descriptor);
-  if (own.uid !== like.uid || own.gid !== like.gid) {
-    try {
-      fchownSync(descriptor, like.uid, like.gid);
-    } catch (error) {
-      if (errnoOf(error) !== 'EPERM' && errnoOf(error) !== 'EINVAL') throw error;
-    }
-  }
+  giveTo(descriptor, like);
   // Whoever replaces the content does not inherit setuid, just as when writing in place.
   fchmodSync(descriptor, like.mode & 0o1777);
+}
+
+// Set-user-ID lends the rights of the owner: never those of another owner than the file had.
+function makeExact(descriptor: number, { mode, owner }: NonNullable<NewFileOptions['exact']>): void {
+  const isOwner = owner !== undefined && giveTo(descriptor, owner);
+  fchmodSync(descriptor, mode & (isOwner ? 0o7777 : 0o1777));
+}
+
+/** Giving files away needs rights that we mostly lack. @returns whether the file has this owner. */
+function giveTo(descriptor: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
+  const own = fstatSync(descriptor);
+  if (own.uid === uid && own.gid === gid) return true;
+  try {
+    fchownSync(descriptor, uid, gid);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== 'EPERM' && errnoOf(error) !== 'EINVAL') throw error;
+    return false;
+  }
 }

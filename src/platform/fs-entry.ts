@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   type Dirent,
@@ -96,6 +97,25 @@ export function makeDirectory(path: string): boolean {
 /** Throws `EACCES` where the file's mode forbids writing: replacing it would get around that. */
 export function assertWritable(path: string): void {
   accessSync(path, constants.W_OK);
+}
+
+export function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Follows a link at `path`: for what is held by a descriptor. */
+export function setMode(path: string, mode: number): void {
+  chmodSync(path, mode & 0o7777);
+}
+
+/** Whether this process is the owner of what it would make. */
+export function isOwnedByUs({ uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
+  return uid === process.geteuid?.() && gid === process.getegid?.();
 }
 
 export function moveEntry(from: string, to: string): void {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { entryStat, filePrint, realPath } from '../platform/fs-entry.js';
@@ -17,6 +18,7 @@ import { removeContained, renameContained } from './move-contained.js';
 import { assertOneName } from './one-name.js';
 import type { PathRequest } from './parse-request.js';
 import { listContained, readContained, statContained, statEntriesContained } from './read-contained.js';
+import { examineContained, restoreContained } from './restore-contained.js';
 import { type HardLinks, isHardLinks, type SandboxOptions } from './sandbox-options.js';
 import { createSweeper, sweepDirectory } from './sweep-leftovers.js';
 import type { Territory } from './territory.js';
@@ -62,7 +64,13 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
     fingerprint: filePrint,
     files: containedFiles(enclosure),
     byCanonicalPath: () => (allowAbsolute ? sandboxOf(enclosure) : sandboxOf(withAbsolutePaths(enclosure))),
-    sweep: (directory, pid) => sweepDirectory(enclosure, directory, pid),
+    examine: (path) => examineContained(enclosure, path),
+    async restore(files, options = {}) {
+      const paths = await whileBusy((abandoned) => restoreContained(enclosure, files, abandoned, options));
+      for (const directory of new Set(paths.map((path) => dirname(path))))
+        sweepDirectory(enclosure, directory);
+    },
+    sweep: (directory, pid, kept) => sweepDirectory(enclosure, directory, { pid, kept }),
     deniedPatterns: enclosure.deniedPatterns,
     hold: (path) => holdContained(enclosure, path),
     guarded: guardedFinder(enclosure),
@@ -105,7 +113,7 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
     async writeAll(changes, options) {
       const check = options?.check ?? ((): void => {});
       const outcomes = await whileBusy(
-        (abandoned) => writeAllContained(enclosure, changes, abandoned, { ...options, check }),
+        (abandoned) => writeAllContained(enclosure, changes, abandoned, { ...options, check, kind: 'write' }),
         check,
       );
       sweepBeside(outcomes.map((outcome) => outcome.path));

@@ -1,14 +1,11 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { FileIntent, IntendedChange } from '../contract/files.js';
-import { type EntryStat, entryStat, linkText } from '../platform/fs-entry.js';
+import { type FileIntent, type IntendedChange, MAX_KEPT_CONTENT_BYTES } from '../contract/files.js';
+import { type EntryStat, entryStat, isOwnedByUs, linkText } from '../platform/fs-entry.js';
 import { PlaceChanged } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
 import { readHeld } from './held-content.js';
 import type { HeldPlace } from './hold.js';
-
-/** Larger contents are not handed on: who keeps them would need as much memory, and as much disk again. */
-const MAX_CONTENT_BYTES = 16 * 1024 * 1024;
 
 /** A change, and what lay at its place when it was looked at; undefined where there was nothing. */
 export interface SeenChange {
@@ -26,10 +23,16 @@ export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after:
     const before = sha256(isLink ? (linkText(at) ?? '') : '');
     return { change: { path, before, after, beforeKind: isLink ? 'link' : 'other' }, entry };
   }
-  const { sha256: before, stat, bytes } = readHeld(enclosure, at, MAX_CONTENT_BYTES);
-  const change = { path, before, after, beforeMode: stat.mode & 0o7777 };
+  const { sha256: before, stat, bytes } = readHeld(enclosure, at, MAX_KEPT_CONTENT_BYTES);
+  const beforeMode = stat.mode & 0o7777;
+  const isPlain = isOwnedByUs(stat) && (beforeMode & LENDS_RIGHTS) === 0;
+  const owner = isPlain ? {} : { beforeOwner: { uid: stat.uid, gid: stat.gid } };
+  const change = { path, before, after, beforeMode, ...owner };
   return { change: bytes === undefined ? change : { ...change, content: bytes }, entry: stat };
 }
+
+/** Set-user-ID and set-group-ID. */
+const LENDS_RIGHTS = 0o6000;
 
 /** The directories that were made for changes, as an intent tells them. */
 export function madeFor(held: readonly HeldPlace[]): Pick<FileIntent, 'made'> {

@@ -78,7 +78,10 @@ export async function renameContained(
 
 function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenChange[] {
   const source = seeChange(enclosure, from, null);
-  return [source, seeChange(enclosure, to, source.change.before)];
+  const target = seeChange(enclosure, to, source.change.before);
+  const { path: movedFrom, beforeMode: afterMode } = source.change;
+  const moved = { ...target.change, movedFrom, ...(afterMode === undefined ? {} : { afterMode }) };
+  return [source, { ...target, change: moved }];
 }
 
 /** The step itself, while what it replaces is what was said. */

@@ -4,6 +4,7 @@ import { entryNames, entryStat } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
 import { DirectoryLocks, LOCK_NAME, removeIfThere } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
+import { hashHeld } from './held-content.js';
 import { readTemporaryName } from './temporary-name.js';
 
 /** A directory is not looked through more often than this. */
@@ -30,18 +31,22 @@ export function createSweeper(enclosure: Enclosure): (written: readonly string[]
   };
 }
 
-/**
- * Removes from a directory what dead processes have left in it, at once.
- * @param settled the id of a dead process whose backups nobody needs any more
- */
-export function sweepDirectory({ pinner }: Enclosure, directory: string, settled?: number): void {
+/** Whose backups are needed no more: those of a dead process, and all whose content is kept elsewhere (SHA-256). */
+interface Settled {
+  readonly pid: number;
+  readonly kept: ReadonlySet<string> | undefined;
+}
+
+/** Removes from a directory what dead processes have left in it, at once. */
+export function sweepDirectory(enclosure: Enclosure, directory: string, settled?: Settled): void {
+  const { pinner } = enclosure;
   let pin: Pin | 'missing' | 'other' | undefined;
   try {
     pin = pinner.pinDirectory(directory);
     if (pin === 'missing' || pin === 'other' || pin.name() !== directory) return;
     for (const name of entryNames(pin.at)) {
       if (name === LOCK_NAME) removeDeadLock(pin);
-      else if (isLeftBehind(pin, name, settled)) removeIfThere(`${pin.at}/${name}`);
+      else if (isLeftBehind(enclosure, pin, name, settled)) removeIfThere(`${pin.at}/${name}`);
     }
   } catch {
     // The write was done; tidying up after others is a courtesy.
@@ -50,11 +55,15 @@ export function sweepDirectory({ pinner }: Enclosure, directory: string, settled
   }
 }
 
-function isLeftBehind(pin: Pin, name: string, settled: number | undefined): boolean {
+function isLeftBehind(enclosure: Enclosure, pin: Pin, name: string, settled: Settled | undefined): boolean {
   const made = readTemporaryName(name);
   if (made === undefined || made.maker === 'alive') return false;
-  if (made.maker === 'gone' && (made.kind === 'content' || made.pid === settled)) return true;
-  const entry = entryStat(`${pin.at}/${name}`);
+  const at = `${pin.at}/${name}`;
+  if (made.maker === 'gone') {
+    if (made.kind === 'content' || made.pid === settled?.pid) return true;
+    if (settled?.kept?.has(hashHeld(enclosure, at)) === true) return true;
+  }
+  const entry = entryStat(at);
   // The time of its making: a backup is the old file itself, with the old file's other times.
   const age = entry === undefined ? 0 : systemClock.now() - entry.ctimeMs;
   return age > (made.kind === 'backup' ? BACKUP_KEPT_MS : DAY_MS);

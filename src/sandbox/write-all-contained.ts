@@ -1,12 +1,17 @@
 import { dirname } from 'node:path';
-import type { FileChange, WriteAllOptions, WriteOutcome } from '../contract/files.js';
-import { removeDirectory } from '../platform/fs-entry.js';
+import type { FileIntent, WriteAllOptions, WriteOutcome } from '../contract/files.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
-import { holdPlace } from './hold.js';
-import { componentsOf, type PathRequest } from './parse-request.js';
-import { assertMayChange, holdChange, WriteAttempt } from './write-attempt.js';
+import { removeEmpty } from './make-directories.js';
+import type { PathRequest } from './parse-request.js';
+import {
+  assertMayChange,
+  holdChange,
+  type StagedChange,
+  WriteAttempt,
+  type WriteKind,
+} from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
@@ -17,37 +22,40 @@ import { assertNamesFit, badWrite } from './write-contained.js';
  */
 export async function writeAllContained(
   enclosure: Enclosure,
-  changes: readonly FileChange[],
+  changes: readonly StagedChange[],
   abandonedLock: string | undefined,
   options: SettledOptions,
 ): Promise<readonly WriteOutcome[]> {
   const requests = changes.map((change) => admitChange(enclosure, change));
-  const missing = judge(enclosure, changes, requests);
+  const missing = judge(enclosure, changes, requests, options.kind);
   try {
-    const attempt = new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock));
-    const outcomes = await runAttempt(attempt, changes, requests, options);
-    removeMade(enclosure, new Set(options.tidy));
-    return outcomes;
+    const attempt = new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock), options.kind);
+    return await runAttempt(attempt, changes, requests, options);
   } catch (error) {
-    removeMade(enclosure, missing);
+    removeEmpty(enclosure, missing);
     throw error;
   }
 }
 
-type SettledOptions = WriteAllOptions & Required<Pick<WriteAllOptions, 'check'>>;
+interface SettledOptions extends WriteAllOptions {
+  readonly check: () => void;
+  readonly kind: WriteKind;
+  /** Those that the caller makes and removes besides. */
+  readonly directories?: Pick<FileIntent, 'made' | 'removed'>;
+}
 
 async function runAttempt(
   attempt: WriteAttempt,
-  changes: readonly FileChange[],
+  changes: readonly StagedChange[],
   requests: readonly PathRequest[],
-  { check, intend }: SettledOptions,
+  { check, intend, directories }: SettledOptions,
 ): Promise<readonly WriteOutcome[]> {
   try {
     for (const [index, change] of changes.entries()) {
       if (index > 0 && index % STAGED_A_TURN === 0) await otherTurns(check);
       attempt.stage(change, requests[index]);
     }
-    if (intend !== undefined) await attempt.announce(intend);
+    if (intend !== undefined) await attempt.announce(intend, directories);
     attempt.commit();
     return attempt.outcomes();
   } catch (error) {
@@ -68,7 +76,7 @@ async function otherTurns(check: () => void): Promise<void> {
   check();
 }
 
-function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: FileChange): PathRequest {
+function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: StagedChange): PathRequest {
   if (bytes !== null && !(bytes instanceof Uint8Array))
     throw badWrite('the content is not bytes (Uint8Array)');
   if (typeof expectedSha256 === 'string' && !/^[0-9a-f]{64}$/.test(expectedSha256)) {
@@ -82,16 +90,17 @@ function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: File
 /** Before anything is made, all of it is judged. Gives the directories that are missing. */
 function judge(
   enclosure: Enclosure,
-  changes: readonly FileChange[],
+  changes: readonly StagedChange[],
   requests: readonly PathRequest[],
+  kind: WriteKind,
 ): ReadonlySet<string> {
   const places = new Set<string>();
   const missing = new Set<string>();
   for (const [index, change] of changes.entries()) {
     withFailures('write', change.path, () => {
-      const held = holdChange(enclosure, requests[index], change, false);
+      const held = holdChange(enclosure, requests[index], change, kind, false);
       try {
-        assertMayChange(change, held);
+        assertMayChange(change, held, kind);
       } finally {
         held.place.parent.close();
       }
@@ -104,27 +113,4 @@ function judge(
     });
   }
   return missing;
-}
-
-/** Directories that were made for files which did not come; the innermost first, and only while they are empty. */
-function removeMade(enclosure: Enclosure, made: ReadonlySet<string>): void {
-  for (const path of [...made].sort((a, b) => b.length - a.length)) {
-    const root = enclosure.territory.rootOf(path);
-    if (root === undefined) continue;
-    const request = { asked: path, path, root, components: componentsOf(path.slice(root.length)) };
-    try {
-      const held = holdPlace(enclosure, request, {
-        access: 'write',
-        followLast: false,
-        createParents: false,
-      });
-      try {
-        removeDirectory(held.at);
-      } finally {
-        held.place.parent.close();
-      }
-    } catch {
-      // It was never made, or somebody has put something into it: then it stays.
-    }
-  }
 }

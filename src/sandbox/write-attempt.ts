@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { ChangeOptions, FileChange, WriteOutcome } from '../contract/files.js';
+import type { ChangeOptions, FileChange, FileIntent, RestoredFile, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
 import {
@@ -10,7 +10,7 @@ import {
   moveToFreeName,
   removeEntry,
 } from '../platform/fs-entry.js';
-import { type DirectoryLocks, removeIfThere } from './directory-locks.js';
+import { DirectoryBusy, type DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
@@ -20,35 +20,44 @@ import type { PathRequest } from './parse-request.js';
 import { type TemporaryKind, temporaryName } from './temporary-name.js';
 import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
 
+/** A change that a caller asks for, or a file that is put back. */
+export type StagedChange = FileChange & Partial<RestoredFile>;
+
+/** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
+export type WriteKind = 'write' | 'restore';
+
 /** One try: it holds what it touches, and knows how to take everything back. */
 export class WriteAttempt {
   readonly #items: Item[] = [];
   readonly #enclosure: Enclosure;
   readonly #locks: DirectoryLocks;
+  readonly #kind: WriteKind;
 
-  constructor(enclosure: Enclosure, locks: DirectoryLocks) {
+  constructor(enclosure: Enclosure, locks: DirectoryLocks, kind: WriteKind) {
     this.#enclosure = enclosure;
     this.#locks = locks;
+    this.#kind = kind;
   }
 
-  stage(change: FileChange, request: PathRequest | undefined): void {
+  stage(change: StagedChange, request: PathRequest | undefined): void {
     withFailures('write', change.path, () => {
-      const held = holdChange(this.#enclosure, request, change, true);
+      const held = holdChange(this.#enclosure, request, change, this.#kind, true);
       const temporary = change.bytes === null ? undefined : beside(held);
       this.#items.push({ change, held, temporary, backup: undefined, state: 'staged', seen: undefined });
-      assertMayChange(change, held);
+      assertMayChange(change, held, this.#kind);
       if (temporary === undefined || change.bytes === null) return;
-      const like = held.entry ?? this.#modelOf(change);
-      const { mode } = change;
-      writeNewFile(temporary, change.bytes, {
-        ...(like === undefined ? {} : { like }),
-        ...(mode === undefined ? {} : { mode }),
-      });
+      const { like = change.movedFrom } = change;
+      const model = held.entry ?? this.#modelOf(like);
+      const options = this.#kind === 'restore' ? asItWas(change, model) : asAsked(change, model);
+      writeNewFile(temporary, change.bytes, options);
     });
   }
 
   /** Says what the last step will replace. */
-  async announce(intend: NonNullable<ChangeOptions['intend']>): Promise<void> {
+  async announce(
+    intend: NonNullable<ChangeOptions['intend']>,
+    directories: Pick<FileIntent, 'made' | 'removed'> = {},
+  ): Promise<void> {
     this.#each((item) => {
       const { change, held } = item;
       item.seen = seeChange(this.#enclosure, held, change.bytes === null ? null : sha256(change.bytes));
@@ -56,10 +65,18 @@ export class WriteAttempt {
       if (expectedSha256 !== undefined && item.seen.change.before !== expectedSha256)
         throw stale(change.path);
     });
-    const changes = this.#items.flatMap(({ seen, change: { mode } }) =>
-      seen === undefined ? [] : [mode === undefined ? seen.change : { ...seen.change, afterMode: mode }],
+    const changes = this.#items.flatMap((item) =>
+      item.seen === undefined ? [] : [{ ...item.seen.change, ...this.#modeOf(item), ...this.#moveOf(item) }],
     );
-    await intend({ op: 'writeAll', changes, ...madeFor(this.#items.map(({ held }) => held)) });
+    const { made: madeForThem = [] } = madeFor(this.#items.map(({ held }) => held));
+    const made = [...(directories.made ?? []), ...madeForThem];
+    const { removed = [] } = directories;
+    await intend({
+      op: 'writeAll',
+      changes,
+      ...(made.length === 0 ? {} : { made }),
+      ...(removed.length === 0 ? {} : { removed }),
+    });
   }
 
   commit(): void {
@@ -70,15 +87,13 @@ export class WriteAttempt {
       assertUnchanged(this.#enclosure, change, held);
       if (seen !== undefined) assertAsSeen(seen.entry, held.at);
     });
-    this.#each((item) => this.#put(item));
-    const directories = new Map(
-      this.#items.map(({ held }) => [held.place.parent.name(), held.place.parent.at]),
-    );
-    for (const at of directories.values()) syncDirectory(at);
-    for (const item of this.#items) {
-      if (item.backup !== undefined) removeIfThere(item.backup);
-      item.backup = undefined;
-    }
+    // A file that moves is on the disk under its new name before the old name goes.
+    const written = this.#items.filter(({ temporary }) => temporary !== undefined);
+    const removed = this.#items.filter(({ temporary }) => temporary === undefined);
+    this.#putAll(written);
+    this.#putAll(removed);
+    this.#each(assertNotWrittenMeanwhile);
+    this.#dropBackups();
   }
 
   outcomes(): readonly WriteOutcome[] {
@@ -92,7 +107,8 @@ export class WriteAttempt {
   /** Puts back what was replaced, the last first. */
   discard(): void {
     const lost: string[] = [];
-    for (const item of this.#items.toReversed()) {
+    // Removed files were the last to go: they come back first.
+    for (const item of this.#items.toReversed().sort((a, b) => rank(a) - rank(b))) {
       try {
         takeBack(item);
       } catch {
@@ -102,7 +118,9 @@ export class WriteAttempt {
       }
     }
     if (lost.length > 0) {
-      throw new ToolError('execution_failed', `Cannot put back ${lost.join(', ')}. Restore it by hand.`);
+      throw new ToolError('execution_failed', `Cannot put back ${lost.join(', ')}. Restore it by hand.`, {
+        details: { lost },
+      });
     }
   }
 
@@ -118,7 +136,7 @@ export class WriteAttempt {
     for (const item of this.#items) withFailures('write', item.change.path, () => step(item));
   }
 
-  #modelOf({ like }: FileChange): EntryStat | undefined {
+  #modelOf(like: string | undefined): EntryStat | undefined {
     if (like === undefined) return undefined;
     const { place, entry } = holdPlace(this.#enclosure, admit(this.#enclosure, like, 'read'), {
       access: 'read',
@@ -127,6 +145,26 @@ export class WriteAttempt {
     });
     place.parent.close();
     return entry?.isFile() === true ? entry : undefined;
+  }
+
+  /** The permission bits that a file gets, where it is told which. */
+  #modeOf({ change: { mode }, temporary }: Item): { readonly afterMode?: number } {
+    if (temporary === undefined || (mode === undefined && this.#kind === 'write')) return {};
+    const staged = entryStat(temporary);
+    return staged === undefined ? {} : { afterMode: staged.mode & 0o7777 };
+  }
+
+  /** A file that is like another one which goes in the same step has been moved. */
+  #moveOf({ change: { like, movedFrom } }: Item): { readonly movedFrom?: string } {
+    if (movedFrom !== undefined) return { movedFrom };
+    if (like === undefined) return {};
+    const source = this.#items.find(({ change }) => change.path === like && change.bytes === null);
+    return source === undefined ? {} : { movedFrom: source.held.place.path };
+  }
+
+  #putAll(items: readonly Item[]): void {
+    for (const item of items) withFailures('write', item.change.path, () => this.#put(item));
+    syncParents(items);
   }
 
   #put(item: Item): void {
@@ -138,7 +176,7 @@ export class WriteAttempt {
     }
     const isThere = entryStat(held.at) !== undefined;
     // A single rename is all or nothing by itself.
-    if (isThere && this.#items.length > 1) this.#backUp(item);
+    if (isThere && (this.#items.length > 1 || this.#kind === 'restore')) this.#backUp(item);
     if (temporary === undefined) removeEntry(held.at);
     else moveEntry(temporary, held.at);
     item.state = temporary === undefined ? 'removed' : isThere ? 'replaced' : 'created';
@@ -149,10 +187,24 @@ export class WriteAttempt {
     if (!linkEntry(item.held.at, backup)) copyHeld(this.#enclosure, item.held.at, backup);
     item.backup = backup;
   }
+
+  /** They are gone from the disk before the change is acknowledged: a power failure must not bring them back. */
+  #dropBackups(): void {
+    const dropped = this.#items.filter(({ backup }) => backup !== undefined);
+    for (const item of dropped) {
+      removeIfThere(item.backup ?? '');
+      item.backup = undefined;
+    }
+    try {
+      syncParents(dropped);
+    } catch {
+      // The change itself is on the disk.
+    }
+  }
 }
 
 interface Item {
-  readonly change: FileChange;
+  readonly change: StagedChange;
   readonly held: HeldPlace;
   /** The new content, beside its place; undefined where the file goes. */
   readonly temporary: string | undefined;
@@ -167,35 +219,84 @@ interface Item {
 export function holdChange(
   enclosure: Enclosure,
   request: PathRequest | undefined,
-  { bytes }: FileChange,
+  { path, bytes }: StagedChange,
+  kind: WriteKind,
   createParents: boolean,
 ): HeldPlace {
   if (request === undefined) throw badWrite('a change has no path');
-  return holdPlace(enclosure, request, { access: 'write', followLast: bytes !== null, createParents });
+  const followLast = kind === 'write' && bytes !== null;
+  const held = holdPlace(enclosure, request, { access: 'write', followLast, createParents });
+  if (kind === 'write' || held.place.path === request.path) return held;
+  held.place.parent.close();
+  throw stale(path, 'a directory on its way has become a link');
 }
 
-export function assertMayChange(change: FileChange, held: HeldPlace): void {
+export function assertMayChange(change: StagedChange, held: HeldPlace, kind: WriteKind): void {
   const { path, bytes, expectedSha256 } = change;
-  if (bytes !== null) assertMayWrite(path, held, 'overwrite');
-  else if (held.entry !== undefined) assertRegular(path, held.entry);
+  if (kind === 'restore') {
+    // Its permission bits are looked at where it is planned.
+    if (held.entry?.isFile() === false) throw stale(path, 'something else lies there');
+  } else if (bytes !== null) {
+    assertMayWrite(path, held, 'overwrite');
+  } else if (held.entry !== undefined) {
+    assertRegular(path, held.entry);
+  }
   if (held.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
     throw stale(path, 'it is gone');
   }
   if (held.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
 }
 
+type NewFileOptions = Parameters<typeof writeNewFile>[2];
+
+function asAsked({ mode }: StagedChange, model: EntryStat | undefined): NewFileOptions {
+  return {
+    ...(model === undefined ? {} : { like: model }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+function asItWas({ mode, expectedMode, owner }: StagedChange, model: EntryStat | undefined): NewFileOptions {
+  const now = model === undefined ? undefined : model.mode & 0o7777;
+  const isAsLeft = now === undefined || expectedMode === undefined || now === expectedMode;
+  const bits = isAsLeft ? (mode ?? now) : now;
+  const owned = owner ?? model;
+  if (bits === undefined) return {};
+  return {
+    exact: { mode: bits, ...(owned === undefined ? {} : { owner: { uid: owned.uid, gid: owned.gid } }) },
+  };
+}
+
 function beside({ place }: HeldPlace, kind: TemporaryKind = 'content'): string {
   return `${place.parent.at}/${temporaryName(kind)}`;
 }
 
+function syncParents(items: readonly Item[]): void {
+  const directories = new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent.at]));
+  for (const at of directories.values()) syncDirectory(at);
+}
+
 function assertUnchanged(
   enclosure: Enclosure,
-  { path, expectedSha256 }: FileChange,
+  { path, expectedSha256 }: StagedChange,
   { at }: HeldPlace,
 ): void {
   if (typeof expectedSha256 !== 'string') return;
   if (entryStat(at) === undefined) throw stale(path, 'it is gone');
   if (hashHeld(enclosure, at) !== expectedSha256) throw stale(path);
+}
+
+/** @throws DirectoryBusy where the old file was written after it was looked at: its backup shares that, and comes back. */
+function assertNotWrittenMeanwhile({ backup, seen }: Item): void {
+  const was = seen?.entry;
+  const now = backup === undefined ? undefined : entryStat(backup);
+  if (was === undefined || now === undefined || now.ino !== was.ino) return;
+  if (now.size !== was.size || now.mtimeMs !== was.mtimeMs)
+    throw new DirectoryBusy(`${now.ino}:${now.ctimeMs}`);
+}
+
+function rank({ state }: Item): number {
+  return state === 'removed' ? 0 : 1;
 }
 
 function takeBack(item: Item): void {
@@ -208,7 +309,7 @@ function takeBack(item: Item): void {
   item.backup = undefined;
 }
 
-function stale(path: string, what?: string): ToolError {
+export function stale(path: string, what?: string): ToolError {
   const reason = 'File content changed since last read';
   const why = what === undefined ? reason : `${reason}: ${what}`;
   return new ToolError(

@@ -6,7 +6,7 @@ import { toNotedChange } from '../recover/noted-change.js';
 export async function noteIntent(
   journal: Journal,
   key: CallKey,
-  { op, changes, made }: FileIntent,
+  { op, changes, made, removed }: FileIntent,
   at: number,
 ): Promise<void> {
   // Asked for in one turn: they share a commit.
@@ -15,6 +15,7 @@ export async function noteIntent(
     op,
     changes: changes.map(toNotedChange),
     ...(made === undefined ? {} : { made: [...made] }),
+    ...(removed === undefined ? {} : { removed: removed.map((directory) => ({ ...directory })) }),
   };
   const note = journal.note(key, { kind: 'intent', data, at });
   await Promise.all([...kept, note]);

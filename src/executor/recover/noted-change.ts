@@ -1,14 +1,8 @@
-import type { IntendedChange } from '../../contract/files.js';
+import type { DirectoryMode, ExaminedEntry, FileOwner, IntendedChange } from '../../contract/files.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
 /** A change to one file as the journal notes it, before it is made. */
-export interface NotedChange {
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly beforeMode?: number;
-  readonly afterMode?: number;
-  readonly beforeKind?: 'link' | 'other';
+export interface NotedChange extends Omit<IntendedChange, 'content'> {
   /** What was there is kept in the journal, under `before`. */
   readonly preimage?: string;
 }
@@ -18,17 +12,25 @@ export interface NotedIntent {
   readonly changes: readonly NotedChange[];
   /** Directories that were made for it; outermost first. */
   readonly made: readonly string[];
+  /** Empty directories that it removes. */
+  readonly removed: readonly DirectoryMode[];
 }
 
-export function toNotedChange({ content, ...change }: IntendedChange): JsonObject & NotedChange {
-  return content === undefined || change.before === null ? change : { ...change, preimage: change.before };
+export function toNotedChange({ content, beforeOwner, ...change }: IntendedChange): JsonObject {
+  return {
+    ...change,
+    ...(beforeOwner === undefined ? {} : { beforeOwner: { ...beforeOwner } }),
+    ...(content === undefined || change.before === null ? {} : { preimage: change.before }),
+  };
 }
 
 /** What a note says; undefined where it is no intent of ours. */
 export function readIntent(data: JsonObject): NotedIntent | undefined {
-  const { op, changes, made } = data;
-  if (typeof op !== 'string' || !Array.isArray(changes) || !changes.every(isNotedChange)) return undefined;
-  return { op, changes, made: textsOf(made) };
+  const { op, changes, made, removed } = data;
+  if (typeof op !== 'string' || !Array.isArray(changes)) return undefined;
+  const noted = changes.flatMap((change) => readChange(change) ?? []);
+  if (noted.length !== changes.length) return undefined;
+  return { op, changes: noted, made: textsOf(made), removed: directoriesOf(removed) };
 }
 
 /** The texts of a list; none where it is no list. */
@@ -36,9 +38,66 @@ export function textsOf(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-function isNotedChange(value: unknown): value is NotedChange {
-  if (typeof value !== 'object' || value === null) return false;
-  const { path, before, after } = value as Partial<Record<keyof NotedChange, unknown>>;
-  const isHash = (hash: unknown): boolean => hash === null || typeof hash === 'string';
-  return typeof path === 'string' && isHash(before) && isHash(after);
+/** The directories of a list; none where it is no list. */
+export function directoriesOf(value: JsonValue | undefined): readonly DirectoryMode[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each) => {
+    const { path, mode } = objectOf(each);
+    return typeof path === 'string' && typeof mode === 'number' ? [{ path, mode }] : [];
+  });
+}
+
+/** What lies at a path, as the notes name it: a file by its hash, nothing as null. No two of them are alike. */
+export type NotedState = string | null;
+
+export function stateOf(entry: ExaminedEntry): NotedState {
+  if (entry.kind === 'none') return null;
+  if (entry.kind === 'file') return entry.sha256;
+  return entry.kind === 'link' ? `link ${entry.sha256}` : entry.kind;
+}
+
+export function stateBefore({ before, beforeKind }: NotedChange): NotedState {
+  if (beforeKind === undefined || before === null) return before;
+  return beforeKind === 'link' ? `link ${before}` : beforeKind;
+}
+
+/** @param changes all of the intent: a link that is moved stays a link. */
+export function stateAfter({ after, movedFrom }: NotedChange, changes: readonly NotedChange[]): NotedState {
+  const source = movedFrom === undefined ? undefined : changes.find(({ path }) => path === movedFrom);
+  return source?.beforeKind === undefined ? after : stateBefore(source);
+}
+
+function readChange(value: JsonValue): NotedChange | undefined {
+  const { path, before, after, beforeMode, afterMode, beforeKind, beforeOwner, movedFrom, preimage } =
+    objectOf(value);
+  if (typeof path !== 'string' || !isHash(before) || !isHash(after)) return undefined;
+  const owner = ownerOf(beforeOwner);
+  return {
+    path,
+    before,
+    after,
+    ...(typeof beforeMode === 'number' ? { beforeMode } : {}),
+    ...(typeof afterMode === 'number' ? { afterMode } : {}),
+    ...(beforeKind === 'link' || beforeKind === 'other' ? { beforeKind } : {}),
+    ...(owner === undefined ? {} : { beforeOwner: owner }),
+    ...(typeof movedFrom === 'string' ? { movedFrom } : {}),
+    ...(typeof preimage === 'string' ? { preimage } : {}),
+  };
+}
+
+function ownerOf(value: JsonValue | undefined): FileOwner | undefined {
+  const { uid, gid } = objectOf(value);
+  return typeof uid === 'number' && typeof gid === 'number' ? { uid, gid } : undefined;
+}
+
+function isHash(value: JsonValue | undefined): value is string | null {
+  return value === null || typeof value === 'string';
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

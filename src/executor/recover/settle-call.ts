@@ -1,5 +1,6 @@
-import { dirname } from 'node:path';
-import type { CallRecord, JournalNote, Worker } from '../../contract/journal.js';
+import { dirname, isAbsolute } from 'node:path';
+import type { RestoreOptions } from '../../contract/files.js';
+import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isAllReads } from '../../effects/traits.js';
 import type { ReadyCall } from '../plan/judged-call.js';
@@ -30,12 +31,13 @@ export async function settleCall(record: CallRecord, settings: EngineSettings): 
   // What an undo does is files alone, so that they say it all.
   const asked = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
   const verdict = undo === undefined ? asked : lastChange;
-  // Where files are neither old nor new, what was left beside them may be all there is of the old.
-  if (lastChange !== 'unknown') {
-    sweep(record.worker, directoriesOf(inspected?.changes ?? [], ready), inside);
-  }
+  // Where files are neither old nor new, what was left beside them may be all there is of the old. Not so of an undo:
+  // it keeps in the journal what it replaces.
+  if (lastChange !== 'unknown' || undo !== undefined) sweep(record, inspected, ready, inside);
   // Directories are empty only then.
-  if (lastChange === 'not_applied') await removeMade(inspected?.made ?? [], inside);
+  if (lastChange === 'not_applied') {
+    await setDirectories({ tidy: [...(inspected?.made ?? []), ...(undo?.makes ?? [])] }, inside);
+  }
   if (undo !== undefined && verdict === 'applied') await completeUndo(record, undo, inside);
   return toSettledResult({ record, verdict, ready, notes, inspected }, settings);
 }
@@ -62,33 +64,35 @@ async function inspectLastIntent(
   const last = intents.at(-1);
   if (last === undefined) return undefined;
   const { made } = last;
-  const changes = await inspectIntent(last, sandbox.files);
+  const changes = inspectIntent(last, sandbox);
   if (last.op !== 'writeAll' || verdictOf(changes) !== 'mixed' || journal === null) {
     return { changes, made, rolledBack: false };
   }
   // Another process may have settled it: then what the files are now is somebody else's doing.
   if ((await journal.call(key))?.state === 'done') return { changes, made, rolledBack: false };
-  const rolledBack = await rollBack(changes, sandbox.files, journal);
-  return { changes: await inspectIntent(last, sandbox.files), made, rolledBack };
+  const rolledBack = await rollBack(changes, sandbox, journal);
+  return { changes: inspectIntent(last, sandbox), made, rolledBack };
 }
 
-/** What was made for files that did not come goes, as far as nobody else has put anything into it. */
-async function removeMade(made: readonly string[], { sandbox, logger }: EngineSettings): Promise<void> {
-  if (made.length === 0) return;
+/** What was made for files that did not come goes, as far as nothing else is in it by now. */
+async function setDirectories(
+  directories: Pick<RestoreOptions, 'make' | 'tidy'>,
+  { sandbox, logger }: EngineSettings,
+): Promise<void> {
   try {
-    await sandbox.files.writeAll([], { tidy: made });
+    await sandbox.restore([], directories);
   } catch (error) {
-    logger.warn({ made: [...made], why: String(error) }, 'empty directories could not be removed');
+    logger.warn({ why: String(error) }, 'empty directories could not be put right');
   }
 }
 
 /** What an undo would still have done, had its process lived. */
 async function completeUndo(
   { callId }: CallRecord,
-  { of, tidy }: UndoNote,
+  { of, make, tidy }: UndoNote,
   settings: EngineSettings,
 ): Promise<void> {
-  await removeMade(tidy, settings);
+  await setDirectories({ make, tidy }, settings);
   await settings.journal?.note(of, undoneBy(callId, settings.clock.now()));
 }
 
@@ -97,16 +101,24 @@ function lastChangeOf(changes: readonly InspectedChange[]): Verdict {
   return verdict === undefined || verdict === 'mixed' ? 'unknown' : verdict;
 }
 
-function directoriesOf(
-  inspected: readonly InspectedChange[],
+/** Removes what the dead process has left beside the files that it was changing. */
+function sweep(
+  { worker, effects }: CallRecord,
+  inspected: InspectedIntent | undefined,
   ready: ReadyCall | undefined,
-): ReadonlySet<string> {
+  { sandbox }: EngineSettings,
+): void {
+  if (worker === undefined) return;
+  const changes = inspected?.changes ?? [];
   const declared = (ready?.effects ?? []).flatMap(({ effect: { kind }, at }) =>
     at !== undefined && (kind === 'write' || kind === 'delete') ? [at] : [],
   );
-  return new Set([...declared, ...inspected.map(({ change }) => change.path)].map((path) => dirname(path)));
-}
-
-function sweep({ pid }: Worker, directories: ReadonlySet<string>, { sandbox }: EngineSettings): void {
-  for (const directory of directories) sandbox.sweep(directory, pid);
+  // An undo has no tool: it names its files by their canonical paths.
+  const own =
+    ready === undefined ? effects.flatMap((effect) => (effect.kind === 'write' ? [effect.path] : [])) : [];
+  const paths = [...declared, ...own.filter(isAbsolute), ...changes.map(({ change }) => change.path)];
+  const kept = new Set(changes.flatMap(({ change: { preimage } }) => preimage ?? []));
+  for (const directory of new Set(paths.map((path) => dirname(path)))) {
+    sandbox.sweep(directory, worker.pid, kept);
+  }
 }

@@ -1,10 +1,11 @@
 import type { UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
+import { reasonOf } from '../record/reason-of.js';
 import { type NotedIntent, readIntent } from '../recover/noted-change.js';
 import type { EngineSettings } from '../settings.js';
 import { planUndo, type UndoPlan } from './plan-undo.js';
-import { UndoRecord } from './undo-record.js';
+import { NotKept, UndoRecord } from './undo-record.js';
 
 /** How often files may change under our hands before we give up. */
 const MAX_ATTEMPTS = 5;
@@ -12,13 +13,32 @@ const MAX_ATTEMPTS = 5;
 /**
  * Puts the files of a call back to what they were before it: all that can be, or none. What was changed since is left
  * alone and reported. The undo is a call of its own in the journal, so that it can be undone as well.
- * @throws ToolError `bad_args` for a call that is not known, still runs, or changed no files
+ * @throws ToolError and nothing else: `bad_args` for a call that is not known, still runs, or changed no files;
+ *   `execution_failed` (`details.errno`) where the file system refuses; `journal_unavailable`.
  */
 export async function undoCall(
   callId: string,
   options: UndoOptions,
   settings: EngineSettings,
 ): Promise<UndoReport> {
+  try {
+    return await undo(callId, options, settings);
+  } catch (error) {
+    if (isToolError(error)) throw error;
+    throw new ToolError('execution_failed', `Cannot undo ${quote(callId)}: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+async function undo(
+  callId: string,
+  options: UndoOptions,
+  settings: EngineSettings,
+): Promise<UndoReport> {
+  if (typeof callId !== 'string' || callId === '') {
+    throw new ToolError('bad_args', 'Cannot undo: the id of a call is a text that is not empty.');
+  }
   const { journal } = settings;
   const { dryRun = false } = options;
   if (journal === null) throw refused(callId, 'nothing is recorded (journal: false)');
@@ -29,19 +49,18 @@ export async function undoCall(
   }
   const intents = await readIntents(record, journal);
   if (intents.length === 0) throw refused(callId, 'it changed no files that were noted');
-  const { files } = settings.sandbox.byCanonicalPath();
+  const sandbox = settings.sandbox.byCanonicalPath();
+  const unkept = new Set<string>();
+  const world = { sandbox, journal, unkept, contents: new Map<string, Uint8Array>() };
   for (let attempt = 1; ; attempt++) {
-    const plan = await planUndo(intents, files, journal);
-    const report = {
-      callId,
-      restored: plan.changes.map(({ path }) => path),
-      skipped: plan.skipped,
-    };
-    if (dryRun || plan.changes.length === 0) return report;
+    const plan = await planUndo(intents, world);
+    const report = { callId, restored: plan.files.map(({ path }) => path), skipped: plan.skipped };
+    if (dryRun || isEmpty(plan)) return report;
     try {
       return { ...report, undoId: await putBack(record, plan, journal, settings) };
     } catch (error) {
-      if (!isToolError(error, 'stale_file') || attempt === MAX_ATTEMPTS) throw error;
+      if (error instanceof NotKept) for (const path of error.paths) unkept.add(path);
+      else if (!isToolError(error, 'stale_file') || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -64,6 +83,10 @@ async function findCall(
   return newest;
 }
 
+function isEmpty({ files, make, tidy }: UndoPlan): boolean {
+  return files.length + make.length + tidy.length === 0;
+}
+
 async function readIntents({ key }: CallRecord, journal: Journal): Promise<readonly NotedIntent[]> {
   const notes = await journal.notes(key);
   return notes.flatMap(({ kind, data }) => {
@@ -75,23 +98,27 @@ async function readIntents({ key }: CallRecord, journal: Journal): Promise<reado
 /** @returns the id of the undo. */
 async function putBack(
   record: CallRecord,
-  { changes, tidy }: UndoPlan,
+  plan: UndoPlan,
   journal: Journal,
   settings: EngineSettings,
 ): Promise<string> {
-  const { files } = settings.sandbox.byCanonicalPath();
-  const paths = changes.map(({ path }) => path);
-  const undo = await UndoRecord.begin(record, { paths, tidy }, journal, settings);
+  const { files, make, tidy } = plan;
+  const undo = await UndoRecord.begin(record, plan, journal, settings);
   try {
-    await files.writeAll(changes, { intend: (intent) => undo.intend(intent), tidy });
+    const intend = undo.intend.bind(undo);
+    await settings.sandbox.byCanonicalPath().restore(files, { intend, make, tidy });
   } catch (error) {
     await undo.failed(error);
     throw error;
   }
-  await undo.done(paths);
+  await undo.done(files.map(({ path }) => path));
   return undo.callId;
 }
 
 function refused(callId: string, why: string): ToolError {
-  return new ToolError('bad_args', `Cannot undo "${callId}": ${why}.`);
+  return new ToolError('bad_args', `Cannot undo ${quote(callId)}: ${why}.`);
+}
+
+function quote(callId: unknown): string {
+  return typeof callId === 'string' ? `"${callId}"` : 'a call';
 }

@@ -1,23 +1,35 @@
+import type { DirectoryMode } from '../../contract/files.js';
 import type { CallKey, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
-import { textsOf } from '../recover/noted-change.js';
+import { directoriesOf, textsOf } from '../recover/noted-change.js';
 
 /** What an undo notes of itself before it begins. */
 export interface UndoNote {
   /** The call that is undone. */
   readonly of: CallKey;
+  /** Directories that come back. */
+  readonly make: readonly DirectoryMode[];
   /** Directories that go with their files. */
   readonly tidy: readonly string[];
+  /** All directories that are missing and that it makes: they go again, where it is killed before its first file. */
+  readonly makes: readonly string[];
 }
 
-export function toUndoData({ of, tidy }: UndoNote): JsonObject {
-  return { of, ...(tidy.length === 0 ? {} : { tidy: [...tidy] }) };
+export function toUndoData({ of, make, tidy, makes }: UndoNote): JsonObject {
+  return {
+    of,
+    ...(make.length === 0 ? {} : { make: make.map((directory) => ({ ...directory })) }),
+    ...(tidy.length === 0 ? {} : { tidy: [...tidy] }),
+    ...(makes.length === 0 ? {} : { makes: [...makes] }),
+  };
 }
 
 /** Undefined for a call that is no undo. */
 export function readUndoNote(notes: readonly JournalNote[]): UndoNote | undefined {
   for (const { kind, data } of notes) {
-    if (kind === 'undo' && typeof data.of === 'string') return { of: data.of, tidy: textsOf(data.tidy) };
+    if (kind !== 'undo' || typeof data.of !== 'string') continue;
+    const { of, make, tidy, makes } = data;
+    return { of, make: directoriesOf(make), tidy: textsOf(tidy), makes: textsOf(makes) };
   }
   return undefined;
 }

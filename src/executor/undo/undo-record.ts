@@ -1,14 +1,22 @@
 import type { FileIntent } from '../../contract/files.js';
 import type { CallEntry, CallRecord, Journal } from '../../contract/journal.js';
 import type { ToolResult } from '../../contract/result.js';
-import { isToolError } from '../../errors/tool-error.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { noteIntent } from '../record/note-intent.js';
 import { reasonOf } from '../record/reason-of.js';
 import { failure } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
+import type { UndoPlan } from './plan-undo.js';
 import { toUndoData, undoneBy } from './undo-note.js';
 
 const TOOL_NAME = 'undo';
+
+/** The journal has forgotten at once what it was to keep: a journal in memory has little room. */
+export class NotKept extends Error {
+  constructor(readonly paths: readonly string[]) {
+    super('the journal has no room for what the files hold now');
+  }
+}
 
 /** An undo as the journal keeps it: a batch of one call, in the conversation of the call that is undone. */
 export class UndoRecord {
@@ -22,7 +30,7 @@ export class UndoRecord {
 
   static async begin(
     undone: CallRecord,
-    { paths, tidy }: { readonly paths: readonly string[]; readonly tidy: readonly string[] },
+    { files, make, tidy, makes }: UndoPlan,
     journal: Journal,
     settings: EngineSettings,
   ): Promise<UndoRecord> {
@@ -33,7 +41,7 @@ export class UndoRecord {
       callId: `undo_${id}`,
       toolName: TOOL_NAME,
       args: { call_id: undone.callId, conversation },
-      effects: paths.map((path) => ({ kind: 'write', path })),
+      effects: files.map(({ path }) => ({ kind: 'write', path })),
       disposition: 'execute_now',
       reason: `the person takes back ${undone.toolName}`,
     };
@@ -48,8 +56,8 @@ export class UndoRecord {
     const [answer] = await accepting;
     if (answer === undefined) throw new Error('a batch of one call has one answer');
     const at = clock.now();
-    // Says that it is an undo, whatever tools there are by the time somebody has to settle it.
-    const data = toUndoData({ of: undone.key, tidy });
+    // Says that it is an undo, whatever tools there are by the time it has to be settled.
+    const data = toUndoData({ of: undone.key, make, tidy, makes });
     await Promise.all([
       journal.claim(answer.key, worker, at),
       journal.note(answer.key, { kind: 'undo', data, at }),
@@ -57,10 +65,21 @@ export class UndoRecord {
     return new UndoRecord(entry.callId, answer.key, undone, journal, settings);
   }
 
-  intend(intent: FileIntent): Promise<void> {
-    return noteIntent(this.journal, this.key, intent, this.settings.clock.now());
+  /**
+   * Resolves when all that will be replaced is kept, and can be read back.
+   * @throws NotKept otherwise
+   */
+  async intend(intent: FileIntent): Promise<void> {
+    await noteIntent(this.journal, this.key, intent, this.settings.clock.now());
+    const lost: string[] = [];
+    for (const { path, before, content } of intent.changes) {
+      if (before === null) continue;
+      if (content === undefined || (await this.journal.kept(before)) === undefined) lost.push(path);
+    }
+    if (lost.length > 0) throw new NotKept(lost);
   }
 
+  /** @throws ToolError `journal_unavailable` (`details.executed`: yes) when the files are put back, and that cannot be recorded. */
   async done(paths: readonly string[]): Promise<void> {
     const count = paths.length === 1 ? '1 file' : `${paths.length} files`;
     const result: ToolResult = {
@@ -73,17 +92,33 @@ export class UndoRecord {
       metadata: { undone: this.undone.callId, restored: [...paths] },
     };
     const at = this.settings.clock.now();
-    await Promise.all([
-      this.journal.finish(this.key, result, at),
-      this.journal.note(this.undone.key, undoneBy(this.callId, at)),
-    ]);
+    try {
+      await Promise.all([
+        this.journal.finish(this.key, result, at),
+        this.journal.note(this.undone.key, undoneBy(this.callId, at)),
+      ]);
+    } catch (error) {
+      throw new ToolError(
+        'journal_unavailable',
+        `Undid "${this.undone.callId}" (${count}), but cannot record that: ${reasonOf(error)}`,
+        { details: { executed: 'yes', restored: [...paths], undoId: this.callId }, cause: error },
+      );
+    }
   }
 
+  /** Nothing was put back, unless `error` names files that could not be taken back. */
   async failed(error: unknown): Promise<void> {
     const code = isToolError(error) ? error.code : 'execution_failed';
+    const isHalfDone = isToolError(error) && error.details.lost !== undefined;
     const call = { id: this.callId, name: TOOL_NAME };
-    // What was begun is taken back before it fails; where that fails too, nobody can say how far it came.
-    const result = failure(call, code, reasonOf(error), code === 'stale_file' ? 'no' : 'maybe');
-    await this.journal.finish(this.key, result, this.settings.clock.now());
+    const result = failure(call, code, reasonOf(error), isHalfDone ? 'maybe' : 'no');
+    try {
+      await this.journal.finish(this.key, result, this.settings.clock.now());
+    } catch (cause) {
+      this.settings.logger.warn(
+        { callId: this.callId, why: reasonOf(cause) },
+        'a failed undo was not recorded',
+      );
+    }
   }
 }

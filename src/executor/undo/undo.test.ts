@@ -1,58 +1,10 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ToolCall } from '../../contract/call.js';
-import type { ToolContext } from '../../contract/context.js';
-import type { Executor, UndoOptions } from '../../contract/executor.js';
-import type { JsonObject } from '../../contract/json.js';
+import type { UndoOptions } from '../../contract/executor.js';
 import { builtinTools } from '../builtin-tools.js';
-import { defineTool } from '../declare/define-tool.js';
-import { executorOf, folder } from '../fixtures/plan-fixture.js';
-
-const call = (name: string, args: JsonObject, id: string): ToolCall => ({ id, name, args });
-
-interface Desk {
-  readonly executor: Executor;
-  readonly root: string;
-  read(name: string): string | undefined;
-  write(name: string, content: string): void;
-}
-
-/** @param act what the tool `act` does. */
-function desk(kind: string, act?: (files: ToolContext['files']) => Promise<unknown>): Desk {
-  const place = folder();
-  const root = join(place, 'root');
-  mkdirSync(root);
-  const tool = defineTool({
-    name: 'act',
-    description: 'd',
-    input: { type: 'object' },
-    async execute(_args, { files }) {
-      await act?.(files);
-      return 'done';
-    },
-  });
-  const journal = kind === 'file' ? { journal: join(place, 'journal.db') } : {};
-  const executor = executorOf([...builtinTools(), tool], { root, approver: null, policy: null, ...journal });
-  const at = (name: string): string => join(root, name);
-  return {
-    executor,
-    root,
-    read: (name) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : undefined),
-    write: (name, content) => writeFileSync(at(name), content),
-  };
-}
-
-const bytes = (text: string): Uint8Array => Buffer.from(text);
+import { executorOf } from '../fixtures/plan-fixture.js';
+import { bytes, call, desk } from '../fixtures/undo-desk.js';
 
 describe.each(['memory', 'file'])('executor.undo() with a journal in %s', (kind) => {
   it.each(['overwrite', 'append'])('puts back what write_file replaced (%s)', async (mode) => {

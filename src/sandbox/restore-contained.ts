@@ -1,0 +1,81 @@
+import type { ExaminedEntry, RestoredFile, RestoreOptions } from '../contract/files.js';
+import { isToolError } from '../errors/tool-error.js';
+import { entryNames, isWritable, linkText } from '../platform/fs-entry.js';
+import { errnoOf } from '../platform/fs-errno.js';
+import { admit, type Enclosure } from './enclosure.js';
+import { withFailures } from './file-failure.js';
+import { hashHeld } from './held-content.js';
+import { type HeldPlace, holdPlace } from './hold.js';
+import { sha256 } from './intended-change.js';
+import { makeDirectories, removeEmpty } from './make-directories.js';
+import { writeAllContained } from './write-all-contained.js';
+
+/**
+ * Puts files back as they were, all of them or none. In order: missing directories are made, every content is staged
+ * and synced, the files are replaced, and last the directories go that are empty then.
+ * @throws DirectoryBusy as `writeAllContained` does
+ */
+export async function restoreContained(
+  enclosure: Enclosure,
+  files: readonly RestoredFile[],
+  abandonedLock: string | undefined,
+  { intend, make = [], tidy = [] }: RestoreOptions,
+): Promise<readonly string[]> {
+  const removed = tidy.flatMap((path) => {
+    const entry = examineDirectory(enclosure, path);
+    return entry?.kind === 'dir' ? [{ path, mode: entry.mode }] : [];
+  });
+  const made = makeDirectories(enclosure, make);
+  try {
+    const outcomes = await writeAllContained(enclosure, files, abandonedLock, {
+      check: () => {},
+      kind: 'restore',
+      directories: { made, removed },
+      ...(intend === undefined ? {} : { intend }),
+    });
+    removeEmpty(enclosure, tidy);
+    return outcomes.map(({ path }) => path);
+  } catch (error) {
+    removeEmpty(enclosure, made);
+    throw error;
+  }
+}
+
+/** What lies at a canonical path; no link is followed. */
+export function examineContained(enclosure: Enclosure, path: string): ExaminedEntry {
+  const request = admit(enclosure, path, 'write');
+  return withFailures('look at', path, () => {
+    let held: HeldPlace;
+    try {
+      held = holdPlace(enclosure, request, ENTRY_ITSELF);
+    } catch (error) {
+      if (errnoOf(error) === 'ENOTDIR') return { kind: 'elsewhere' };
+      throw error;
+    }
+    try {
+      return held.place.path === request.path ? examineEntry(enclosure, held) : { kind: 'elsewhere' };
+    } finally {
+      held.place.parent.close();
+    }
+  });
+}
+
+const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
+
+function examineEntry(enclosure: Enclosure, { at, place, entry }: HeldPlace): ExaminedEntry {
+  if (entry === undefined || place.missing.length > 0) return { kind: 'none' };
+  const mode = entry.mode & 0o7777;
+  if (entry.isDirectory()) return { kind: 'dir', mode, names: entryNames(at) };
+  if (entry.isSymbolicLink()) return { kind: 'link', sha256: sha256(linkText(at) ?? '') };
+  if (!entry.isFile()) return { kind: 'other' };
+  return { kind: 'file', sha256: hashHeld(enclosure, at), size: entry.size, mode, writable: isWritable(at) };
+}
+
+function examineDirectory(enclosure: Enclosure, path: string): ExaminedEntry | undefined {
+  try {
+    return examineContained(enclosure, path);
+  } catch (error) {
+    if (isToolError(error)) return undefined;
+    throw error;
+  }
+}
