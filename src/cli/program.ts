@@ -12,6 +12,7 @@ import { defineRepair } from './define/define-repair.js';
 import { defineRun } from './define/define-run.js';
 import { defineTools } from './define/define-tools.js';
 import { defineWaiting } from './define/define-waiting.js';
+import { defineUndo } from './define/define-undo.js';
 import { separateArguments } from './define/separate-arguments.js';
 import type { ExitCode } from './exit-code.js';
 import type { Surroundings } from './surroundings.js';
@@ -28,6 +29,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineRepair,
   defineJournal,
   defineWaiting,
+  defineUndo,
   defineApprove,
   defineDoctor,
   defineCompletions,

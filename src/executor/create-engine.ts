@@ -87,6 +87,7 @@ class CallEngine implements Engine {
   /** Of conversations in which calls run now. */
   readonly #queues = new Map<string, ConversationQueue>();
   readonly #active = new Set<Batch>();
+  readonly #undoing = new Set<Promise<unknown>>();
   readonly #recovery: Recovery;
   #closing: Promise<void> | undefined;
 
@@ -204,8 +205,13 @@ class CallEngine implements Engine {
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
     checkUndoOptions(options);
     this.#requireOpen('undo');
-    await this.#recovery.ensure();
-    return undoCall(callId, options, this.#settings);
+    const undoing = undoCall(callId, options, this.#settings, this.#recovery.ensure());
+    this.#undoing.add(undoing);
+    try {
+      return await undoing;
+    } finally {
+      this.#undoing.delete(undoing);
+    }
   }
 
   close(): Promise<void> {
@@ -223,6 +229,7 @@ class CallEngine implements Engine {
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
+    await Promise.allSettled(this.#undoing);
     const { journal } = this.#settings;
     if (journal !== null) await closeRecords(journal);
     await this.#onClose();

@@ -16,6 +16,7 @@ import {
   rmdirSync,
   type Stats,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -131,11 +132,27 @@ export function removeDirectory(path: string): void {
   rmdirSync(path);
 }
 
-/** Makes a small file to stand for something, with a line that says whose it is; false where the name is taken. */
+/**
+ * Makes a small entry with a line that says whose it is; false where the name is taken. It is a link with that text: it
+ * is never there without its text, whenever its maker dies.
+ */
 export function createMarker(path: string, line: string): boolean {
+  try {
+    symlinkSync(line, path);
+    return true;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST') return false;
+    if (errno === 'ENOSPC' || errno === 'EDQUOT' || hasNoLinks(errno)) return createMarkerFile(path, line);
+    throw error;
+  }
+}
+
+/** Where there are no links, as on Windows without the right to make them. */
+function createMarkerFile(path: string, line: string): boolean {
   let descriptor: number;
   try {
-    // Others read whose it is, whoever they are.
+    // Others read whose it is, too.
     descriptor = openSync(path, 'wx', 0o644);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
@@ -156,6 +173,8 @@ const MARKER_BYTES = 256;
 /** What a marker says; undefined where there is none, or something else in its place. */
 export function readMarker(path: string): string | undefined {
   try {
+    const text = linkText(path);
+    if (text !== undefined) return text;
     const descriptor = openSync(path, MARKER_FLAGS);
     try {
       const bytes = Buffer.alloc(MARKER_BYTES);
@@ -177,7 +196,7 @@ export function linkEntry(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if (!hasNoHardLinks(errnoOf(error))) throw error;
+    if (!hasNoLinks(errnoOf(error))) throw error;
     return false;
   }
 }
@@ -187,14 +206,14 @@ export function moveToFreeName(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (!hasNoHardLinks(errnoOf(error))) throw error;
+    if (!hasNoLinks(errnoOf(error))) throw error;
     renameSync(from, to);
     return;
   }
   unlinkSync(from);
 }
 
-function hasNoHardLinks(errno: string | undefined): boolean {
+function hasNoLinks(errno: string | undefined): boolean {
   return errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'EOPNOTSUPP' || errno === 'ENOSYS';
 }
 

@@ -82,7 +82,7 @@ function removeLeftBehind(directory: Pin, path: string, lock: string): void {
   const remover = `${directory.at}/${REMOVER_NAME}`;
   if (!createMarker(remover, ownTag())) {
     // Killed between two system calls; the next attempt finds the way free.
-    if (holderOf(remover) === 'gone') removeIfThere(remover);
+    removeDeadRemover(directory);
     return;
   }
   try {
@@ -90,6 +90,12 @@ function removeLeftBehind(directory: Pin, path: string, lock: string): void {
   } finally {
     removeIfThere(remover);
   }
+}
+
+/** What a process leaves that is killed while it takes a dead process's lock away. */
+export function removeDeadRemover(directory: Pin): void {
+  const remover = `${directory.at}/${REMOVER_NAME}`;
+  if (holderOf(remover) === 'gone') removeIfThere(remover);
 }
 
 export function removeIfThere(path: string): void {

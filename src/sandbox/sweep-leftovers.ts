@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { systemClock } from '../platform/clock.js';
 import { entryNames, entryStat } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
-import { DirectoryLocks, LOCK_NAME, removeIfThere } from './directory-locks.js';
+import { DirectoryLocks, LOCK_NAME, removeDeadRemover, removeIfThere } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
 import { hashHeld } from './held-content.js';
 import { readTemporaryName } from './temporary-name.js';
@@ -44,6 +44,7 @@ export function sweepDirectory(enclosure: Enclosure, directory: string, settled?
   try {
     pin = pinner.pinDirectory(directory);
     if (pin === 'missing' || pin === 'other' || pin.name() !== directory) return;
+    removeDeadRemover(pin);
     for (const name of entryNames(pin.at)) {
       if (name === LOCK_NAME) removeDeadLock(pin);
       else if (isLeftBehind(enclosure, pin, name, settled)) removeIfThere(`${pin.at}/${name}`);

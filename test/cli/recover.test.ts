@@ -152,8 +152,8 @@ describe('toolexec journal recover', () => {
   });
 });
 
-describe('toolexec journal undo', () => {
-  const undo = (...more: string[]) => toolexec.run(['journal', 'undo', ...more, '--journal', journal]);
+describe.each([[['undo']], [['journal', 'undo']]])('toolexec %s', (command) => {
+  const undo = (...more: string[]) => toolexec.run([...command, ...more, '--journal', journal]);
   const WRITE = { id: 'w', name: 'write_file', args: { path: 'f', content: 'new', mode: 'overwrite' } };
 
   it('puts back what a call changed, and takes that back', async () => {
@@ -163,7 +163,7 @@ describe('toolexec journal undo', () => {
     expect(dry).toMatchObject({ code: 0, stdout: 'would put back f\n' });
     const { code, stdout } = await undo('w');
     expect([code, readFileSync(join(toolexec.root, 'f'), 'utf8')]).toEqual([0, 'old']);
-    const id = /put back f\n.*journal undo (undo_\S+)/.exec(stdout)?.[1] ?? '';
+    const id = /put back f\n.*toolexec undo (undo_\S+)/.exec(stdout)?.[1] ?? '';
     const report = JSON.parse((await undo(id, '--json')).stdout) as unknown;
     expect(report).toMatchObject({
       callId: id,

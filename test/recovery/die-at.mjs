@@ -1,5 +1,6 @@
 // Runs calls with a journal and kills itself at one moment: `before` or `after` an operation of the journal (`claim`,
-// `note`, …), or `put`, the step that gives a file its new content; the `nth` time. Takes all of it as JSON.
+// `note`, …), or `put`, the step that gives a file its new content, or `step`, every change of a file, a directory or the
+// journal once it has begun; the `nth` time. Takes all of it as JSON.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -13,12 +14,39 @@ const {
   conversation,
   parallel = false,
   undo,
+  recover = false,
   streamed = false,
 } = JSON.parse(process.argv[2]);
 const [when, what] = at.split(' ');
 let times = 0;
 const isTime = (moment, name) => moment === when && name === what && ++times === nth;
 const die = () => process.kill(process.pid, 'SIGKILL');
+
+let hasBegun = false;
+const beforeStep = () => {
+  if (hasBegun && isTime('before', 'step')) die();
+};
+
+for (const name of [
+  'openSync',
+  'writeSync',
+  'fsyncSync',
+  'fchmodSync',
+  'fchownSync',
+  'chmodSync',
+  'mkdirSync',
+  'rmdirSync',
+  'renameSync',
+  'linkSync',
+  'unlinkSync',
+]) {
+  const own = fs[name];
+  fs[name] = (...args) => {
+    // A descriptor that only looks changes nothing.
+    if (name !== 'openSync' || String(args[1]).startsWith('w')) beforeStep();
+    return own(...args);
+  };
+}
 
 for (const [name, to] of [
   ['renameSync', 1],
@@ -44,6 +72,7 @@ const journal = new Proxy(openJournal(path), {
     if (typeof value !== 'function') return value;
     return (...args) => {
       if (isTime('before', name)) die();
+      if (['accept', 'claim', 'note', 'keep', 'finish'].includes(name)) beforeStep();
       const answer = value.apply(target, args);
       if (name === 'durable' || !(answer instanceof Promise)) return answer;
       return answer.then((given) => {
@@ -90,7 +119,9 @@ const tools = [
 const executor = createExecutor({ root, tools, journal, policy: null, approver: null });
 // Whoever watches may kill us later.
 process.stdout.write('ready\n');
-if (undo !== undefined) await executor.undo(undo);
+hasBegun = true;
+if (recover) await executor.recover();
+else if (undo !== undefined) await executor.undo(undo);
 else if (streamed) {
   const message = { text: '', model: 'm', provider: 'p' };
   const incoming = executor.receive({ conversation, message, origin: { format: 'native' } });

@@ -16,7 +16,7 @@ import { builtCommand } from '../cli/built-command.js';
 export interface KilledRun {
   readonly root: string;
   readonly journal: string;
-  /** `before` or `after`, and what: an operation of the journal, or `put`. */
+  /** `before` or `after`, and what: an operation of the journal, or `put`; or `before step`. */
   readonly at: string;
   /** Which time; default the first. */
   readonly nth?: number;
@@ -25,6 +25,8 @@ export interface KilledRun {
   readonly parallel?: boolean;
   /** Undoes this call, and runs nothing. */
   readonly undo?: string;
+  /** Recovers, and runs nothing. */
+  readonly recover?: boolean;
   /** Its calls come in one after the other, each with a sentence, and run when all are there. */
   readonly streamed?: boolean;
   /** A program that starts it, with its arguments. */
@@ -46,12 +48,19 @@ export function startKilledRun(run: KilledRun): ChildProcessByStdio<null, Readab
 
 /** @throws Error when it was not killed: then it never came to that moment. */
 export async function runUntilKilled(run: KilledRun): Promise<void> {
+  if (!(await isKilled(run))) throw new Error(`It was to die ${run.at}, and ended well.`);
+}
+
+/** False: it came to its end. @throws Error when it failed */
+export async function isKilled(run: KilledRun): Promise<boolean> {
   const child = startKilledRun(run);
   child.stdout.resume();
   const [code, signal]: unknown[] = await once(child, 'close');
   // A shell around it says it with its own code.
-  if (signal !== 'SIGKILL' && code !== 128 + 9)
+  const wasKilled = signal === 'SIGKILL' || code === 128 + 9;
+  if (!wasKilled && code !== 0)
     throw new Error(`It was to die ${run.at}, and ended with ${String(code ?? signal)}.`);
+  return wasKilled;
 }
 
 const endings: (() => Promise<void> | void)[] = [];

@@ -3,7 +3,7 @@ import type { UndoReport } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';
-import type { UndoCallOptions } from '../define/define-journal.js';
+import type { UndoCallOptions } from '../define/define-undo.js';
 import type { ExitCode } from '../exit-code.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { settleRun } from '../settle-run.js';
@@ -11,7 +11,7 @@ import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
 import { UsageError } from '../usage-error.js';
 
-/** `toolexec journal undo`: puts back what a call changed in files; 1 where something stays as it is. */
+/** `toolexec undo`: puts back what a call changed in files; 1 where something stays as it is. */
 export async function undoCall(
   callId: string,
   options: UndoCallOptions,
@@ -32,6 +32,11 @@ export async function undoCall(
     return report.skipped.length === 0 ? 0 : 1;
   } catch (error) {
     if (!isToolError(error)) throw error;
+    // What the file system refused is no mistake of usage.
+    if (error.code === 'execution_failed') {
+      stdio.stderr.write(`toolexec: ${sanitize(error.message, 'inline')}\n`);
+      return 1;
+    }
     throw new UsageError(error.message, { cause: error });
   }
 }
@@ -41,7 +46,7 @@ function describe({ restored, skipped, undoId }: UndoReport, dryRun: boolean): s
     ...restored.map((path) => `${dryRun ? 'would put back' : 'put back'} ${shown(path)}`),
     ...skipped.map(({ path, reason }) => `left ${shown(path)}: ${reason}`),
   ];
-  if (undoId !== undefined) lines.push(`to take this back: toolexec journal undo ${undoId}`);
+  if (undoId !== undefined) lines.push(`to take this back: toolexec undo ${undoId}`);
   return lines.map((line) => `${sanitize(line, 'inline')}\n`).join('');
 }
 

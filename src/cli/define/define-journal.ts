@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { DefineCommand } from './command-group.js';
 import { defineJournalQueries } from './define-journal-queries.js';
+import { defineUndo } from './define-undo.js';
 
 /** What `journal recover` takes, as commander hands it over. */
 export interface RecoverOptions {
@@ -10,12 +11,6 @@ export interface RecoverOptions {
   readonly resume?: string;
   readonly discard?: string;
   readonly json?: boolean;
-}
-
-/** What `journal undo` takes. */
-export interface UndoCallOptions extends Pick<RecoverOptions, 'root' | 'config' | 'journal' | 'json'> {
-  readonly conversation?: string;
-  readonly dryRun?: boolean;
 }
 
 export const defineJournal: DefineCommand = (program, surroundings, finish) => {
@@ -64,30 +59,5 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
       const { recoverCalls } = await import('../commands/recover-calls.js');
       finish(await recoverCalls(options, surroundings));
     });
-  journal
-    .command('undo')
-    .summary('put back what a call changed in files')
-    .description(
-      'Puts every file back that the call changed, made or removed. A file that was changed since stays as it is. The ' +
-        'undo is recorded as a call of its own, and can be undone.',
-    )
-    .argument('<call>', 'the id of the call')
-    .option('--conversation <id>', 'whose call it is (default: the newest call with this id)')
-    .option('--dry-run', 'say what would be put back, and put back nothing')
-    .option('--root <dir...>', 'directories that tools may touch (default: .)')
-    .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'the journal')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'before',
-      'Examples:\n  toolexec journal undo toolu_01\n  toolexec journal undo toolu_01 --dry-run\n',
-    )
-    .addHelpText(
-      'after',
-      '\nExit code: 0 all is put back; 1 something stays as it is; 2 there is no such call.\n',
-    )
-    .action(async (call: string, options: UndoCallOptions) => {
-      const { undoCall } = await import('../commands/undo-call.js');
-      finish(await undoCall(call, options, surroundings));
-    });
+  defineUndo(journal, surroundings, finish);
 };

@@ -13,6 +13,7 @@ const MAX_ATTEMPTS = 5;
 /**
  * Puts the files of a call back to what they were before it: all that can be, or none. What was changed since is left
  * alone and reported. The undo is a call of its own in the journal, so that it can be undone as well.
+ * @param recovered what earlier processes left is settled
  * @throws ToolError and nothing else: `bad_args` for a call that is not known, still runs, or changed no files;
  *   `execution_failed` (`details.errno`) where the file system refuses; `journal_unavailable`.
  */
@@ -20,8 +21,10 @@ export async function undoCall(
   callId: string,
   options: UndoOptions,
   settings: EngineSettings,
+  recovered: Promise<void> | undefined,
 ): Promise<UndoReport> {
   try {
+    await recovered;
     return await undo(callId, options, settings);
   } catch (error) {
     if (isToolError(error)) throw error;

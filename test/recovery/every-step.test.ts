@@ -1,0 +1,140 @@
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from '../cli/built-command.js';
+import { call, executorFor, isKilled, newDesk, runUntilKilled } from './killed-run.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+
+const PATCH = `*** Begin Patch
+*** Update File: changed
+@@
+-one
++ONE
+*** Update File: old
+*** Move to: deep/er/moved
+@@
+-two
++TWO
+*** Delete File: removed
+*** End Patch`;
+
+const patch = call('apply_patch', { patch: PATCH });
+
+interface Place {
+  readonly root: string;
+  readonly journal: string;
+}
+
+function unpatched(): Place {
+  const place = newDesk();
+  for (const [name, content] of [
+    ['changed', 'one\n'],
+    ['old', 'two\n'],
+    ['removed', 'three\n'],
+  ] as const) {
+    writeFileSync(join(place.root, name), content);
+    chmodSync(join(place.root, name), 0o640);
+  }
+  return place;
+}
+
+/** A patch that was applied by a process that has ended. */
+async function patched(): Promise<Place> {
+  const place = unpatched();
+  const executor = executorFor(place);
+  const [result] = await executor.run([...reads(), patch], { conversation: 'c' });
+  expect(result?.error).toBeUndefined();
+  await executor.close();
+  return place;
+}
+
+const reads = () => ['changed', 'old', 'removed'].map((path) => call('read_file', { path }, `read ${path}`));
+
+/** Everything below the root: permission bits, and what is in it. Temporary files are there too. */
+function everything({ root }: Place): readonly string[] {
+  return readdirSync(root, { withFileTypes: true, recursive: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const mode = (lstatSync(path).mode & 0o7777).toString(8);
+      return `${relative(root, path)} ${mode} ${entry.isFile() ? readFileSync(path, 'utf8') : ''}`;
+    })
+    .sort();
+}
+
+const isWhole = ({ root }: Place): boolean => existsSync(join(root, 'deep/er/moved'));
+
+/** Runs `trial` with 1, 2, 3, … until it answers false; a few at a time. @returns how many answered true */
+async function eachStep(trial: (nth: number) => Promise<boolean>): Promise<number> {
+  let next = 1;
+  let end = Number.POSITIVE_INFINITY;
+  const goOn = async (): Promise<void> => {
+    for (let nth = next++; nth < end; nth = next++) {
+      try {
+        if (!(await trial(nth))) end = Math.min(end, nth);
+      } catch (error) {
+        end = 0;
+        throw error;
+      }
+    }
+  };
+  // All of them end before their folders are removed.
+  for (const one of await Promise.allSettled([goOn(), goOn(), goOn()])) {
+    if (one.status === 'rejected') throw one.reason;
+  }
+  return end - 1;
+}
+
+describe('whatever step it is killed at', () => {
+  it('an undo loses nothing and leaves nothing behind, and a second one completes it', async () => {
+    const after = everything(await patched());
+    const before = everything(unpatched());
+    const steps = await eachStep(async (nth) => {
+      const place = await patched();
+      const run = { ...place, calls: [], undo: 'apply_patch', at: 'before step', nth };
+      if (!(await isKilled(run))) return false;
+      const executor = executorFor(place);
+      await executor.recover();
+      expect([before, after], `step ${nth}`).toContainEqual(everything(place));
+      await executor.undo('apply_patch');
+      expect(everything(place), `step ${nth}`).toEqual(before);
+      await executor.close();
+      return true;
+    });
+    expect(steps).toBeGreaterThan(25);
+  }, 600_000);
+
+  it('the recovery of an undo can be repeated', async () => {
+    const before = everything(unpatched());
+    const steps = await eachStep(async (nth) => {
+      const place = await patched();
+      const undo = { ...place, calls: [], undo: 'apply_patch', at: 'after put', nth: 2 };
+      await runUntilKilled(undo);
+      const isCut = await isKilled({ ...place, calls: [], recover: true, at: 'before step', nth });
+      const executor = executorFor(place);
+      await executor.undo('apply_patch');
+      expect(everything(place), `step ${nth}`).toEqual(before);
+      await executor.close();
+      return isCut;
+    });
+    expect(steps).toBeGreaterThan(10);
+  }, 600_000);
+
+  it('a patch is applied whole or not at all, and leaves nothing behind', async () => {
+    const after = everything(await patched());
+    const before = everything(unpatched());
+    const steps = await eachStep(async (nth) => {
+      const place = unpatched();
+      const run = { ...place, calls: [...reads(), patch], conversation: 'c', at: 'before step', nth };
+      if (!(await isKilled(run))) return false;
+      const executor = executorFor(place);
+      await executor.recover();
+      // Directories that were made before that was noted stay, and are empty.
+      const now = everything(place).filter((line) => !/^deep(?:\/er)? 755 $/.test(line) || isWhole(place));
+      expect([before, after], `step ${nth}`).toContainEqual(now);
+      await executor.close();
+      return true;
+    });
+    expect(steps).toBeGreaterThan(25);
+  }, 600_000);
+});
