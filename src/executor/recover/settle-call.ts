@@ -117,7 +117,10 @@ function sweep(
   const own =
     ready === undefined ? effects.flatMap((effect) => (effect.kind === 'write' ? [effect.path] : [])) : [];
   const paths = [...declared, ...own.filter(isAbsolute), ...changes.map(({ change }) => change.path)];
-  const kept = new Set(changes.flatMap(({ change: { preimage } }) => preimage ?? []));
+  // What is known to be old or new is in its place by now, or in the journal: so is what another recovery put aside.
+  const kept = new Set(
+    changes.flatMap(({ change: { before, after } }) => [before ?? [], after ?? []].flat()),
+  );
   for (const directory of new Set(paths.map((path) => dirname(path)))) {
     sandbox.sweep(directory, worker.pid, kept);
   }
