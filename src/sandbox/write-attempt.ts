@@ -10,7 +10,7 @@ import {
   moveToFreeName,
   removeEntry,
 } from '../platform/fs-entry.js';
-import { DirectoryBusy, type DirectoryLocks, removeIfThere } from './directory-locks.js';
+import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
@@ -286,13 +286,14 @@ function assertUnchanged(
   if (hashHeld(enclosure, at) !== expectedSha256) throw stale(path);
 }
 
-/** @throws DirectoryBusy where the old file was written after it was looked at: its backup shares that, and comes back. */
-function assertNotWrittenMeanwhile({ backup, seen }: Item): void {
+/** @throws PlaceChanged where the old file was written after it was looked at: its backup shares that, and comes back. */
+function assertNotWrittenMeanwhile({ backup, seen, held }: Item): void {
   const was = seen?.entry;
   const now = backup === undefined ? undefined : entryStat(backup);
   if (was === undefined || now === undefined || now.ino !== was.ino) return;
-  if (now.size !== was.size || now.mtimeMs !== was.mtimeMs)
-    throw new DirectoryBusy(`${now.ino}:${now.ctimeMs}`);
+  if (now.size !== was.size || now.mtimeMs !== was.mtimeMs) {
+    throw new PlaceChanged(`${now.ino}:${now.ctimeMs}`, held.place.name, false);
+  }
 }
 
 function rank({ state }: Item): number {
