@@ -34,11 +34,7 @@ export async function undoCall(
   }
 }
 
-async function undo(
-  callId: string,
-  options: UndoOptions,
-  settings: EngineSettings,
-): Promise<UndoReport> {
+async function undo(callId: string, options: UndoOptions, settings: EngineSettings): Promise<UndoReport> {
   if (typeof callId !== 'string' || callId === '') {
     throw new ToolError('bad_args', 'Cannot undo: the id of a call is a text that is not empty.');
   }
