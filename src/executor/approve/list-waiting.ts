@@ -2,8 +2,7 @@ import { isFilledText, type OptionRules, option, settleOptions } from '../../bas
 import type { ApprovalRequest } from '../../contract/approval.js';
 import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
-import { describeEffects } from '../../effects/describe-effects.js';
-import { riskOfEffects } from '../../effects/traits.js';
+import { describeEffects, riskOfEffects } from '../../effects/traits.js';
 import { summarizeText } from '../../output/summarize-text.js';
 import { judgeCall } from '../plan/judge-call.js';
 import { reasonOf } from '../record/reason-of.js';
