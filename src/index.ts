@@ -7,6 +7,7 @@ export type {
   Reviewer,
   ReviewRequest,
   ReviewVerdict,
+  ShownFile,
 } from './contract/approval.js';
 export type { CacheStats, ResultCache } from './contract/cache.js';
 export type { ToolCall } from './contract/call.js';
@@ -15,6 +16,7 @@ export type { ContextLimits, ConversationMemory, ToolContext } from './contract/
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type { ToolEvent } from './contract/event.js';
 export type {
+  ApproveOptions,
   BatchRun,
   Executor,
   ExecutorMode,

@@ -47,7 +47,7 @@ export function addResponseOptions(command: Command): Command {
     .addOption(
       new Option(
         '--defer',
-        'run nothing that somebody has to approve first: the batch waits for "toolexec approve"',
+        'put off the calls that need approval: they wait for "toolexec approve", the others run',
       ).conflicts(['yes', 'deny', 'approve', 'dryRun']),
     )
     .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
