@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../../contract/executor.js';
 import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { builtinTools } from '../builtin-tools.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 import { callsOf, probeTool } from '../fixtures/probe-tool.js';
@@ -336,5 +337,22 @@ describe('a returned error', () => {
     const [result] = await executorOf([bad], { output: { maxBytes: 50 } }).run(callsOf('bad'));
     expect(result?.error?.message).toBe(json);
     expect(result?.truncated).toBe(false);
+  });
+});
+
+describe('the texts that a model learns from', () => {
+  it('are these, for what the sandbox refuses and for what takes too long', async () => {
+    const hang = probeTool('hang', () => new Promise(() => {}), { timeoutMs: 30 });
+    const executor = createExecutor({ root: '/tmp', tools: [...builtinTools(), hang], policy: null });
+    const paths = ['../etc/passwd', '/etc/passwd', '.env'];
+    const calls = paths.map((path, index) => ({ id: `${index}`, name: 'read_file', args: { path } }));
+    const results = await executor.run([...calls, { id: 'hang', name: 'hang', args: {} }]);
+    await executor.close();
+    expect(results.map(({ error }) => error?.message)).toEqual([
+      'Cannot use "../etc/passwd": a ".." component is never followed. Use a path inside the root "/tmp".',
+      'Cannot use "/etc/passwd": absolute paths are not allowed here. Use a path inside the root "/tmp".',
+      'Cannot use ".env": "/tmp/.env" matches the denied pattern "**/.env". Use another path.',
+      'hang timed out after 30ms',
+    ]);
   });
 });
