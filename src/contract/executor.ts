@@ -166,7 +166,10 @@ export interface Executor {
   receive(options?: RunOptions): IncomingBatch;
   /** One call by name. */
   execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
-  /** For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output. */
+  /**
+   * For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output and its
+   * `cause` what the tool threw, where that was in this process.
+   */
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
   /**
    * Settles what dead processes left unfinished (D011, D109): never started is `cancelled`, started is

@@ -68,7 +68,8 @@ export const ERROR_CATALOGUE = {
     remedy: 'Read the message and the output: they are the tool’s own.',
   },
   tool_panicked: {
-    meaning: 'The tool threw something unexpected while it ran. It may have had effects.',
+    meaning:
+      'The tool has a programming error (a `TypeError`, for example), threw what is no `Error`, or threw outside of its call. It may have had effects.',
     remedy: 'Report it to the author of the tool; the stack is in the log.',
   },
   invalid_tool_output: {

@@ -30,6 +30,7 @@ import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
+import { causeOf } from './record/results.js';
 import { shieldLogger } from './record/shields.js';
 import { unrecordedResultsOf } from './record/unrecorded-results.js';
 import { decideBatch } from './recover/decide-batch.js';
@@ -155,12 +156,14 @@ class CallEngine implements Engine {
   }
 
   async invoke(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<string> {
-    const { success, output, error } = await this.execute(name, args, options);
+    const result = await this.execute(name, args, options);
+    const { success, output, error } = result;
     if (success) return output;
     const { hint, details } = error;
     throw new ToolError(error.code, error.message, {
       ...(hint === undefined ? {} : { hint }),
       details: { ...details, output },
+      cause: causeOf(result),
     });
   }
 

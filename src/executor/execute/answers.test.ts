@@ -1,5 +1,8 @@
+import { AssertionError } from 'node:assert';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Executor } from '../../contract/executor.js';
+import type { Executor, RunOptions } from '../../contract/executor.js';
+import type { Middleware } from '../../contract/middleware.js';
 import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { builtinTools } from '../builtin-tools.js';
@@ -43,9 +46,45 @@ class HostileText {
   }
 }
 
-/** What a tool may throw, and what of it must be told. */
+class NotFound extends Error {
+  override readonly name = 'NotFound';
+}
+class Underflow extends RangeError {
+  override readonly name = 'Underflow';
+}
+
+/** A thrown value that says that the tool has failed, and the whole message. */
+const FAILURES: readonly (readonly [label: string, value: unknown, message: string])[] = [
+  ['an Error', new Error('City not found'), 'bad failed: City not found'],
+  ['a subclass of Error', new NotFound('no such city'), 'bad failed: no such city'],
+  ['an Error of another realm', runInNewContext('new Error("far away")'), 'bad failed: far away'],
+  ['an Error without a message', new Error(), 'bad failed: Error'],
+  [
+    'an Error with nothing but a code',
+    Object.assign(new Error(), { code: 'ECONNRESET' }),
+    'bad failed: ECONNRESET',
+  ],
+  ['several Errors at once', new AggregateError([new Error('one'), 'two']), 'bad failed: one; two'],
+  ['an aborted signal', AbortSignal.abort().reason, 'bad failed: This operation was aborted'],
+  ['a malformed URI', new URIError('URI malformed'), 'bad failed: URI malformed'],
+  ['an Error whose message is no text', Object.assign(new Error('x'), { message: 5 }), 'bad failed: Error'],
+  ['an Error whose message is JSON', new Error('{"status":404}'), '{"status":404}'],
+];
+
+/** A thrown value that says that the program is wrong, and what of it must be told. */
 const THROWN: readonly (readonly [label: string, value: unknown, told: string])[] = [
-  ['an Error', new Error('boom'), 'Tool panicked: boom'],
+  ['a TypeError', new TypeError('x is not a function'), 'Tool panicked: x is not a function'],
+  ['a ReferenceError', new ReferenceError('y is not defined'), 'Tool panicked: y is not defined'],
+  ['a RangeError', new RangeError('Invalid array length'), 'Tool panicked: Invalid array length'],
+  ['a subclass of RangeError', new Underflow('too little'), 'Tool panicked: too little'],
+  ['a SyntaxError', new SyntaxError('Unexpected token'), 'Tool panicked: Unexpected token'],
+  ['a TypeError of another realm', runInNewContext('new TypeError("far away")'), 'Tool panicked: far away'],
+  ['an assertion that does not hold', new AssertionError({ message: '1 == 2' }), 'Tool panicked: 1 == 2'],
+  [
+    'an Error that came by mail as a TypeError',
+    Object.assign(new Error('m'), { name: 'TypeError' }),
+    'Tool panicked: m',
+  ],
   ['an Error without a message', new TypeError(''), 'Tool panicked: TypeError'],
   ['a text', 'plain text', 'Tool panicked: plain text'],
   ['null', null, 'Tool panicked: null'],
@@ -57,21 +96,43 @@ const THROWN: readonly (readonly [label: string, value: unknown, told: string])[
   ['an object that is like an error', { message: 'from elsewhere' }, 'Tool panicked: from elsewhere'],
   ['a proxy that throws', hostileProxy, 'Tool panicked: '],
   ['an object whose texts throw', new HostileText(), 'Tool panicked: '],
-  ['an Error whose message is no text', Object.assign(new Error('x'), { message: 5 }), 'Tool panicked: '],
-  [
-    'an Error whose message throws',
-    Object.assign(new Error('x'), { message: new HostileText() }),
-    'Tool panicked: ',
-  ],
-  [
-    'an Error whose message is a symbol',
-    Object.assign(new Error('x'), { message: Symbol('m') }),
-    'Tool panicked: ',
-  ],
   ['a function', () => 1, 'Tool panicked: '],
 ];
 
 describe('a tool that throws', () => {
+  for (const [label, value, message] of FAILURES) {
+    it(`has failed when it throws ${label}`, async () => {
+      const bad = probeTool('bad', () => Promise.reject(value));
+      const result = await executorOf([bad]).execute('bad', {});
+      expect(result.error).toMatchObject({ code: 'execution_failed', message, details: { executed: 'yes' } });
+    });
+  }
+
+  it('has what it threw as the cause of what invoke() throws, also behind middleware and limits', async () => {
+    const thrown = new Error('City not found');
+    const refused = new ToolError('stale_file', 'Read it again.');
+    const tools = [
+      probeTool('bad', () => Promise.reject(thrown)),
+      probeTool('stale', () => Promise.reject(refused)),
+      probeTool('text', () => Promise.reject('only a text')),
+      probeTool('answers', () => ({ text: '', error: { message: 'no' } })),
+    ];
+    const copying: Middleware = async (_call, _context, next) => ({ ...(await next()), metadata: { n: 1 } });
+    for (const middleware of [[], [copying]]) {
+      const executor = executorOf(tools, { middleware });
+      const causeOf = (name: string, options?: RunOptions): Promise<unknown> =>
+        executor.invoke(name, {}, options).then(
+          () => 'no error',
+          (error: unknown) => (error as ToolError).cause,
+        );
+      expect(await causeOf('bad')).toBe(thrown);
+      expect(await causeOf('bad', { availableCapacityBytes: 5 })).toBe(thrown);
+      expect(await causeOf('stale')).toBe(refused);
+      expect(await causeOf('text')).toBe('only a text');
+      expect(await causeOf('answers')).toBeUndefined();
+    }
+  });
+
   it('gives the hint of its ToolError, with secrets redacted, and so does invoke()', async () => {
     const key = `sk-ant-${'a1B2'.repeat(12)}`;
     const executor = executorOf([
@@ -105,7 +166,7 @@ describe('a tool that throws', () => {
   it('tells a bounded part of a message of 1 MB, without controls and without half a character', async () => {
     const long = `\u001b[31mred\u001b[0m${'😀'.repeat(250_000)}`;
     const bad = probeTool('bad', () => {
-      throw new Error(long);
+      throw new TypeError(long);
     });
     const [result] = await executorOf([bad]).run(callsOf('bad'));
     const message = result?.error?.message ?? '';
@@ -120,7 +181,7 @@ describe('a tool that throws', () => {
     try {
       for (const before of [960, 975, 985, 990, 995, 2_000]) {
         const bad = probeTool('bad', () => {
-          throw new Error(`${'x'.repeat(before)} sk-verysecretvalue-0123456789 ${'y'.repeat(3_000)}`);
+          throw new TypeError(`${'x'.repeat(before)} sk-verysecretvalue-0123456789 ${'y'.repeat(3_000)}`);
         });
         const [result] = await executorOf([bad]).run(callsOf('bad'));
         expect(result?.error?.message).not.toContain('sk-very');
@@ -257,7 +318,7 @@ describe('a tool that returns something else than a string or { text }', () => {
     it(`answers a failure for ${label}`, async () => {
       const results = await executorOf([probeTool('odd', value), ok]).run(callsOf('odd', 'ok'));
       expect(results[0]?.success).toBe(false);
-      expect(['invalid_tool_output', 'tool_panicked']).toContain(results[0]?.error?.code);
+      expect(['invalid_tool_output', 'execution_failed']).toContain(results[0]?.error?.code);
       expect(results[0]?.error?.details?.executed).toBe('yes');
       expect(results[1]?.success).toBe(true);
     });

@@ -350,7 +350,7 @@ function onlyOnce(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
 function middlewarePanic(error: unknown, executed: Executed): Outcome {
   const outcome = panic(error);
   const message = outcome.error?.message.replace(/^Tool/, 'Middleware') ?? 'Middleware panicked';
-  return { ...outcome, error: { code: 'tool_panicked', message, executed } };
+  return { ...outcome, error: { code: 'tool_panicked', message, executed, cause: error } };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

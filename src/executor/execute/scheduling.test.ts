@@ -167,7 +167,7 @@ describe('a failure', () => {
     const results = await executorOf([ok, bad]).run(callsOf('ok', 'bad', 'ok', 'lost'), { failFast: true });
     expect(results.map(({ error }) => error?.code)).toEqual([
       undefined,
-      'tool_panicked',
+      'execution_failed',
       'cancelled',
       'unknown_tool',
     ]);
@@ -186,7 +186,7 @@ describe('a failure', () => {
     });
     expect(results.map(({ error }) => error?.code)).toEqual([
       'cancelled',
-      'tool_panicked',
+      'execution_failed',
       undefined,
       'cancelled',
     ]);

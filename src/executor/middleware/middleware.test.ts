@@ -344,6 +344,24 @@ describe('the middleware that comes along', () => {
     expect(metrics.snapshot()).toEqual({});
   });
 
+  it('has times written to the log of the executor when nothing else is asked for', async () => {
+    const lines: object[] = [];
+    const write = (data: object, message?: string): void => void lines.push({ ...data, message });
+    const logger = { debug: write, info: write, warn: write, error: write };
+    await runThrough([createTiming()], { logger });
+    const line = { tool: 'tool', durationMs: expect.any(Number), message: 'tool call took' };
+    expect(lines).toEqual([
+      { callId: 'c0', ...line },
+      { callId: 'c1', ...line },
+    ]);
+  });
+
+  it.each([{ report: 'x' }, { clock: {} }, { reprot: () => {} }, 5])('refuses the options %j', (options) => {
+    expect(() => createTiming(options as object)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining('createTiming') }),
+    );
+  });
+
   it('counts what is called like something every object has', async () => {
     const metrics = createMetrics();
     const odd = probeTool('constructor', () => 'x');
@@ -369,6 +387,6 @@ describe('a logger that throws', () => {
     });
     opened.push(executor);
     const results = await executor.run(callsOf('bad', 'tool'));
-    expect(results.map(({ error }) => error?.message)).toEqual(['Tool panicked: boom', undefined]);
+    expect(results.map(({ error }) => error?.message)).toEqual(['bad failed: boom', undefined]);
   });
 });

@@ -1,21 +1,39 @@
+import { isFunction, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Middleware } from '../../contract/middleware.js';
+import { systemClock } from '../../platform/clock.js';
 
 export interface TimingOptions {
-  readonly clock: Pick<Clock, 'monotonic'>;
-  /** Told once per call, also when it failed. Milliseconds. */
-  readonly report: (call: ToolCall, durationMs: number) => void;
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, 'monotonic'>;
+  /** Called once per call, also when it failed. Milliseconds. Default: the executor's logger is told, level `info`. */
+  readonly report?: (call: ToolCall, durationMs: number) => void;
 }
 
-/** Measures how long each call takes inside this middleware. */
-export function createTiming({ clock, report }: TimingOptions): Middleware {
-  return async (call, _context, next) => {
+const RULES: OptionRules<{ [K in keyof TimingOptions]-?: TimingOptions[K] | undefined }> = {
+  clock: option(undefined, hasMonotonic, 'a clock (monotonic)'),
+  report: option(undefined, isFunction, 'a function'),
+};
+
+/**
+ * Measures how long each call takes inside this middleware.
+ * @throws ToolError `config_invalid` for a wrong option.
+ */
+export function createTiming(options?: TimingOptions): Middleware {
+  const { clock = systemClock, report } = settleOptions('createTiming', options, RULES);
+  return async (call, { logger }, next) => {
     const startedAt = clock.monotonic();
     try {
       return await next();
     } finally {
-      report(call, clock.monotonic() - startedAt);
+      const durationMs = clock.monotonic() - startedAt;
+      if (report !== undefined) report(call, durationMs);
+      else logger.info({ callId: call.id, tool: call.name, durationMs }, 'tool call took');
     }
   };
+}
+
+function hasMonotonic(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'monotonic' in value && isFunction(value.monotonic);
 }

@@ -3,7 +3,7 @@ import { isErrorCode } from '../../errors/catalogue.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { finalize, isUncut } from './finalize.js';
-import { failure } from './results.js';
+import { causeOf, failure } from './results.js';
 
 export interface Adoption {
   readonly ready: ReadyCall;
@@ -35,7 +35,9 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
       truncatable,
       ...(structured === undefined ? {} : { structured }),
       ...(typeof outputRef === 'string' ? { outputRef } : {}),
-      ...(error === undefined ? {} : { error: { ...error, executed: executedOf(error) ?? executed } }),
+      ...(error === undefined
+        ? {}
+        : { error: { ...error, executed: executedOf(error) ?? executed, cause: causeFor(error, own) } }),
     },
     ready,
     scope,
@@ -43,6 +45,11 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
     result.truncated,
   );
   return markFinal(final);
+}
+
+/** Middleware that hands on the tool's error in a result of its own keeps what the tool threw. */
+function causeFor(error: ToolFailure['error'], own: ToolResult | undefined): unknown {
+  return own?.error?.message === error.message ? causeOf(own) : undefined;
 }
 
 /** Results that left `finalize`: middleware that hands them on unchanged costs nothing more. */

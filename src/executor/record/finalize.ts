@@ -11,6 +11,7 @@ import type { Outcome, OutcomeError } from '../execute/outcome.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
 import { cleanJson, cleanValue } from './clean-json.js';
+import { rememberCause } from './results.js';
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -52,6 +53,7 @@ export function finalize(
   };
   const told =
     outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning, outcome.truncatable);
+  rememberCause(told, outcome.error?.cause);
   return outcome.truncatable ? told : markUncut(told);
 }
 

@@ -85,7 +85,7 @@ describe('the journal file', () => {
       undefined,
       'unknown_tool',
       'user_denied',
-      'tool_panicked',
+      'execution_failed',
       undefined,
       'duplicate_tool_call_id',
     ]);

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { Executed, ToolFailure } from '../../contract/result.js';
+import type { Executed, ToolFailure, ToolResult } from '../../contract/result.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -46,6 +46,17 @@ export function failure(
     executionTimeMs: more.executionTimeMs ?? 0,
     metadata: more.metadata ?? NOTHING,
   };
+}
+
+/** What a tool threw, behind the result that it was answered with; known in this process alone. */
+const causes = new WeakMap<ToolResult, unknown>();
+
+export function causeOf(result: ToolResult): unknown {
+  return causes.get(result);
+}
+
+export function rememberCause(result: ToolResult, cause: unknown): void {
+  if (cause !== undefined) causes.set(result, cause);
 }
 
 export const CANCELLED_MESSAGE = 'Cancelled by user';

@@ -3,6 +3,7 @@ import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { truncate } from '../../output/truncate.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { isUncut } from './finalize.js';
+import { causeOf, rememberCause } from './results.js';
 
 /**
  * Fits a result into what the model's context can still take, and takes it from there: what one result uses, the
@@ -16,9 +17,12 @@ export function takeCapacity(result: ToolResult, scope: BatchScope): ToolResult 
   const output = fitText(result.output, scope, isUncut(result));
   if (!output.truncated && message?.truncated !== true) return result;
   const truncated = { output: output.text, truncated: true };
-  return result.success || message === undefined
-    ? { ...result, ...truncated }
-    : { ...result, ...truncated, error: { ...result.error, message: message.text } };
+  const fitted: ToolResult =
+    result.success || message === undefined
+      ? { ...result, ...truncated }
+      : { ...result, ...truncated, error: { ...result.error, message: message.text } };
+  rememberCause(fitted, causeOf(result));
+  return fitted;
 }
 
 function fitText(text: string, scope: BatchScope, whole: boolean): ReturnType<typeof truncate> {
