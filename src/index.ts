@@ -12,6 +12,13 @@ export type {
 export type { CacheStats, ResultCache } from './contract/cache.js';
 export type { ToolCall } from './contract/call.js';
 export type { Clock } from './contract/clock.js';
+export type {
+  ContentBlock,
+  MediaBlock,
+  ResourceBlock,
+  ResourceLinkBlock,
+  TextBlock,
+} from './contract/content.js';
 export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type { ToolEvent } from './contract/event.js';
@@ -87,6 +94,7 @@ export type {
   ToolCategory,
   ToolDefinition,
   ToolOutput,
+  ToolReturn,
   ToolSpec,
   TypedTool,
 } from './contract/tool.js';

@@ -220,6 +220,13 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Bytes of one result, the notice of truncation included.',
     tighten: smaller(),
   },
+  'tools.output.max_content_bytes': {
+    kind: wholeNumber(0, 'bytes'),
+    fallback: 20_971_520,
+    option: 'executor.output.maxContentBytes',
+    meaning: 'Bytes of pictures, sounds and documents in one result; what is larger becomes a line of text.',
+    tighten: smaller(),
+  },
   'tools.environment.denylist': {
     kind: VARIABLES,
     fallback: [],

@@ -69,7 +69,7 @@ describe('readSettings()', () => {
       count: 4,
       problems: [
         'my.toml:2:1: tools.output.max_bytes must be a whole number of bytes from 0, not -1.',
-        'my.toml:3:1: tools.output.x is not known. Did you mean tools.output.max_bytes?',
+        'my.toml:3:1: tools.output.x is not known. Remove it.',
         expect.stringContaining('my.toml:5:1: tools.mode must be'),
         'my.toml:7:2: [a] is not known. Remove it.',
       ],

@@ -8,6 +8,8 @@ export type ConversationMemory = Map<string, unknown>;
 
 export interface ContextLimits {
   readonly maxOutputBytes: number;
+  /** Of pictures, sounds and documents in one result. */
+  readonly maxContentBytes: number;
   readonly availableCapacityBytes: number;
   readonly maxApplyPatchBytes: number;
   readonly maxFileReadBytes: number;

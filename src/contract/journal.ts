@@ -229,7 +229,10 @@ export interface Journal {
    * Left out, as `recall` is then: what a conversation has read is known to one process only.
    */
   remember?(conversation: string, facts: readonly ConversationFact[]): Awaitable<void>;
-  /** The answer, from any state. */
+  /**
+   * The answer, from any state. Bytes of its content are read as bytes again; in their place a text says so where a
+   * journal that is not durable has forgotten them.
+   */
   finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
   /** Everything asked for so far, durable. */
   sync(): Awaitable<void>;

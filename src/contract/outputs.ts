@@ -18,8 +18,8 @@ export interface OutputStore {
   /** Whether `path` is written as such a URI is: then it is no path of the file system. */
   owns(path: string): boolean;
   openSink(): OutputSink;
-  /** Keeps a text; undefined when it could not be kept. */
-  save(text: string): string | undefined;
+  /** Keeps a text, or bytes; undefined when it could not be kept. */
+  save(content: string | Uint8Array): string | undefined;
   /** @throws ToolError `execution_failed` with `details.errno` `ENOENT` when it is no longer, or never was, kept. */
   stat(ref: string): Promise<FileStat>;
   read(ref: string, options?: ReadOptions): Promise<Uint8Array>;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/catalogue.js';
+import type { ContentBlock } from './content.js';
 import type { JsonObject, JsonValue } from './json.js';
 
 /** Whether a failed call can have had effects: `no` before its start, `maybe` when nobody can say. */
@@ -27,8 +28,13 @@ interface ResultBase {
   readonly executionTimeMs: number;
   /** What the tool adds: `exit_code`, `path`, … */
   readonly metadata: JsonObject;
-  /** Present when the tool has an output schema. */
+  /** The JSON value that the tool gave; with an output schema, as that says. */
   readonly structured?: JsonValue;
+  /**
+   * What the tool gave as blocks, in order. A block that is too large is a line of text here. `output` says all of them
+   * in words, unless the tool gave a text of its own. Bytes are not counted against limits of text.
+   */
+  readonly content?: readonly ContentBlock[];
 }
 
 export interface ToolSuccess extends ResultBase {

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorCode } from '../errors/catalogue.js';
+import type { ContentBlock } from './content.js';
 import type { ToolContext } from './context.js';
 import type { Effect, EffectKind, Risk } from './effect.js';
 import type { JsonObject, JsonSchema, JsonValue } from './json.js';
@@ -19,10 +20,15 @@ export type ToolCategory =
 /** Which configured timeout holds for a tool that names none of its own (decision 3). */
 export type TimeoutClass = 'default' | 'files' | 'commands' | 'external';
 
-export interface ToolOutput {
-  readonly text: string;
+/** What a tool gives back besides a plain text or value. @typeParam O what its output schema accepts */
+export interface ToolOutput<O = unknown> {
+  /** Default: `structured` as JSON, or `content` in words. */
+  readonly text?: string;
+  /** Pictures, sounds, documents and more texts, in order. */
+  readonly content?: readonly ContentBlock[];
   readonly metadata?: JsonObject;
-  readonly structured?: JsonValue;
+  /** A JSON value; with an output schema, what that accepts. */
+  readonly structured?: unknown extends O ? JsonValue | object : O;
   /** False: the tool keeps to the limit itself, and the engine must not cut text or message (default true). */
   readonly truncatable?: boolean;
   /** The tool has left out some of its output itself: `truncated` of the result says so. Default false. */
@@ -39,6 +45,23 @@ export interface ToolOutput {
     readonly details?: JsonObject;
   };
 }
+
+/**
+ * What `execute` may return. Without an output schema: a text, any JSON value, or an output. With one: the value itself,
+ * unless it has a part that an output has (then as `{ structured: value }`), an output with `structured`, or a failure.
+ */
+export type ToolReturn<O = unknown> = unknown extends O
+  ? string | number | boolean | null | object
+  :
+      | PlainValue<O>
+      | (ToolOutput<O> & { readonly structured: O })
+      | (ToolOutput<O> & { readonly error: NonNullable<ToolOutput['error']> });
+
+type PlainValue<O> = O extends object
+  ? keyof O & ('text' | 'content' | 'structured' | 'error') extends never
+    ? O
+    : never
+  : O;
 
 export interface ProbeContext {
   readonly callId: string;
@@ -76,7 +99,8 @@ export interface ToolSpec<A, O = unknown> {
   readonly description: string;
   /** A Standard Schema (zod, valibot, arktype) or a JSON Schema. */
   readonly input: StandardSchemaV1<unknown, A> | JsonSchema;
-  readonly output?: StandardSchemaV1<unknown, O> | JsonSchema;
+  /** A Standard Schema or a JSON Schema: what `structured` of a success is. */
+  readonly output?: StandardSchemaV1<O, unknown> | JsonSchema;
   /** Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`; `() => []` touches nothing and runs unasked. */
   readonly effects?: (args: A, at: EffectScope) => readonly Effect[];
   /**
@@ -102,7 +126,7 @@ export interface ToolSpec<A, O = unknown> {
   readonly cacheable?: boolean;
   /** Replaces the limit on serialised arguments for this tool (decision 19). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
-  execute(args: A, ctx: ToolContext): Awaitable<string | ToolOutput>;
+  execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;
   /** After a crash: did it happen? Files can be looked at, not changed. */
   probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;
 }

@@ -40,6 +40,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
 
 function settle(options: ExecutorOptions): Settled {
   const clock = shieldClock(options.clock ?? systemClock);
+  const output = settleOptions('output', options.output, OUTPUT_RULES);
   return {
     registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
@@ -55,7 +56,8 @@ function settle(options: ExecutorOptions): Settled {
     middleware: options.middleware ?? [],
     limits: settleOptions('limits', options.limits, LIMIT_RULES),
     timeouts: settleTimeouts(options),
-    maxOutputBytes: settleOptions('output', options.output, OUTPUT_RULES).maxBytes,
+    maxOutputBytes: output.maxBytes,
+    maxContentBytes: output.maxContentBytes,
     journal: settleJournal(options.journal),
     outputs: outputsBeside(options.journal),
     cache: settleCache(options, clock),

@@ -81,6 +81,13 @@ export interface CommandLimitOptions {
   readonly fileSizeMb?: number;
 }
 
+export interface OutputOptions {
+  /** Bytes of the text of a result; default 102400. */
+  readonly maxBytes?: number;
+  /** Bytes of pictures, sounds and documents in a result; default 20971520. What is larger becomes a text. */
+  readonly maxContentBytes?: number;
+}
+
 export interface ExecutorOptions {
   /** Default `builtinTools()`. */
   readonly tools?: readonly Tool[] | Registry;
@@ -99,8 +106,7 @@ export interface ExecutorOptions {
   readonly sandbox?: SandboxOptions;
   readonly limits?: LimitOptions;
   readonly timeouts?: TimeoutOptions;
-  /** `maxBytes` of a result; default 102400. */
-  readonly output?: { readonly maxBytes?: number };
+  readonly output?: OutputOptions;
   /** Results of reads, answered again while no file has changed; default 100 of them for 300000 ms. */
   readonly cache?: false | ResultCacheOptions;
   /** Of commands: additional names to remove, and exceptions. */
@@ -141,8 +147,9 @@ export const COMMAND_LIMIT_RULES: OptionRules<{ [K in keyof CommandLimitOptions]
   fileSizeMb: option(undefined, isWhole(1), 'a whole number of megabytes from 1'),
 };
 
-export const OUTPUT_RULES: OptionRules<{ maxBytes: number }> = {
+export const OUTPUT_RULES: OptionRules<Required<OutputOptions>> = {
   maxBytes: option(102_400, isWhole(0), 'a whole number of bytes from 0'),
+  maxContentBytes: option(20_971_520, isWhole(0), 'a whole number of bytes from 0'),
 };
 
 export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass: readonly string[] }> = {

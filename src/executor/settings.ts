@@ -80,6 +80,8 @@ export interface EngineSettings {
   readonly limits: EngineLimits;
   readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
   readonly maxOutputBytes: number;
+  /** Bytes of pictures, sounds and documents in one result. */
+  readonly maxContentBytes: number;
   /** Null: nothing is recorded. */
   readonly journal: Journal | null;
   readonly worker: Worker;

@@ -19,6 +19,7 @@ type AsGiven =
   | 'limits'
   | 'timeouts'
   | 'maxOutputBytes'
+  | 'maxContentBytes'
   | 'cache'
   | 'clock'
   | 'logger'

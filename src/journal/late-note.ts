@@ -1,10 +1,18 @@
 import type { JournalNote } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolResult } from '../contract/result.js';
+import { storeBlocks } from './stored-content.js';
 
 /** What a finish that came too late leaves behind as evidence. */
-export function lateNote(result: ToolResult, at: number): JournalNote {
-  const { error, ...rest } = result;
-  const data: JsonObject = { ...rest, ...(error === undefined ? {} : { error: { ...error } }) };
+export function lateNote(
+  { error, content, ...rest }: ToolResult,
+  at: number,
+  keep: (hash: string, bytes: Uint8Array) => void,
+): JournalNote {
+  const data: JsonObject = {
+    ...rest,
+    ...(error === undefined ? {} : { error: { ...error } }),
+    ...(content === undefined ? {} : { content: storeBlocks(content, keep) }),
+  };
   return { kind: 'late_result', data, at };
 }

@@ -1,4 +1,5 @@
 import canonicalize from 'canonicalize';
+import type { ContentBlock } from '../contract/content.js';
 import type {
   BatchDecision,
   BatchEntry,
@@ -11,12 +12,16 @@ import type {
   Worker,
 } from '../contract/journal.js';
 import type { ToolResult } from '../contract/result.js';
+import type { MemoryContents } from './memory-contents.js';
+import { restoreBlocks, storeBlocks } from './stored-content.js';
 
 /** A call as the memory journal keeps it. A record is made of it only when somebody asks. */
 export class MemoryCall {
   worker: Worker | undefined = undefined;
   startedAt = 0;
+  /** Without its content. */
   result: ToolResult | undefined = undefined;
+  content: (() => readonly ContentBlock[]) | undefined = undefined;
   finishedAt = 0;
   notes: JournalNote[] | undefined = undefined;
   /** The arguments as they came, kept where a second delivery will be compared with them. */
@@ -30,7 +35,11 @@ export class MemoryCall {
   ) {}
 
   toRecord(): CallRecord {
-    const { key, batch, index, entry, worker, result } = this;
+    const { key, batch, index, entry, worker, content } = this;
+    const result =
+      this.result === undefined || content === undefined
+        ? this.result
+        : { ...this.result, content: content() };
     return {
       callId: entry.callId,
       ...(entry.madeUp === true ? { madeUp: true } : {}),
@@ -51,6 +60,14 @@ export class MemoryCall {
       ...(worker === undefined ? {} : { worker, startedAt: this.startedAt }),
       ...(result === undefined ? {} : { result, finishedAt: this.finishedAt }),
     };
+  }
+
+  /** Bytes of content are kept with those of all calls, so that the oldest can go. */
+  answer({ content, ...result }: ToolResult, contents: MemoryContents): void {
+    this.result = result;
+    if (content === undefined) return;
+    const blocks = storeBlocks(content, (_, bytes) => contents.keep(bytes));
+    this.content = () => restoreBlocks(blocks, (hash) => contents.kept(hash));
   }
 
   /** Its answer is no final word: it was not decided about, or not run because the journal failed. */

@@ -150,10 +150,13 @@ class MemoryJournal implements Journal {
     // A call that is not kept any more had its answer long ago.
     if (call === undefined) return 'late';
     if (call.result !== undefined) {
-      this.note(key, lateNote(result, at));
+      this.note(
+        key,
+        lateNote(result, at, (_, bytes) => this.contents.keep(bytes)),
+      );
       return 'late';
     }
-    call.result = result;
+    call.answer(result, this.contents);
     call.finishedAt = at;
     call.batch.open--;
     if (call.batch.open === 0) this.batchesKept.finish(call.batch);

@@ -5,13 +5,16 @@ import {
   type JournalNote,
   NOTE_KINDS,
 } from '../contract/journal.js';
+import type { ToolResult } from '../contract/result.js';
 import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import { callKey, parseCallKey } from './call-key.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
+import { readKept } from './keep-bytes.js';
 import { findNameHolder } from './name-holder.js';
 import { DECISIONS } from './read-batches.js';
 import { readWorker } from './read-worker.js';
+import { restoreResult } from './stored-content.js';
 import { toStoredText, toStoredTurn } from './stored-text.js';
 
 const COLUMNS = `
@@ -34,7 +37,7 @@ const CALLS = `${COLUMNS} FROM calls c ${JOINS}`;
 
 /** The call of a number that is known to be there. */
 export function readCall(database: JournalDatabase, number: number): CallRecord {
-  return toRecord(database.prepared(`${CALLS} WHERE c.number = ?`).get(number) ?? {});
+  return toRecord(database, database.prepared(`${CALLS} WHERE c.number = ?`).get(number) ?? {});
 }
 
 export function findByKey(database: JournalDatabase, key: CallKey): CallRecord | undefined {
@@ -43,7 +46,7 @@ export function findByKey(database: JournalDatabase, key: CallKey): CallRecord |
   const row = database
     .prepared(`${CALLS} WHERE b.id = ? AND c.number = b.number + 1 + ?`)
     .get(toStoredText(parsed.batchId), parsed.index);
-  return row === undefined ? undefined : toRecord(row);
+  return row === undefined ? undefined : toRecord(database, row);
 }
 
 export function findFirstDelivery(
@@ -85,7 +88,8 @@ const CALLS_OF_BATCH = `${COLUMNS}
 
 /** A batch's calls, in order; for a delivery that attached, the call it attached to. */
 export function readBatch(database: JournalDatabase, id: string): readonly CallRecord[] {
-  return database.prepared(CALLS_OF_BATCH).all(toStoredText(id)).map(toRecord);
+  const rows = database.prepared(CALLS_OF_BATCH).all(toStoredText(id));
+  return rows.map((row) => toRecord(database, row));
 }
 
 const UNFINISHED = `${CALLS} WHERE c.number IN (SELECT call FROM unfinished)`;
@@ -110,7 +114,7 @@ export function readUnfinished(
   return database
     .prepared(`${sql} ORDER BY c.number LIMIT ?`)
     .all(...values, page?.limit ?? -1)
-    .map(toRecord);
+    .map((row) => toRecord(database, row));
 }
 
 const NOTES = `
@@ -132,7 +136,7 @@ function toNote(values: SqliteRow): JournalNote {
   return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
 }
 
-function toRecord(values: SqliteRow): CallRecord {
+function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
   const row = new JournalRow(values);
   const worker = readWorker(row, 'worker');
   const acceptedBy = readWorker(row, 'acceptor');
@@ -158,6 +162,10 @@ function toRecord(values: SqliteRow): CallRecord {
     ...(row.has('decision') ? { decision: row.oneOf('decision', DECISIONS) } : {}),
     acceptedAt: row.number('accepted_at'),
     ...(worker === undefined ? {} : { worker, startedAt: row.number('started_at') }),
-    ...(done ? { result: row.json(row.longText('result')), finishedAt: row.number('finished_at') } : {}),
+    ...(done ? { result: readResult(database, row), finishedAt: row.number('finished_at') } : {}),
   };
+}
+
+function readResult(database: JournalDatabase, row: JournalRow): ToolResult {
+  return restoreResult(row.json(row.longText('result')), (hash) => readKept(hash).run(database));
 }

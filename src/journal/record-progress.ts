@@ -6,6 +6,7 @@ import type { JournalDatabase } from './journal-database.js';
 import { callIsUnknown } from './journal-unavailable.js';
 import { type LongText, storeLongText, toLongText } from './long-text.js';
 import { findWorker } from './record-worker.js';
+import { storeBlocks } from './stored-content.js';
 import { toStoredText } from './stored-text.js';
 
 const CLAIM = `
@@ -43,13 +44,20 @@ function addClaim(
 }
 
 export function recordResult(key: CallKey, result: ToolResult, at: number): Operation<'recorded' | 'late'> {
-  const text = toLongText(JSON.stringify(result));
+  const blobs = new Map<string, Uint8Array>();
+  const { content } = result;
+  const stored =
+    content === undefined
+      ? result
+      : { ...result, content: storeBlocks(content, (hash, bytes) => blobs.set(hash, bytes)) };
+  const text = toLongText(JSON.stringify(stored));
   return {
     writes: true,
     run(database) {
       const call = database.numberOf(key);
       if (call === undefined) throw callIsUnknown('record the result of', key);
       storeLongText(database, text);
+      for (const [blob, bytes] of blobs) storeLongText(database, { inline: null, blob, bytes });
       const values = [call, text.inline, text.blob, at];
       if (!database.add('results', call, values)) {
         addNote(database, call, 'late_result', text, at);

@@ -1,6 +1,8 @@
+import type { SqliteRow } from '../platform/sqlite.js';
 import { PRUNABLE_FACTS } from './conversation-facts.js';
 import type { ChainedTable, JournalDatabase } from './journal-database.js';
 import type { PrunableBatch } from './prunable-batches.js';
+import { CONTENT_MARK, contentHashes } from './stored-content.js';
 
 export interface RemovedRows {
   readonly batches: number;
@@ -41,12 +43,14 @@ export function removeBatches(
   const blobs = new Set<string>();
   const remove = (table: ChainedTable, column: string, where: string, values: readonly number[]): number => {
     const blob = WITH_BLOBS.has(table) ? 'blob' : 'NULL AS blob';
+    const result = table === 'results' ? 'result' : 'NULL AS result';
     const removed = database
-      .prepared(`DELETE FROM ${table} WHERE ${where} RETURNING ${column} AS number, ${blob}`)
+      .prepared(`DELETE FROM ${table} WHERE ${where} RETURNING ${column} AS number, ${blob}, ${result}`)
       .all(...values);
     for (const row of removed) {
       names.add(`${table}:${String(row.number)}`);
       if (typeof row.blob === 'string') blobs.add(row.blob);
+      if (table === 'results') for (const hash of contentOf(database, row)) blobs.add(hash);
     }
     return removed.length;
   };
@@ -61,6 +65,16 @@ export function removeBatches(
   const messages = remove('messages', 'number', MESSAGES, [before]);
   remove('facts', 'number', PRUNABLE_FACTS, [before]);
   return { batches: batches.length, calls, messages, names, blobs };
+}
+
+/** The hashes of the bytes that a result names. Its own text, where that is a blob, goes only later. */
+function contentOf(database: JournalDatabase, { result, blob }: SqliteRow): readonly string[] {
+  if (typeof result === 'string') return contentHashes(result);
+  if (typeof blob !== 'string') return [];
+  const content = database
+    .prepared('SELECT content FROM blobs WHERE hash = ?1 AND instr(content, CAST(?2 AS BLOB)) > 0')
+    .get(blob, CONTENT_MARK)?.content;
+  return content instanceof Uint8Array ? contentHashes(new TextDecoder().decode(content)) : [];
 }
 
 /** Batches and deliveries are numbered together, so that neighbours go at once. */

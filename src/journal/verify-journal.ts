@@ -7,6 +7,7 @@ import { linkHash, rowContent, sha256 } from './link-hash.js';
 import { READER_WAIT_MS } from './open-archive.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
+import { CONTENT_MARK, contentHashes } from './stored-content.js';
 
 export type Verification =
   /**
@@ -101,11 +102,16 @@ function findBadBlob(database: JournalDatabase): string | undefined {
   return undefined;
 }
 
-/** A content that a row refers to, or that an undo would need, and that is not there. */
+/** A content that a row or a result refers to, or that an undo would need, and that is not there. */
 function findLostBlob(database: JournalDatabase): string | undefined {
   const lost = database.prepared(LOST_BLOB).get()?.blob;
   if (lost !== undefined) return String(lost);
   const isKept = database.prepared('SELECT 1 FROM blobs WHERE hash = ?');
+  for (const { number } of database.prepared(WITH_CONTENT).all(CONTENT_MARK)) {
+    const row = new JournalRow(database.prepared(RESULT).get(Number(number)) ?? {});
+    const hash = contentHashes(row.longText('result')).find((each) => isKept.get(each) === undefined);
+    if (hash !== undefined) return hash;
+  }
   for (let last = 0; ; ) {
     const page = database
       .prepared(INTENTS)
@@ -124,6 +130,11 @@ function findLostBlob(database: JournalDatabase): string | undefined {
 const LOST_BLOB = ['results', 'notes', 'batch_notes', 'messages']
   .map((table) => `SELECT blob FROM ${table} WHERE blob IS NOT NULL AND blob NOT IN (SELECT hash FROM blobs)`)
   .join(' UNION ALL ');
+const WITH_CONTENT = `
+  SELECT r.call AS number FROM results r LEFT JOIN blobs x ON x.hash = r.blob
+  WHERE instr(r.result, ?1) > 0 OR instr(x.content, CAST(?1 AS BLOB)) > 0`;
+const RESULT = `
+  SELECT r.result, r.blob, x.content FROM results r LEFT JOIN blobs x ON x.hash = r.blob WHERE r.call = ?`;
 const INTENTS = `
   SELECT n.number, n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
   WHERE n.number > ? AND n.kind = 'intent' ORDER BY n.number LIMIT 1000`;

@@ -52,10 +52,12 @@ class DiskOutputStore implements OutputStore {
     return createOutputSink({ maxBytes: this.#maxBytes, create: () => this.#spill(), hide });
   }
 
-  save(text: string): string | undefined {
+  save(content: string | Uint8Array): string | undefined {
     const id = randomBytes(16).toString('hex');
     try {
-      const bytes = Buffer.from(text, 'utf8');
+      const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+      // A text that is cut is still of use; a picture is not.
+      if (typeof content !== 'string' && bytes.length > this.#maxBytes) return undefined;
       this.#withRoom(Math.min(bytes.length, this.#maxBytes)).save(
         fileName(id),
         bytes.subarray(0, this.#maxBytes),

@@ -43,6 +43,17 @@ export function successOf(callId: string, output = 'done'): ToolResult {
   };
 }
 
+/** A result with a picture between texts. */
+export function pictureOf(callId: string, data: Uint8Array, output = 'done'): ToolResult {
+  const content: ToolResult['content'] = [
+    { type: 'text', text: 'before' },
+    { type: 'image', mediaType: 'image/png', data },
+    { type: 'resource', uri: 'file:///a.txt', text: 'inside' },
+    { type: 'resource', uri: 'file:///a.pdf', mediaType: 'application/pdf', data },
+  ];
+  return { ...successOf(callId, output), content };
+}
+
 export function failureOf(callId: string, code: ErrorCode = 'cancelled'): ToolResult {
   return {
     callId,

@@ -1,7 +1,15 @@
 import { isToolError } from '../errors/tool-error.js';
 import { assertEqual, assertPresent } from './assert-equal.js';
 import type { JournalCase } from './describe-journal.js';
-import { batchEntry, callEntry, failureOf, OTHER_WORKER, successOf, WORKER } from './journal-entries.js';
+import {
+  batchEntry,
+  callEntry,
+  failureOf,
+  OTHER_WORKER,
+  pictureOf,
+  successOf,
+  WORKER,
+} from './journal-entries.js';
 
 /** A call's life: accepted, claimed, finished, and what is found of it. */
 export const LIFE_CASES: readonly JournalCase[] = [
@@ -33,6 +41,21 @@ export const LIFE_CASES: readonly JournalCase[] = [
         ],
         'order',
       );
+    },
+  },
+  {
+    title:
+      'gives back the content of a result, bytes as bytes, also where the same are there twice or it came too late',
+    run: async (journal) => {
+      const [answer] = await journal.accept(batchEntry('b1', [callEntry('x')]));
+      const { key } = assertPresent(answer, 'answer');
+      const result = pictureOf('x', Uint8Array.of(0, 255, 1));
+      await journal.finish(key, result, 1);
+      assertEqual((await journal.call(key))?.result, result, 'result');
+      assertEqual(await journal.finish(key, result, 2), 'late', 'a second answer');
+      const late = (await journal.notes(key)).find(({ kind }) => kind === 'late_result');
+      JSON.stringify(assertPresent(late, 'what came too late').data);
+      assertEqual((await journal.call(key))?.result, result, 'the first result');
     },
   },
   {

@@ -1,6 +1,14 @@
 import { assertEqual, assertPresent } from './assert-equal.js';
 import type { SharedJournalCase } from './describe-journal.js';
-import { batchEntry, callEntry, failureOf, OTHER_WORKER, successOf, WORKER } from './journal-entries.js';
+import {
+  batchEntry,
+  callEntry,
+  failureOf,
+  OTHER_WORKER,
+  pictureOf,
+  successOf,
+  WORKER,
+} from './journal-entries.js';
 
 /** Two journals over the same records, as two processes have them. */
 export const SHARED_CASES: readonly SharedJournalCase[] = [
@@ -19,6 +27,17 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
       assertEqual(await second.unfinished(), [], 'nothing unfinished');
       const [again] = await second.accept(batchEntry('b2', [callEntry('x')], { attach: true }));
       assertEqual(again?.kind, 'known', 'second delivery');
+    },
+  },
+  {
+    title: 'finds in another journal the content of a result, short or long',
+    run: async (first, second) => {
+      const bytes = Uint8Array.from({ length: 3_000 }, (_, at) => at % 256);
+      await first.accept(batchEntry('b1', [callEntry('x'), callEntry('y')], { attach: true }));
+      const results = [pictureOf('x', bytes), pictureOf('y', bytes, 'z'.repeat(100_000))];
+      for (const [index, result] of results.entries()) await first.finish(`b1/${index}`, result, 1);
+      const read = (await second.batch('b1')).map(({ result }) => result);
+      assertEqual(read, results, 'results');
     },
   },
   {

@@ -1,7 +1,7 @@
 import { type Journal, NOTE_KINDS } from '../contract/journal.js';
 import type { Awaitable } from '../contract/tool.js';
 import { assertEqual } from './assert-equal.js';
-import { batchEntry, callEntry, successOf, WORKER } from './journal-entries.js';
+import { batchEntry, callEntry, pictureOf, successOf, WORKER } from './journal-entries.js';
 
 /** What a journal can do with its records besides: take old ones out, and vouch for the others. */
 export interface JournalUpkeep {
@@ -40,6 +40,31 @@ export const UPKEEP_CASES: readonly UpkeepCase[] = [
       assertEqual((await journal.decisions('young')).length, 2, 'the decisions that stay');
       assertEqual((await journal.notes('young/0')).length, 7, 'the notes that stay');
       assertEqual((await journal.kept(kept))?.length, 3, 'a content that a note of the other still names');
+      assertEqual(await verify(), true, 'the rest');
+    },
+  },
+  {
+    title: 'prunes the content of results that nothing else names, also while a call is under way',
+    run: async (journal, { verify, prune }) => {
+      const [own, shared] = [Uint8Array.of(1, 1), Uint8Array.of(2, 2)];
+      const hashes = [await journal.keep(own), await journal.keep(shared)];
+      const add = async (id: string, at: number, ...pictures: readonly Uint8Array[]): Promise<void> => {
+        const calls = pictures.map((_, index) => callEntry(`x${index}`));
+        await journal.accept(batchEntry(id, calls, { at, conversation: id }));
+        for (const [index, data] of pictures.entries()) {
+          const output = index === 0 ? 'short' : 'z'.repeat(100_000);
+          await journal.finish(`${id}/${index}`, pictureOf(`x${index}`, data, output), at);
+        }
+      };
+      await add('old', 1, own, own, shared);
+      await add('young', 1_000, Uint8Array.of(3), shared);
+      await journal.accept(batchEntry('open', [callEntry('x')], { at: 1, conversation: 'open' }));
+      assertEqual(await verify(), true, 'all of it');
+      await prune(500);
+      const [first = '', second = ''] = hashes;
+      assertEqual(await journal.kept(first), undefined, 'a content that only the old ones had');
+      assertEqual((await journal.kept(second))?.length, 2, 'a content that a young one has too');
+      assertEqual((await journal.call('young/1'))?.result?.content?.length, 4, 'its blocks');
       assertEqual(await verify(), true, 'the rest');
     },
   },

@@ -10,19 +10,29 @@ import { compileOnFirstUse } from './compiled-tool.js';
 export type ArgsOf<S> =
   S extends StandardSchemaV1<unknown, infer A> ? A : S extends JsonSchema ? FromJsonSchema<S> : unknown;
 
-/** A spec whose argument type comes from its schema. */
-export type SpecFor<S extends StandardSchemaV1 | JsonSchema> = Omit<ToolSpec<ArgsOf<S>>, 'input'> & {
+/** The values that an output schema accepts, as a type; unknown where there is none. */
+export type OutputOf<P> =
+  P extends StandardSchemaV1<infer O, unknown> ? O : P extends JsonSchema ? FromJsonSchema<P> : unknown;
+
+/** A spec whose types of arguments and of what is returned come from its schemas. */
+export type SpecFor<S extends StandardSchemaV1 | JsonSchema, P = undefined> = Omit<
+  ToolSpec<ArgsOf<S>, OutputOf<P>>,
+  'input' | 'output'
+> & {
   readonly input: S;
+  readonly output?: P;
 };
 
 /**
- * Declares a tool. The argument type of `execute`, `effects` and the other callbacks is inferred from `input`.
+ * Declares a tool. The argument type of `execute`, `effects` and the other callbacks is inferred from `input`, and the
+ * type of what `execute` returns is checked against `output`.
  * Arguments reach the callbacks frozen: what was planned and approved is what runs (D021, D110).
  * @throws ToolError `config_invalid` when the declaration is not complete or not valid.
  */
-export function defineTool<const S extends StandardSchemaV1 | JsonSchema>(
-  spec: SpecFor<S>,
-): TypedTool<ArgsOf<S>> {
+export function defineTool<
+  const S extends StandardSchemaV1 | JsonSchema,
+  const P extends StandardSchemaV1 | JsonSchema | undefined = undefined,
+>(spec: SpecFor<S, P>): TypedTool<ArgsOf<S>> {
   // The one place where a tool's argument type is forgotten: from here on only its own schema vouches for it.
   return settle(spec as unknown as ToolSpec<unknown>);
 }

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import type { ContentBlock } from '../../contract/content.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import type { Executed } from '../../contract/result.js';
 import type { Tool, ToolOutput } from '../../contract/tool.js';
@@ -7,6 +8,8 @@ import { isErrorCode } from '../../errors/catalogue.js';
 import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { compiledTool } from '../declare/compiled-tool.js';
+import { readContent } from '../record/read-content.js';
+import { readJson } from '../record/read-json.js';
 import { reasonOf } from '../record/reason-of.js';
 
 /** What came of running a tool, before it is cleaned and cut. */
@@ -14,6 +17,8 @@ export interface Outcome {
   readonly text: string;
   readonly metadata?: JsonObject;
   readonly structured?: JsonValue;
+  /** Copied and checked. Without a text, the output says it in words. */
+  readonly content?: readonly ContentBlock[];
   readonly truncatable: boolean;
   /** The tool has left some of it out already. */
   readonly truncated?: boolean;
@@ -32,18 +37,22 @@ export interface OutcomeError {
   readonly cause?: unknown;
 }
 
-/** Reads what a tool returned. Anything but a string or `{ text }` is `invalid_tool_output`; it did run. */
+/**
+ * Reads what a tool returned: a text, an output (an object with `text`, `content`, `structured` or `error`), or any other
+ * JSON value. Everything else is `invalid_tool_output`; it did run.
+ */
 export function fromReturn(value: unknown, tool: Tool): Outcome | Promise<Outcome> {
   if (typeof value === 'string') {
     if (tool.output === undefined) return { text: value, truncatable: true };
-    return invalid(tool, `it promises structured output, and returned only text`, value);
+    const onlyText = 'it promises structured output, and returned only text';
+    return checkStructured({ text: value, structured: value, truncatable: true }, tool, onlyText);
   }
-  if (typeof value !== 'object' || value === null) {
-    return invalid(tool, `expected a string or { text }, got ${kindOf(value)}`);
+  if (value === undefined) {
+    return invalid(tool, 'it returned undefined. Return a string, a JSON value (null is one) or { text }');
   }
   let plain: Outcome | Fault;
   try {
-    plain = readOutput(value);
+    plain = isOutput(value) ? readOutput(value) : readValue(value);
   } catch (error) {
     return invalid(tool, `it cannot be read: ${reasonOf(error)}`);
   }
@@ -183,15 +192,44 @@ interface Fault {
   readonly text?: string;
 }
 
+/** Each of these says that an object is an output, and no value. */
+const OUTPUT_PARTS = ['text', 'content', 'structured', 'error'];
+
+function isOutput(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value) && OUTPUT_PARTS.some((part) => part in value);
+}
+
+function readValue(value: unknown): Outcome | Fault {
+  const read = readJson(value);
+  if ('fault' in read) return read;
+  return { text: JSON.stringify(read.value), structured: read.value, truncatable: true };
+}
+
+const AS_VALUE = 'A value that has such a part of its own is returned as { structured: value }';
+
 /** Reads every part once: a getter may say something else the second time. */
 function readOutput(value: object): Outcome | Fault {
-  const { text, metadata, structured, truncatable, truncated, outputRef, error } = value as {
-    [K in keyof ToolOutput]: unknown;
-  };
-  if (typeof text !== 'string') {
-    const got = Array.isArray(value) ? 'an array' : `a text that is ${kindOf(text)}`;
-    return { fault: `expected a string or { text }, got ${got}` };
+  const {
+    text: given,
+    content: blocks,
+    metadata,
+    structured: claimed,
+    truncatable,
+    truncated,
+    outputRef,
+    error,
+  } = value as { [K in keyof ToolOutput]: unknown };
+  if (given !== undefined && typeof given !== 'string') {
+    return { fault: `text must be a string, got ${kindOf(given)}. ${AS_VALUE}` };
   }
+  const content = blocks === undefined ? undefined : readContent(blocks, false);
+  if (typeof content === 'string') return { fault: `${content}. ${AS_VALUE}`, text: given ?? '' };
+  const read = claimed === undefined ? undefined : readJson(claimed);
+  if (read !== undefined && 'fault' in read) {
+    return { fault: `structured output: ${read.fault}`, text: given ?? '' };
+  }
+  const says = read === undefined || content !== undefined ? '' : JSON.stringify(read.value);
+  const text = given ?? says;
   if (metadata !== undefined && (!isObject(metadata) || Array.isArray(metadata))) {
     return { fault: `metadata must be an object, got ${kindOf(metadata)}`, text };
   }
@@ -203,7 +241,8 @@ function readOutput(value: object): Outcome | Fault {
     ...(truncated === true ? { truncated } : {}),
     ...(typeof outputRef === 'string' ? { outputRef } : {}),
     ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
-    ...(structured === undefined ? {} : { structured: structured as JsonValue }),
+    ...(read === undefined ? {} : { structured: read.value }),
+    ...(content === undefined ? {} : { content }),
     ...(failed === undefined ? {} : { error: failed }),
   };
 }
@@ -222,14 +261,17 @@ function readError(error: unknown): OutcomeError | string {
   };
 }
 
-function checkStructured(outcome: Outcome, tool: Tool): Outcome | Promise<Outcome> {
+/** @param otherwise what is wrong with it where the schema refuses it; default: as the schema says it. */
+function checkStructured(outcome: Outcome, tool: Tool, otherwise?: string): Outcome | Promise<Outcome> {
   const checker = compiledTool(tool).output;
   if (checker === undefined) return outcome;
   if (outcome.structured === undefined) {
     return invalid(tool, 'it promises structured output, and returned none', outcome.text);
   }
   const judge = (checked: { readonly ok: boolean; readonly message?: string }): Outcome =>
-    checked.ok ? outcome : invalid(tool, checked.message ?? 'structured output is not valid', outcome.text);
+    checked.ok
+      ? outcome
+      : invalid(tool, otherwise ?? checked.message ?? 'structured output is not valid', outcome.text);
   const failed = (error: unknown): Outcome =>
     invalid(tool, `its schema cannot check it: ${reasonOf(error)}`, outcome.text);
   try {
@@ -241,7 +283,7 @@ function checkStructured(outcome: Outcome, tool: Tool): Outcome | Promise<Outcom
 }
 
 function invalid(tool: Tool, what: string, text = ''): Outcome {
-  const message = `${tool.name} returned an invalid result: ${what}.`;
+  const message = `${tool.name} returned an invalid result: ${what.replace(/\.$/, '')}.`;
   return { text, truncatable: true, error: { code: 'invalid_tool_output', message, executed: 'yes' } };
 }
 

@@ -45,6 +45,7 @@ export class CallHandles {
     const { settings, capacityBytes } = this.parts.scope;
     this.#limits ??= Object.freeze({
       maxOutputBytes: settings.maxOutputBytes,
+      maxContentBytes: settings.maxContentBytes,
       availableCapacityBytes: capacityBytes,
       maxApplyPatchBytes: settings.limits.maxApplyPatchBytes,
       maxFileReadBytes: settings.limits.maxFileReadBytes,

@@ -1,8 +1,10 @@
 import type { Executed, ToolFailure, ToolResult } from '../../contract/result.js';
 import { isErrorCode } from '../../errors/catalogue.js';
+import { textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { finalize, isUncut } from './finalize.js';
+import { readContent } from './read-content.js';
 import { causeOf, failure } from './results.js';
 
 export interface Adoption {
@@ -26,14 +28,15 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
       'Middleware returned something that is no result. It must return what next() gave, or its like.';
     return markFinal(failure(ready.call, 'invalid_tool_output', message, executed, { hint }));
   }
-  const { error, structured, outputRef } = result;
+  const { error, structured, outputRef, content } = result;
   const truncatable = own === undefined || !isUncut(own) || own.output !== result.output;
   const final = finalize(
     {
-      text: result.output,
+      text: textOf(result, own),
       metadata: result.metadata,
       truncatable,
       ...(structured === undefined ? {} : { structured }),
+      ...(content === undefined ? {} : { content }),
       ...(typeof outputRef === 'string' ? { outputRef } : {}),
       ...(error === undefined
         ? {}
@@ -45,6 +48,12 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
     result.truncated,
   );
   return markFinal(final);
+}
+
+/** An output that only says the blocks in words is made anew: they may be others now. */
+function textOf(result: ToolResult, own: ToolResult | undefined): string {
+  if (result.content === undefined) return result.output;
+  return result.output === own?.output ? textBeside(own) : textBeside(result);
 }
 
 /** Middleware that hands on the tool's error in a result of its own keeps what the tool threw. */
@@ -78,8 +87,10 @@ function executedOf({ details }: ToolFailure['error']): Executed | undefined {
 /** A copy of what looks like a result, each part read once; undefined when it does not. */
 function readResult(value: unknown): ToolResult | undefined {
   if (!isObject(value)) return undefined;
-  const { success, output, error, metadata, executionTimeMs, truncated, structured, outputRef } =
+  const { success, output, error, metadata, executionTimeMs, truncated, structured, outputRef, content } =
     value as Partial<ToolFailure>;
+  const blocks = content === undefined ? undefined : readContent(content, true);
+  if (typeof blocks === 'string') return undefined;
   if (typeof output !== 'string' || !isObject(metadata) || Array.isArray(metadata)) return undefined;
   if (typeof executionTimeMs !== 'number' || !(executionTimeMs >= 0)) return undefined;
   const base = {
@@ -91,6 +102,7 @@ function readResult(value: unknown): ToolResult | undefined {
     truncated: truncated === true,
     ...(structured === undefined ? {} : { structured }),
     ...(outputRef === undefined ? {} : { outputRef }),
+    ...(blocks === undefined ? {} : { content: blocks }),
   };
   if (error === undefined) return (success as unknown) === true ? { ...base, success: true } : undefined;
   const read = success === false ? readError(error) : undefined;

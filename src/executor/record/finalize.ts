@@ -1,3 +1,4 @@
+import type { ContentBlock } from '../../contract/content.js';
 import type { Effect } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolFailure, ToolResult, ToolSuccess } from '../../contract/result.js';
@@ -6,10 +7,13 @@ import { type CleanOutputOptions, cleanOutput } from '../../output/clean-output.
 import { redactValues } from '../../output/create-redactor.js';
 import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { exactValuesOf } from '../../output/redact.js';
+import { truncate } from '../../output/truncate.js';
+import { contentWords } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { Outcome, OutcomeError } from '../execute/outcome.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
+import { type CleanContent, cleanContent } from './clean-content.js';
 import { cleanJson, cleanValue } from './clean-json.js';
 import { rememberCause } from './results.js';
 
@@ -32,7 +36,10 @@ export function finalize(
   truncatedBefore = false,
 ): ToolResult {
   const cleaning = cleaningOf(settings);
-  const output = cleanText(outcome, ready, settings);
+  const shown = cleanText(outcome, ready, settings);
+  const content =
+    outcome.content === undefined ? undefined : cleanBlocks(outcome.content, shown, outcome, ready, settings);
+  const output = content === undefined ? shown : withContent(shown, content, outcome, settings);
   const metadata = outcome.metadata === undefined ? NOTHING : cleanJson(outcome.metadata, cleaning.clean);
   const result = {
     callId: ready.call.id,
@@ -45,10 +52,13 @@ export function finalize(
   };
   const structured =
     outcome.structured === undefined ? undefined : cleanValue(outcome.structured, cleaning.hide);
-  const outputRef = result.truncated ? outputRefOf(outcome, ready, settings, output.truncated) : undefined;
+  const outputRef = result.truncated
+    ? (content?.outputRef ?? outputRefOf(outcome, ready, settings, output.truncated))
+    : undefined;
   const whole = {
     ...result,
     ...(structured === undefined ? {} : { structured }),
+    ...(content === undefined ? {} : { content: content.blocks }),
     ...(outputRef === undefined ? {} : { outputRef }),
   };
   const told =
@@ -66,8 +76,53 @@ function outputRefOf(
 ): string | undefined {
   if (outcome.outputRef !== undefined) return outcome.outputRef;
   if (!cutHere) return undefined;
-  const { text } = cleanText({ ...outcome, truncatable: false }, ready, settings);
-  return settings.outputs.save(text);
+  const whole = { ...outcome, truncatable: false };
+  const shown = cleanText(whole, ready, settings);
+  if (outcome.content === undefined) return settings.outputs.save(shown.text);
+  const { blocks } = cleanBlocks(outcome.content, shown, whole, ready, settings);
+  return settings.outputs.save([shown.text, contentWords(blocks)].filter((text) => text !== '').join('\n'));
+}
+
+interface CleanText {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly redacted?: boolean;
+}
+
+/** What the tool says besides its blocks comes first, and takes its part of the limit. */
+function cleanBlocks(
+  content: readonly ContentBlock[],
+  beside: CleanText,
+  { truncatable }: Outcome,
+  ready: ReadyCall,
+  settings: EngineSettings,
+): CleanContent {
+  const { clean } = cleaningOf(settings);
+  const { maxOutputBytes, maxContentBytes, secretValues: values, outputs } = settings;
+  const isFile = holdsFileContent(ready, settings);
+  return cleanContent(content, {
+    cleanText: (text, maxBytes) => (isFile ? cleanFileOutput : cleanOutput)(text, { maxBytes, values }),
+    cleanName: clean,
+    maxTextBytes: truncatable ? maxOutputBytes - Buffer.byteLength(beside.text) : Number.POSITIVE_INFINITY,
+    maxContentBytes,
+    keep: (data) => outputs.save(data),
+  });
+}
+
+/** The output of a result with content: what the tool said besides, else its blocks in words. */
+function withContent(
+  beside: CleanText,
+  { blocks, truncated, redacted }: CleanContent,
+  { text, truncatable }: Outcome,
+  { maxOutputBytes }: EngineSettings,
+): CleanText {
+  const words = text === '' ? contentWords(blocks) : beside.text;
+  const cut = truncate(words, truncatable ? maxOutputBytes : Number.POSITIVE_INFINITY);
+  return {
+    text: cut.text,
+    truncated: cut.truncated || beside.truncated || truncated,
+    redacted: beside.redacted === true || redacted,
+  };
 }
 
 /** Whether the tool limits its output itself, so that nobody may cut it. */
@@ -141,11 +196,7 @@ function cleaningOf(settings: EngineSettings): Cleaning {
   return cleaning;
 }
 
-function cleanText(
-  { text, truncatable }: Outcome,
-  ready: ReadyCall,
-  settings: EngineSettings,
-): { readonly text: string; readonly truncated: boolean; readonly redacted?: boolean } {
+function cleanText({ text, truncatable }: Outcome, ready: ReadyCall, settings: EngineSettings): CleanText {
   if (text === '') return EMPTY;
   const { cut, uncut } = cleaningOf(settings);
   const options = truncatable ? cut : uncut;

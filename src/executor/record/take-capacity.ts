@@ -1,28 +1,55 @@
+import { withBase64Json } from '../../base/base64.js';
+import type { ContentBlock } from '../../contract/content.js';
 import type { ToolResult } from '../../contract/result.js';
 import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { truncate } from '../../output/truncate.js';
+import { contentWords, textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { isUncut } from './finalize.js';
 import { causeOf, rememberCause } from './results.js';
 
 /**
  * Fits a result into what the model's context can still take, and takes it from there: what one result uses, the
- * later ones of the batch no longer have (D031, D079). A failure's message comes before its output.
+ * later ones of the batch no longer have (D031, D079). A failure's message comes before its output, that before texts
+ * of its content; what is no text takes nothing, because its bytes say nothing about what it needs.
  */
 export function takeCapacity(result: ToolResult, scope: BatchScope): ToolResult {
   if (scope.capacityBytes === Number.POSITIVE_INFINITY) return result;
   const message = result.success
     ? undefined
     : fitText(result.error.message, scope, passesWhole(result) || isUncut(result));
-  const output = fitText(result.output, scope, isUncut(result));
-  if (!output.truncated && message?.truncated !== true) return result;
-  const truncated = { output: output.text, truncated: true };
+  const output = result.content === undefined ? fitText(result.output, scope, isUncut(result)) : undefined;
+  const content = output === undefined ? fitContent(result, scope) : undefined;
+  const isCut = output?.truncated === true || content?.truncated === true;
+  if (!isCut && message?.truncated !== true) return result;
+  const truncated = { output: output?.text ?? result.output, ...content, truncated: true };
   const fitted: ToolResult =
     result.success || message === undefined
       ? { ...result, ...truncated }
       : { ...result, ...truncated, error: { ...result.error, message: message.text } };
   rememberCause(fitted, causeOf(result));
   return fitted;
+}
+
+interface FittedContent {
+  readonly output: string;
+  readonly content: readonly ContentBlock[];
+  readonly truncated: boolean;
+}
+
+function fitContent(result: ToolResult, scope: BatchScope): FittedContent {
+  const whole = isUncut(result);
+  const said = textBeside(result);
+  const beside = fitText(said, scope, whole);
+  let { truncated } = beside;
+  const fitted = (result.content ?? []).map((block): ContentBlock => {
+    if (!('text' in block) || block.text === undefined) return block;
+    const { text, truncated: isCut } = fitText(block.text, scope, whole);
+    truncated ||= isCut;
+    return isCut ? withBase64Json({ ...block, text }) : block;
+  });
+  const content = fitted.filter((block) => block.type !== 'text' || block.text !== '');
+  return { output: said === '' ? contentWords(content) : beside.text, content, truncated };
 }
 
 function fitText(text: string, scope: BatchScope, whole: boolean): ReturnType<typeof truncate> {

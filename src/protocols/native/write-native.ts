@@ -1,5 +1,8 @@
+import { toBase64 } from '../../base/base64.js';
+import type { ContentBlock } from '../../contract/content.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import type { ResultError, ToolResult } from '../../contract/result.js';
+import { bytesOf } from '../content-words.js';
 
 /** A result as our own JSON (A027). `error` is there exactly when `success` is false. */
 export interface NativeResult {
@@ -15,7 +18,12 @@ export interface NativeResult {
   readonly metadata: JsonObject;
   readonly output_ref?: string;
   readonly structured?: JsonValue;
+  /** Blocks as the result has them, with `data` as base64. */
+  readonly content?: readonly NativeBlock[];
 }
+
+/** A block of a result as JSON. */
+export type NativeBlock = { readonly [name: string]: unknown };
 
 export function writeNative(results: readonly ToolResult[]): NativeResult[] {
   return results.map((result) => ({
@@ -29,7 +37,13 @@ export function writeNative(results: readonly ToolResult[]): NativeResult[] {
     metadata: result.metadata,
     ...(result.outputRef === undefined ? {} : { output_ref: result.outputRef }),
     ...(result.structured === undefined ? {} : { structured: result.structured }),
+    ...(result.content === undefined ? {} : { content: result.content.map(toNativeBlock) }),
   }));
+}
+
+function toNativeBlock(block: ContentBlock): NativeBlock {
+  if (!('data' in block) || block.data === undefined) return { ...block };
+  return { ...block, data: toBase64(bytesOf(block)) };
 }
 
 function toNativeError({ code, message, hint }: ResultError): NonNullable<NativeResult['error']> {

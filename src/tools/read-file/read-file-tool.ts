@@ -1,4 +1,5 @@
 import { onFirstUse } from '../../base/on-first-use.js';
+import type { ContentBlock } from '../../contract/content.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';
@@ -20,6 +21,7 @@ export interface ReadFileOptions {
 /** What one way of reading produced. */
 export interface ReadOutcome {
   readonly text: string;
+  readonly content?: readonly ContentBlock[];
   readonly metadata: JsonObject;
   readonly truncatable: boolean;
   readonly truncated?: boolean;
@@ -65,7 +67,8 @@ const INPUT = {
 } as const;
 
 /**
- * `read_file` (FR-TOOL-READ-01, D063–D065, C036): text as it is, binary as base64 under a `[binary:base64]` header.
+ * `read_file` (FR-TOOL-READ-01, D063–D065, C036): text as it is, a picture or a PDF as such, other binary as base64 under
+ * a `[binary:base64]` header.
  * Remembers the content's hash for stale-file protection (FR-TOOL-PATCH-02c).
  */
 export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileArgs> {
@@ -75,7 +78,8 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
     title: 'Read File',
     description:
       'Reads a file: as a whole, a range of lines (start_line, end_line) or a slice of bytes (offset, limit). ' +
-      'Text comes unchanged; a binary file comes as base64 after a line "[binary:base64]". ' +
+      'Text comes unchanged; a whole picture (PNG, JPEG, GIF, WebP) or PDF comes as such; another binary file comes as ' +
+      'base64 after a line "[binary:base64]". ' +
       'Large files have to be read in ranges.',
     input: INPUT,
     category: 'file',

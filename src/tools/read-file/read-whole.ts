@@ -3,6 +3,7 @@ import { outputLimit } from '../output-limit.js';
 import { encodeBinary } from './encode-binary.js';
 import type { ReadOutcome } from './read-file-tool.js';
 import { readLimit, tooLarge } from './read-limit.js';
+import { readMedia } from './read-media.js';
 import type { SequentialReader } from './sequential-reader.js';
 import { decodeText, looksBinary, SNIFF_BYTES } from './text-or-binary.js';
 
@@ -19,6 +20,8 @@ export async function readWhole(
   const limit = outputLimit(ctx);
   // One more than could be used tells whether that was all.
   const wanted = Math.max(textLimit, Math.ceil((limit * 3) / 4), SNIFF_BYTES) + 1;
+  const media = await readMedia(path, await reader.peek(wanted), reader, ctx);
+  if (media !== undefined) return media;
   const bytes = await reader.next(wanted);
   const complete = bytes.length < wanted;
   if (looksBinary(bytes)) return encodeBinary(bytes, complete, limit);

@@ -1,0 +1,96 @@
+import { types } from 'node:util';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+
+/** Deeper than this, a value refers to itself or is of no use to anybody. */
+const DEEPEST = 100;
+
+export type JsonReading = { readonly value: JsonValue } | { readonly fault: string };
+
+/**
+ * A copy of a value that is JSON, each part read once; else what is none, and where: `at "a.b[2]": NaN is no JSON`.
+ * Strict, so that nothing is lost or changed unnoticed: no NaN, no dates, no class instances, no undefined members.
+ * @throws what getters throw.
+ */
+export function readJson(value: unknown): JsonReading {
+  try {
+    return { value: copy(value, []) };
+  } catch (error) {
+    if (error instanceof NotJson) return { fault: error.message };
+    throw error;
+  }
+}
+
+type Path = readonly (string | number)[];
+
+class NotJson extends Error {
+  constructor(path: Path, what: string) {
+    super(path.length === 0 ? what : `at "${showPath(path)}": ${what}`);
+  }
+}
+
+function copy(value: unknown, path: Path): JsonValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      throw new NotJson(path, `${value} is no JSON. Use null or a text.`);
+    case 'bigint':
+      throw new NotJson(path, 'a bigint is no JSON. Use a number or a text.');
+    case 'undefined':
+      throw new NotJson(path, 'undefined is no JSON. Leave it out, or use null.');
+    case 'object':
+      return value === null ? null : copyObject(value, path);
+    default:
+      throw new NotJson(path, `a ${typeof value} is no JSON.`);
+  }
+}
+
+function copyObject(value: object, path: Path): JsonValue {
+  if (path.length >= DEEPEST) {
+    throw new NotJson(path.slice(0, 3), `it is nested deeper than ${DEEPEST}, or refers to itself.`);
+  }
+  // Not by map(): it passes over holes.
+  if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => copy(item, [...path, index]));
+  if (!isPlain(value)) throw new NotJson(path, foreign(value));
+  const copied: { [key: string]: JsonValue } = {};
+  for (const [key, item] of Object.entries(value)) {
+    const kept = copy(item, [...path, key]);
+    // Assigned plainly it would set the prototype.
+    if (key === '__proto__') Object.defineProperty(copied, key, { value: kept, enumerable: true });
+    else copied[key] = kept;
+  }
+  return copied satisfies JsonObject;
+}
+
+/** An object literal, of any realm, or one without a prototype. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function foreign(value: object): string {
+  if (types.isDate(value)) return 'a Date is no JSON. Use its toISOString().';
+  if (types.isMap(value) || types.isSet(value)) return 'a Map or a Set is no JSON. Use an object or a list.';
+  if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
+    return 'bytes are no JSON. Return them as a block of `content`.';
+  }
+  if (value instanceof Error || types.isNativeError(value)) {
+    return 'an Error is no JSON. Throw it, or return { error: { message } }.';
+  }
+  const name: unknown = value.constructor?.name;
+  const what =
+    typeof name === 'string' && name !== '' ? `an instance of ${name.slice(0, 64)}` : 'this object';
+  return `${what} is no JSON. Use a plain object.`;
+}
+
+const PLAIN_NAME = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
+
+function showPath(path: Path): string {
+  const shown = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`;
+    return PLAIN_NAME.test(part) ? `.${part}` : `[${JSON.stringify(part.slice(0, 64))}]`;
+  });
+  return shown.join('').replace(/^\./, '');
+}

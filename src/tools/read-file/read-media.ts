@@ -1,0 +1,68 @@
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ContentBlock } from '../../contract/content.js';
+import type { ToolContext } from '../../contract/context.js';
+import { canonicalPath } from '../files-read.js';
+import type { ReadOutcome } from './read-file-tool.js';
+import type { SequentialReader } from './sequential-reader.js';
+import { looksBinary } from './text-or-binary.js';
+
+interface MediaKind {
+  readonly mediaType: string;
+  readonly extension: RegExp;
+  readonly begins: (head: Uint8Array) => boolean;
+}
+
+/** What models look at. */
+const KINDS: readonly MediaKind[] = [
+  { mediaType: 'image/png', extension: /\.png$/i, begins: (head) => has(head, 0, '\x89PNG\r\n\x1a\n') },
+  { mediaType: 'image/jpeg', extension: /\.jpe?g$/i, begins: (head) => has(head, 0, '\xff\xd8\xff') },
+  {
+    mediaType: 'image/gif',
+    extension: /\.gif$/i,
+    begins: (head) => has(head, 0, 'GIF87a') || has(head, 0, 'GIF89a'),
+  },
+  {
+    mediaType: 'image/webp',
+    extension: /\.webp$/i,
+    begins: (head) => has(head, 0, 'RIFF') && has(head, 8, 'WEBP'),
+  },
+  { mediaType: 'application/pdf', extension: /\.pdf$/i, begins: (head) => has(head, 0, '%PDF-') },
+];
+
+function has(head: Uint8Array, at: number, bytes: string): boolean {
+  return Array.from(bytes).every((byte, index) => head[at + index] === byte.charCodeAt(0));
+}
+
+/**
+ * A picture or a PDF as such; undefined for any other file, and for one that is larger than a result may be. The first
+ * bytes tell; where they could be text as well, the name has to say the same.
+ */
+export async function readMedia(
+  path: string,
+  head: Uint8Array,
+  reader: SequentialReader,
+  ctx: ToolContext,
+): Promise<ReadOutcome | undefined> {
+  const kind = KINDS.find(({ begins }) => begins(head));
+  if (kind === undefined || !(looksBinary(head) || kind.extension.test(path))) return undefined;
+  const most = ctx.limits.maxContentBytes;
+  const stat = await ctx.files.stat(path);
+  if (stat.type === 'file' && stat.size > most) return undefined;
+  // It may have grown since.
+  if ((await reader.peek(most + 1)).length > most) return undefined;
+  const data = await reader.next(most);
+  const { mediaType } = kind;
+  return {
+    text: '',
+    content: [toBlock(mediaType, data, canonicalPath(ctx, path))],
+    metadata: { media_type: mediaType, bytes_read: data.length },
+    truncatable: true,
+  };
+}
+
+function toBlock(mediaType: string, data: Uint8Array, path: string): ContentBlock {
+  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data };
+  const uri = isAbsolute(path) ? pathToFileURL(path).href : path;
+  return { type: 'resource', uri, mediaType, data };
+}
