@@ -47,6 +47,13 @@ export function bytesOf(block: { readonly data?: unknown }): Uint8Array {
   return (typeof data === 'string' ? fromBase64(data) : undefined) ?? NO_BYTES;
 }
 
+/** All of a result for those that read only text. */
+export function outputInWords(result: Pick<ToolResult, 'output' | 'content'>): string {
+  const beside = textBeside(result);
+  if (result.content === undefined || beside === '') return result.output;
+  return `${beside}${beside.endsWith('\n') ? '' : '\n'}${contentWords(result.content)}`;
+}
+
 /** What the tool said besides its blocks: its output, unless that only says the blocks in words. */
 export function textBeside({ output, content }: Pick<ToolResult, 'output' | 'content'>): string {
   return content !== undefined && output === contentWords(content) ? '' : output;

@@ -27,7 +27,7 @@ export interface TapeExecutorOptions {
   readonly approver: null;
   readonly cache: false;
   readonly limits: { readonly maxToolCallsPerBatch: number; readonly maxToolArgsBytes: number };
-  readonly output: { readonly maxBytes: number };
+  readonly output: { readonly maxBytes: number; readonly maxContentBytes: number };
 }
 
 export interface Tape extends Disposable {
@@ -88,7 +88,7 @@ class RecordedTape implements Tape {
       approver: null,
       cache: false,
       limits: { maxToolCallsPerBatch: Number.MAX_SAFE_INTEGER, maxToolArgsBytes: Number.MAX_SAFE_INTEGER },
-      output: { maxBytes: Number.MAX_SAFE_INTEGER },
+      output: { maxBytes: Number.MAX_SAFE_INTEGER, maxContentBytes: Number.MAX_SAFE_INTEGER },
     };
   }
 

@@ -63,6 +63,17 @@ describe('toolexec call', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'alpha\nbeta' });
   });
 
+  it('writes a line for a picture, and the picture as base64 with --json', async () => {
+    const png = Buffer.from('\x89PNG\r\n\x1a\n\0', 'latin1');
+    toolexec.write('root/b.png', png);
+    const { stdout } = await toolexec.run(['call', 'read_file', '{"path":"b.png"}']);
+    expect(stdout).toBe('[image image/png, 9 bytes]');
+    const json = await toolexec.run(['call', 'read_file', '{"path":"b.png"}', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { content: [{ type: 'image', mediaType: 'image/png', data: png.toString('base64') }] },
+    ]);
+  });
+
   it.each([[['-']], [[]]])('takes the arguments from standard input: %j', async (args) => {
     toolexec.write('root/a.txt', 'alpha\n');
     const { stdout } = await toolexec.run(['call', 'read_file', ...args], { stdin: '{"path":"a.txt"}' });

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/stdio.js';
+import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../approve/choose-approver.js';
 import type { BatchOptions } from '../define/batch-options.js';
@@ -60,7 +61,8 @@ async function readArguments(
 }
 
 /** As it is, so that a file can be copied this way; a terminal gets its line end. */
-function writeOutput(out: TextOutput, { output }: ToolResult): void {
+function writeOutput(out: TextOutput, result: ToolResult): void {
+  const output = outputInWords(result);
   const needsEnd = out.isTerminal && output !== '' && !output.endsWith('\n');
   out.write(needsEnd ? `${output}\n` : output);
 }

@@ -1,6 +1,7 @@
 import type { Effect } from '../../contract/effect.js';
 import type { ToolResult } from '../../contract/result.js';
 import { sanitize } from '../../output/sanitize.js';
+import { outputInWords } from '../../protocols/content-words.js';
 import type { RecordedBatch, RecordedCall } from '../commands/show-recorded.js';
 import { cut, describeName, describeResult } from './describe-call.js';
 import type { Palette } from './palette.js';
@@ -40,7 +41,9 @@ function describeRecordedCall(call: RecordedCall, batch: RecordedBatch, palette:
   ];
 }
 
-function describeOutput({ output, truncated, outputRef }: ToolResult): readonly string[] {
+function describeOutput(result: ToolResult): readonly string[] {
+  const { truncated, outputRef } = result;
+  const output = outputInWords(result);
   const more = truncated
     ? [field('cut', outputRef === undefined ? 'yes' : `all of it: ${inline(outputRef)}`)]
     : [];

@@ -46,6 +46,21 @@ const read = (executor: ReturnType<typeof cachingExecutor>, path = 'a.txt'): Pro
   executor.execute('counted_read', { path });
 
 describe('executor.cache', () => {
+  it('answers with the picture that was read, and keeps no large one', async () => {
+    await using executor = cachingExecutor();
+    const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]);
+    writeFileSync(at('a.png'), png);
+    writeFileSync(at('large.png'), Buffer.concat([png, Buffer.alloc(1024 * 1024)]));
+    const look = (path: string): Promise<ToolResult> => executor.execute('read_file', { path });
+    const first = await look('a.png');
+    const second = await look('a.png');
+    expect([first.metadata.cached, second.metadata.cached]).toEqual([undefined, true]);
+    expect(second.content).toEqual(first.content);
+    expect(JSON.stringify(second)).toContain(png.toString('base64'));
+    await look('large.png');
+    expect((await look('large.png')).metadata.cached).toBeUndefined();
+  });
+
   it('answers an identical read without running the tool, and says so', async () => {
     writeFileSync(at('a.txt'), 'one');
     await using executor = cachingExecutor();

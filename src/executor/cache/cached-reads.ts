@@ -44,11 +44,24 @@ export function visitCache(cache: LruResultCache, { ready, scope }: CallParts): 
     cached: found === undefined ? undefined : asAnswer(found, ready),
     keep(result) {
       const after = printsOf(ready, fingerprint);
-      if (!result.success || after === undefined || !isSame(before, after)) return;
+      if (
+        !result.success ||
+        bytesOfContent(result) > MOST_CONTENT_BYTES ||
+        after === undefined ||
+        !isSame(before, after)
+      )
+        return;
       const state: ReadState = { effects: ready.effects, prints: before, memory, uncut: isUncut(result) };
       cache.keep(name, args, { result, state });
     },
   };
+}
+
+/** Of one kept result: a hundred pictures of the largest size would fill the memory. */
+const MOST_CONTENT_BYTES = 1024 * 1024;
+
+function bytesOfContent({ content = [] }: ToolResult): number {
+  return content.reduce((sum, block) => sum + ('data' in block ? (block.data?.length ?? 0) : 0), 0);
 }
 
 /** After a call that changes something: no kept read of it may stay. */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { LRUCache } from 'lru-cache';
+import { withBase64Json } from '../../base/base64.js';
 import { isWhole, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
 import type { CacheStats, ResultCache } from '../../contract/cache.js';
 import type { Clock } from '../../contract/clock.js';
@@ -79,7 +80,7 @@ export class LruResultCache implements ResultCache {
     const entry = this.#entries?.get(key);
     if (entry !== undefined && holds(entry)) {
       this.#hits++;
-      return { result: structuredClone(entry.result), state: entry.state };
+      return { result: cloneOf(entry.result), state: entry.state };
     }
     if (entry !== undefined) this.#entries?.delete(key);
     this.#misses++;
@@ -87,7 +88,7 @@ export class LruResultCache implements ResultCache {
   }
 
   keep(toolName: string, args: JsonObject, { result, state }: Entry): void {
-    this.#opened().set(keyOf(toolName, args), { result: structuredClone(result), state });
+    this.#opened().set(keyOf(toolName, args), { result: cloneOf(result), state });
   }
 
   forgetWhere(doubtful: (entry: Entry) => boolean): void {
@@ -112,6 +113,12 @@ export class LruResultCache implements ResultCache {
   #now(): number {
     return (this.#clock?.monotonic() ?? 0) + 1;
   }
+}
+
+/** A structured clone forgets how bytes of content are written as JSON. */
+function cloneOf(result: ToolResult): ToolResult {
+  const clone = structuredClone(result);
+  return clone.content === undefined ? clone : { ...clone, content: clone.content.map(withBase64Json) };
 }
 
 /** Loaded with the first result that is kept: it takes longer than everything else a read costs. */

@@ -1,8 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ContentBlock } from '../../contract/content.js';
 import type { Executor } from '../../contract/executor.js';
 import type { Middleware } from '../../contract/middleware.js';
+import type { ToolResult } from '../../contract/result.js';
 import type { Tool } from '../../contract/tool.js';
+import { createTape } from '../../testing/create-tape.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';
@@ -27,15 +32,15 @@ const image: ContentBlock = { type: 'image', mediaType: 'image/png', data: PNG }
 
 describe('a tool that returns a JSON value', () => {
   it.each([
-    null,
-    true,
-    0,
-    -1.5,
-    [],
-    [1, 'a', null],
-    {},
-    { temperature: 21, days: [{ n: 1 }] },
-    { metadata: 5 },
+    [null],
+    [true],
+    [0],
+    [-1.5],
+    [[]],
+    [[1, 'a', null]],
+    [{}],
+    [{ temperature: 21, days: [{ n: 1 }] }],
+    [{ metadata: 5 }],
   ])('has %j as its structured value, and its JSON as output', async (value) => {
     const result = await run(value);
     expect(result).toMatchObject({ success: true, output: JSON.stringify(value) });
@@ -255,6 +260,28 @@ describe('a tool that returns content', () => {
   it('is kept beside a failure, and gone where the call was answered without the tool', async () => {
     const failed = await run({ content: [image], error: { message: 'half done' } });
     expect(failed).toMatchObject({ success: false, content: [image], error: { message: 'half done' } });
+  });
+
+  it('is answered from the journal in another executor, and from a tape of an export', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'toolexec-content-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const journal = join(directory, 'journal.db');
+    const pdf = { type: 'resource', uri: 'file:///a.pdf', mediaType: 'application/pdf', data: PNG } as const;
+    const tool = probeTool('t', () => ({ content: [image, pdf] }));
+    const calls = [{ id: 'c', name: 't', args: {} }];
+    const once = async (): Promise<readonly ToolResult[]> => {
+      await using executor = createExecutor({ policy: null, approver: null, tools: [tool], journal });
+      return await executor.run(calls, { conversation: 'k' });
+    };
+    const [first] = await once();
+    const [again] = await once();
+    expect(again).toEqual({ ...first, metadata: { replayed: true } });
+    expect(again?.content).toStrictEqual([image, pdf]);
+    const line = JSON.stringify({ kind: 'call', toolName: 't', args: {}, result: first });
+    await using replaying = createExecutor({ ...createTape(line).options });
+    const [taped] = await replaying.run(calls);
+    expect(taped?.content).toStrictEqual([image, pdf]);
+    expect(taped?.output).toBe(first?.output);
   });
 
   it('is in the completed event as in the result', async () => {

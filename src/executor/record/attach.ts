@@ -41,7 +41,7 @@ export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefi
 export function discarded(result: ToolResult): ToolResult {
   const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
   const message = `Discarded by the user. ${TOLD[String(executed)] ?? TOLD.maybe}`;
-  const { output: _, structured: __, error: ___, outputRef: ____, ...rest } = result;
+  const { output: _, structured: __, error: ___, outputRef: ____, content: _____, ...rest } = result;
   return {
     ...rest,
     success: false,
