@@ -38,7 +38,7 @@ export const UPKEEP_CASES: readonly UpkeepCase[] = [
       assertEqual(await journal.notes(key), [], 'its notes');
       assertEqual(await journal.decisions('old'), [], 'the decisions about its batch');
       assertEqual((await journal.decisions('young')).length, 2, 'the decisions that stay');
-      assertEqual((await journal.notes('young/0')).length, 7, 'the notes that stay');
+      assertEqual((await journal.notes('young/0')).length, NOTE_KINDS.length, 'the notes that stay');
       assertEqual((await journal.kept(kept))?.length, 3, 'a content that a note of the other still names');
       assertEqual(await verify(), true, 'the rest');
     },
