@@ -447,7 +447,15 @@ describe('touches', () => {
     const plain = { name: 'p', description: 'd', input: { type: 'object' }, execute: () => '' } as const;
     const tools = [
       defineTool(plain),
-      defineTool({ ...plain, name: 'q', title: 'Q', output, touches: ['read'], effects: () => [] }),
+      defineTool({
+        ...plain,
+        name: 'q',
+        title: 'Q',
+        output,
+        touches: ['read'],
+        effects: () => [],
+        execute: () => ({ n: 1 }),
+      }),
     ];
     expect(executorOf(tools).definitions()).toEqual([
       { name: 'p', description: 'd', inputSchema: { type: 'object' } },
