@@ -48,7 +48,7 @@ describe('toolexec policy replay', () => {
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(4);
-    expect(lines[0]).toMatch(/^runs → refused {2}bash call_0: .*Open a pull request\.$/);
+    expect(lines[0]).toMatch(/^runs → refused {2}bash call_0: .*Open a pull request\. The rule: /);
     expect(lines[1]).toMatch(/^asks → runs {2}read_file call_1: /);
     expect(lines[2]).toMatch(/^refused → asks {2}bash call_2: /);
     expect(lines[3]).toBe('5 calls, 3 decided otherwise');

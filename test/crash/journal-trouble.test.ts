@@ -70,7 +70,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     expect(refused.length).toBeGreaterThan(3);
     expect(ok.length + refused.length).toBe(60);
     for (const { error } of refused) expect(error?.details.executed).toBe('no');
-    expect(refused[0]?.error?.message).toMatch(/^Nothing was run: .*(full|no space)/i);
+    expect(refused[0]?.error?.hint).toMatch(/full|no space/i);
     // What could not be claimed has not run, and what ran has said so.
     expect(paid()).toEqual(ok);
   }, 120_000);
@@ -82,7 +82,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     const seen = await runMounted('mount --bind -o ro "$1" "$1"', 2);
     // The first is answered from the journal where that can be read at all; the other cannot be recorded.
     expect(seen[1]?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
-    expect(seen[1]?.error?.message).toMatch(/^Nothing was run: .*(read-only|readonly|cannot be written)/i);
+    expect(seen[1]?.error?.hint).toMatch(/read-only|readonly|cannot be written/i);
     expect(paid()).toEqual([]);
   }, 60_000);
 });

@@ -311,7 +311,8 @@ describe('commands', () => {
     );
     expect(error).toMatchObject({
       code: 'sandbox_violation',
-      message: expect.stringContaining('give "sh" or "bash".'),
+      message: 'Cannot run a command with the shell "python3".',
+      hint: 'Declare and give "sh" or "bash".',
     });
   });
 
