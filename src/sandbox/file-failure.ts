@@ -1,4 +1,5 @@
 import { isToolError, ToolError } from '../errors/tool-error.js';
+import { syncDirectory } from '../platform/fs-bytes.js';
 import { describeErrno, errnoOf } from '../platform/fs-errno.js';
 
 type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';
@@ -15,6 +16,30 @@ export function withFailures<Value>(action: FileAction, asked: string, operation
   } catch (error) {
     throw fileFailure(action, asked, error);
   }
+}
+
+/**
+ * Makes a change of names durable: syncs the directories in which it happened, each once.
+ * @throws ToolError `execution_failed` with `details.changed: true` when the disk refuses: the files are changed by then,
+ *   and only a loss of power could take that back.
+ */
+export function syncChange(asked: string, directories: Iterable<string>): void {
+  let refusal: unknown;
+  for (const directory of new Set(directories)) {
+    try {
+      syncDirectory(directory);
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  if (refusal === undefined) return;
+  const errno = errnoOf(refusal) ?? 'EIO';
+  throw new ToolError(
+    'execution_failed',
+    `${JSON.stringify(asked)} has changed, but the disk did not confirm it: ${describeErrno(errno)} (${errno}). ` +
+      'A loss of power could take the change back. Check the disk, then look at the file.',
+    { details: { errno, path: asked, changed: true, executed: 'yes' }, cause: refusal },
+  );
 }
 
 /** `execution_failed` with `details.errno`, in words that name the path as it was asked for. */

@@ -3,7 +3,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { moveEntry, removeEntry } from '../platform/fs-entry.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { fileSystemError, withFailures } from './file-failure.js';
+import { fileSystemError, syncChange, withFailures } from './file-failure.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, type SeenChange, seeChange } from './intended-change.js';
 import { assertOneName } from './one-name.js';
@@ -27,11 +27,12 @@ export async function removeContained(
     step(() => assertIsNoDirectory(held));
     if (intend === undefined) {
       step(() => removeEntry(held.at));
-      return;
+    } else {
+      const seen = step(() => seeChange(enclosure, held, null));
+      await intend({ op: 'remove', changes: [seen.change] });
+      step(() => locked([held], abandonedLock, [seen], () => removeEntry(held.at)));
     }
-    const seen = step(() => seeChange(enclosure, held, null));
-    await intend({ op: 'remove', changes: [seen.change] });
-    step(() => locked([held], abandonedLock, [seen], () => removeEntry(held.at)));
+    syncChange(asked, [held.place.parent.at]);
   } finally {
     held.place.parent.close();
   }
@@ -60,20 +61,26 @@ export async function renameContained(
     const destination = step(() => holdPlace(enclosure, target, ENTRY_ITSELF));
     try {
       step(() => assertIsPlaceForFile(to, destination));
-      if (intend === undefined) {
-        step(() => moveEntry(held.at, destination.at));
-        return;
-      }
-      const seen = step(() => seeRename(enclosure, held, destination));
-      await intend({ op: 'rename', changes: seen.map(({ change }) => change) });
       const move = (): void => moveEntry(held.at, destination.at);
-      step(() => locked([held, destination], abandonedLock, seen, move));
+      if (intend === undefined) {
+        step(move);
+      } else {
+        const seen = step(() => seeRename(enclosure, held, destination));
+        await intend({ op: 'rename', changes: seen.map(({ change }) => change) });
+        step(() => locked([held, destination], abandonedLock, seen, move));
+      }
+      // The new name first: of a file that the sync cannot finish with, one name at least is on the disk.
+      syncChange(to, [destination.place.parent.at, ...otherParent(held, destination)]);
     } finally {
       destination.place.parent.close();
     }
   } finally {
     held.place.parent.close();
   }
+}
+
+function otherParent({ place: from }: HeldPlace, { place: to }: HeldPlace): readonly string[] {
+  return from.parent.name() === to.parent.name() ? [] : [from.parent.at];
 }
 
 function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenChange[] {

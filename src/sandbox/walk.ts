@@ -1,5 +1,6 @@
 import { dirname, join, parse } from 'node:path';
 import type { ToolError } from '../errors/tool-error.js';
+import { syncDirectory } from '../platform/fs-bytes.js';
 import { entryStat, linkText, makeDirectory } from '../platform/fs-entry.js';
 import type { Pin } from '../platform/fs-pin.js';
 import type { Access } from './deny-rules.js';
@@ -124,8 +125,11 @@ class Walker {
     const isOurs = makeDirectory(this.at(name));
     const pin = this.enclosure.pinner.pinDirectory(this.at(name));
     if (isOurs && pin !== 'missing' && pin !== 'other') {
+      const parent = this.top().pin.at;
       this.steps.push({ name, pin });
       this.made.push(this.path());
+      // What is written into it later must not lose its directory with the power.
+      syncDirectory(parent);
       return;
     }
     // Somebody was faster, with a directory or a link: it is entered like any other.

@@ -12,7 +12,7 @@ import {
 } from '../platform/fs-entry.js';
 import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { withFailures } from './file-failure.js';
+import { syncChange, withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
@@ -32,6 +32,8 @@ export class WriteAttempt {
   readonly #enclosure: Enclosure;
   readonly #locks: DirectoryLocks;
   readonly #kind: WriteKind;
+  /** Everything is in its place: what fails now takes nothing back. */
+  #isDone = false;
 
   constructor(enclosure: Enclosure, locks: DirectoryLocks, kind: WriteKind) {
     this.#enclosure = enclosure;
@@ -91,9 +93,17 @@ export class WriteAttempt {
     const written = this.#items.filter(({ temporary }) => temporary !== undefined);
     const removed = this.#items.filter(({ temporary }) => temporary === undefined);
     this.#putAll(written);
+    if (removed.length > 0) syncParents(written);
     this.#putAll(removed);
     this.#each(assertNotWrittenMeanwhile);
-    this.#dropBackups();
+    this.#isDone = true;
+    try {
+      const last = removed.length > 0 ? removed : written;
+      const [first] = last;
+      if (first !== undefined) syncChange(first.change.path, parentsOf(last));
+    } finally {
+      this.#dropBackups();
+    }
   }
 
   outcomes(): readonly WriteOutcome[] {
@@ -106,6 +116,7 @@ export class WriteAttempt {
 
   /** Puts back what was replaced, the last first. */
   discard(): void {
+    if (this.#isDone) return;
     const lost: string[] = [];
     // Removed files were the last to go: they come back first.
     for (const item of this.#items.toReversed().sort((a, b) => rank(a) - rank(b))) {
@@ -164,7 +175,6 @@ export class WriteAttempt {
 
   #putAll(items: readonly Item[]): void {
     for (const item of items) withFailures('write', item.change.path, () => this.#put(item));
-    syncParents(items);
   }
 
   #put(item: Item): void {
@@ -272,8 +282,12 @@ function beside({ place }: HeldPlace, kind: TemporaryKind = 'content'): string {
 }
 
 function syncParents(items: readonly Item[]): void {
-  const directories = new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent.at]));
-  for (const at of directories.values()) syncDirectory(at);
+  for (const at of parentsOf(items)) syncDirectory(at);
+}
+
+/** Each directory once, however many of the items lie in it. */
+function parentsOf(items: readonly Item[]): readonly string[] {
+  return [...new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent.at])).values()];
 }
 
 function assertUnchanged(

@@ -1,10 +1,10 @@
 import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
+import { writeNewFile } from '../platform/fs-bytes.js';
 import { assertWritable, type EntryStat, moveEntry, moveToFreeName } from '../platform/fs-entry.js';
 import { DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { fileSystemError, withFailures } from './file-failure.js';
+import { fileSystemError, syncChange, withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
@@ -49,6 +49,7 @@ export async function writeContained(
       removeIfThere(temporary);
       throw error;
     }
+    syncChange(asked, [held.place.parent.at]);
     return { path: held.place.path, created: held.entry === undefined, bytesWritten: bytes.length };
   } finally {
     held.place.parent.close();
@@ -137,7 +138,6 @@ function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: St
   } finally {
     locks.release();
   }
-  syncDirectory(place.parent.at);
 }
 
 export function badWrite(why: string): ToolError {

@@ -6,7 +6,7 @@ import { errnoOf } from '../errno-of.js';
 /** A failed write in the words a model can act on; refusals of the sandbox as they are. */
 export async function writeErrorFor(path: string, error: unknown, ctx: ToolContext): Promise<unknown> {
   const errno = errnoOf(error);
-  if (errno === undefined || !(error instanceof Error)) return error;
+  if (errno === undefined || !(error instanceof ToolError) || error.details.changed === true) return error;
   // The reason alone does not tell a target that exists from a parent that is a file.
   const found = errno === 'EEXIST' || errno === 'EISDIR' ? await typeOf(path, ctx) : undefined;
   const message = found === undefined ? `failed to write ${path}: ${error.message}` : MESSAGES[found](path);

@@ -1,0 +1,266 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const PROJECT = resolve(import.meta.dirname, '..');
+const PROGRAM = ['--import', 'tsx', join(PROJECT, 'test/power-loss/change-files.ts')];
+const mounted: string[] = [];
+const folders: string[] = [];
+afterAll(() => {
+  for (const place of mounted.toReversed()) spawnSync('umount', [place]);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporary(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-power-')));
+  folders.push(folder);
+  return folder;
+}
+
+const BEFORE: Readonly<Record<string, string>> = {
+  'kept/one.txt': 'one',
+  'kept/two.txt': 'two',
+  'kept/gone.txt': 'gone',
+  'other/three.txt': 'three',
+};
+
+/** What each step changes; null: the file is gone. Directories end with a slash. */
+const STEPS: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  'make a file in new directories': { 'new/deep/a.txt': 'a' },
+  'replace a file': { 'kept/one.txt': 'one, again' },
+  'rename into another directory': { 'kept/two.txt': null, 'other/two.txt': 'two' },
+  'rename over another file': { 'other/two.txt': null, 'other/three.txt': 'two' },
+  'remove a file': { 'kept/gone.txt': null },
+  'change several files': {
+    'kept/one.txt': 'one, patched',
+    'other/three.txt': 'three, patched',
+    'new/deep/a.txt': null,
+    'patched/b.txt': 'b',
+  },
+  'remove several files and their directory': { 'patched/b.txt': null },
+};
+
+function fill(root: string): void {
+  for (const [name, text] of Object.entries(BEFORE)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+}
+
+/** Every file below a directory with what it holds, also those that are hidden. */
+function filesBelow(root: string): Record<string, string> {
+  const names = readdirSync(root, { recursive: true }).map(String).sort();
+  const files = names.filter((name) => statSync(join(root, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(root, name), 'utf8')]));
+}
+
+interface Acknowledged {
+  readonly name: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly details: object };
+}
+
+/** Runs the program, perhaps inside another one, and looks at the files after each acknowledgement. */
+async function run(
+  root: string,
+  look: (acknowledged: Acknowledged) => void,
+  [inside = process.execPath, ...options]: readonly string[] = [],
+): Promise<void> {
+  const before = inside === process.execPath ? [] : [...options, process.execPath];
+  const child = spawn(inside, [...before, ...PROGRAM, root], {
+    cwd: PROJECT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((done) => {
+    child.on('exit', done);
+  });
+  // After its last answer the program ends, and reads no more.
+  child.stdin.on('error', () => {});
+  child.stdin.write('go\n');
+  for await (const line of createInterface({ input: child.stdout })) {
+    look(JSON.parse(line));
+    child.stdin.write('go\n');
+  }
+  expect(await ended).toBe(0);
+}
+
+/** Why no disk can be made here; undefined where one can. */
+function whyNoDisk(): string | undefined {
+  if (process.platform !== 'linux') return 'loop devices are of Linux';
+  if (process.getuid?.() !== 0) return 'only root may mount';
+  const folder = temporary();
+  try {
+    mountNew(join(folder, 'disk'), join(folder, 'mounted'));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function mountNew(image: string, at: string): void {
+  writeFileSync(image, '');
+  truncateSync(image, 32 * 1024 * 1024);
+  command('mkfs.ext4', '-q', '-F', image);
+  mount(image, at);
+}
+
+function mount(image: string, at: string): void {
+  mkdirSync(at);
+  command('mount', '-o', 'loop', image, at);
+  mounted.push(at);
+}
+
+function command(name: string, ...args: readonly string[]): void {
+  const { error, status, stderr } = spawnSync(name, args, { encoding: 'utf8' });
+  if (error !== undefined) throw new Error(`${name} is not installed`);
+  if (status !== 0) throw new Error(`${name} failed: ${stderr.trim()}`);
+}
+
+const noDisk = whyNoDisk();
+
+describe.skipIf(noDisk !== undefined)(
+  `a loss of power after an acknowledgement${noDisk === undefined ? '' : ` (not tried: ${noDisk})`}`,
+  { timeout: 120_000 },
+  () => {
+    it('leaves every change of files that was acknowledged, and nothing beside it', async () => {
+      const folder = temporary();
+      const disk = join(folder, 'disk');
+      const root = join(folder, 'mounted');
+      mountNew(disk, root);
+      fill(root);
+      command('sync', '-f', root);
+      const expected: Record<string, string> = { ...BEFORE };
+      const seen: string[] = [];
+      await run(root, ({ name, error }) => {
+        expect(error).toBeUndefined();
+        for (const [path, text] of Object.entries(STEPS[name] ?? {})) {
+          if (text === null) delete expected[path];
+          else expected[path] = text;
+        }
+        // What the disk holds at this moment, as after a loss of power.
+        const image = join(folder, `disk-${seen.length}`);
+        copyFileSync(disk, image);
+        const after = join(folder, `after-${seen.length}`);
+        mount(image, after);
+        expect(filesBelow(after), name).toEqual(expected);
+        expect(existsSync(join(after, 'patched')), name).toBe('patched/b.txt' in expected);
+        seen.push(name);
+      });
+      expect(seen).toEqual(Object.keys(STEPS));
+    });
+  },
+);
+
+/** Why system calls cannot be watched here; undefined when they can. */
+function whyNoTrace(): string | undefined {
+  if (process.platform !== 'linux') return 'strace is a program of Linux';
+  const { error, status } = spawnSync('strace', ['-o', '/dev/null', 'true']);
+  if (error !== undefined) return 'strace is not installed';
+  return status === 0 ? undefined : 'strace may not trace here';
+}
+
+const noTrace = whyNoTrace();
+
+/** The changes of names and the syncs below a root, in words, in order. */
+function readChanges(trace: string, root: string): readonly string[] {
+  return trace.split('\n').flatMap((line) => {
+    const synced = /\bfsync\(\d+<([^>]*)>\)/.exec(line)?.[1];
+    if (synced !== undefined) {
+      const isFile = basename(synced).startsWith('.toolexec-');
+      return synced.startsWith(root) && !isFile ? [`sync ${synced.slice(root.length) || '/'}`] : [];
+    }
+    const [, call = '', rest = ''] = /\b(rename|unlink|mkdir|rmdir|link)\((.*)\) += 0/.exec(line) ?? [];
+    const names = [...rest.matchAll(/"([^"]*)"/g)].map(([, path = '']) => basename(path));
+    return call === '' || names.some((name) => name.includes('0000000000000000')) ? [] : [call];
+  });
+}
+
+describe.skipIf(noTrace !== undefined)(
+  `changes of files, as the system is asked for them${noTrace === undefined ? '' : ` (not watched: ${noTrace})`}`,
+  { timeout: 60_000 },
+  () => {
+    const traced = (root: string, ...more: readonly string[]): readonly string[] => {
+      const calls = 'trace=rename,unlink,mkdir,rmdir,link,fsync';
+      return ['strace', '-f', '-y', '-s', '300', '-o', `${root}.trace`, '-e', calls, ...more];
+    };
+
+    it('are synced in every directory that they touch, after the last of them', async () => {
+      const root = temporary();
+      folders.push(`${root}.trace`);
+      fill(root);
+      const changes: Record<string, readonly string[]> = {};
+      let read = 0;
+      await run(
+        root,
+        ({ name }) => {
+          const all = readChanges(readFileSync(`${root}.trace`, 'utf8'), root);
+          changes[name] = all.slice(read);
+          read = all.length;
+        },
+        traced(root),
+      );
+      expect(changes).toEqual({
+        'make a file in new directories': [
+          ...['mkdir', 'sync /', 'mkdir', 'sync /new'],
+          ...['link', 'unlink', 'sync /new/deep'],
+        ],
+        'replace a file': ['rename', 'sync /kept'],
+        'rename into another directory': ['rename', 'sync /other', 'sync /kept'],
+        'rename over another file': ['rename', 'sync /other'],
+        'remove a file': ['unlink', 'sync /kept'],
+        'change several files': [
+          ...['mkdir', 'sync /'],
+          // Three old files get a second name before they are replaced or removed, and lose it when all is done.
+          ...['link', 'rename', 'link', 'rename', 'link', 'unlink', 'rename'],
+          ...['unlink', 'unlink', 'unlink'],
+          ...['sync /kept', 'sync /other', 'sync /new/deep', 'sync /patched'],
+        ],
+        // The directory that is gone needs no sync any more.
+        'remove several files and their directory': ['unlink', 'rmdir', 'sync /'],
+      });
+    });
+
+    it('say that the file has changed when the disk refuses the sync after a rename', async () => {
+      const root = temporary();
+      folders.push(`${root}.trace`);
+      fill(root);
+      const failed: Record<string, Acknowledged['error']> = {};
+      const refuse = ['-P', join(root, 'kept'), '-e', 'inject=fsync:error=EIO'];
+      await run(
+        root,
+        ({ name, error }) => {
+          failed[name] = error;
+        },
+        traced(root, ...refuse),
+      );
+      const told = {
+        code: 'execution_failed',
+        message: expect.stringMatching(/^".*" has changed, but the disk did not confirm it: .*\(EIO\)/),
+        details: expect.objectContaining({ errno: 'EIO', changed: true, executed: 'yes' }),
+      };
+      expect(failed['replace a file']).toMatchObject(told);
+      expect(failed['rename into another directory']).toMatchObject(told);
+      expect(failed['remove a file']).toMatchObject(told);
+      expect(failed['change several files']).toMatchObject(told);
+      expect(failed['rename over another file']).toBeUndefined();
+      expect(filesBelow(root)).toEqual({
+        'kept/one.txt': 'one, patched',
+        'other/three.txt': 'three, patched',
+      });
+    });
+  },
+);
