@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
+import { anchorPath } from '../journal/journal-anchor.js';
+import { lossWarning } from '../journal/journal-loss.js';
+import { type JournalArchive, openArchive } from '../journal/open-archive.js';
 import { probePlace } from '../platform/probe-place.js';
 import { defaultPlace } from './journal-place.js';
 import { settleConfig } from './settle-config.js';
@@ -22,14 +25,31 @@ export function recordedJournal(
   options: JournalChoice,
   surroundings: Pick<Surroundings, 'env'>,
 ): string | undefined {
-  if (options.journal !== undefined) {
-    const named = resolve(options.journal);
-    if (options.journal !== '' && probePlace(named).exists) return named;
-    throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
-  }
+  const place = placeOf(options, surroundings);
+  if (probePlace(place).exists) return place;
+  if (options.journal === undefined) return undefined;
+  throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
+}
+
+/** The same for those who look at what is left of a journal, too, of which only the anchor may be there. */
+export function recordedOrLost(
+  options: JournalChoice,
+  surroundings: Pick<Surroundings, 'env' | 'stdio'>,
+): string | undefined {
+  const place = placeOf(options, surroundings);
+  return probePlace(anchorPath(place)).exists ? place : journalIfAny(options, surroundings);
+}
+
+function placeOf(options: JournalChoice, surroundings: Pick<Surroundings, 'env'>): string {
+  if (options.journal === '') throw new UsageError('Cannot read the journal "": name a file.');
+  if (options.journal !== undefined) return resolve(options.journal);
   const { executor } = settleConfig(options, surroundings).configuration;
-  const place = defaultPlace(executor.root?.[0] ?? '.');
-  return probePlace(place).exists ? place : undefined;
+  return defaultPlace(executor.root?.[0] ?? '.');
+}
+
+/** Opens a journal to look at it, and warns the person where it has lost something. @throws ToolError */
+export function openRecorded(path: string, { stdio }: Pick<Surroundings, 'stdio'>): JournalArchive {
+  return openArchive(path, (loss) => stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`));
 }
 
 /** For commands that look for something in it. @throws UsageError where there is none. */

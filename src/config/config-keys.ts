@@ -349,6 +349,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Symbolic links are listed where a call does not say.',
     tighten: only(false),
   },
+  'journal.on_loss': {
+    kind: choice('warn', 'refuse'),
+    fallback: 'warn',
+    option: 'journal.onLoss',
+    meaning:
+      'When the journal does not hold what was recorded in it: `warn`, and calls that had run may run again; `refuse`, and no call runs.',
+    tighten: stricter('refuse', 'warn'),
+  },
   'tools.list_directory.include_other_default': {
     kind: BOOLEAN,
     fallback: false,

@@ -9,6 +9,8 @@ export interface Configuration {
   readonly executor: ConfiguredOptions;
   /** For each run. */
   readonly run: { readonly parallel?: boolean };
+  /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
+  readonly journal: { readonly onLoss?: 'warn' | 'refuse' };
 }
 
 export interface ConfiguredOptions {

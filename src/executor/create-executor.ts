@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { settleOptions } from '../base/settle-options.js';
 import type { Clock } from '../contract/clock.js';
 import type { Executor } from '../contract/executor.js';
+import type { Journal } from '../contract/journal.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { openJournal } from '../journal/open-journal.js';
 import { systemClock } from '../platform/clock.js';
@@ -18,6 +19,8 @@ import {
   checkExecutorOptions,
   ENVIRONMENT_RULES,
   type ExecutorOptions,
+  JOURNAL_FILE_RULES,
+  type JournalFile,
   LIMIT_RULES,
   OUTPUT_RULES,
   SANDBOX_RULES,
@@ -58,7 +61,7 @@ function settle(options: ExecutorOptions): Settled {
     timeouts: settleTimeouts(options),
     maxOutputBytes: output.maxBytes,
     maxContentBytes: output.maxContentBytes,
-    journal: settleJournal(options.journal),
+    journal: settleJournal(options),
     outputs: outputsBeside(options.journal),
     cache: settleCache(options, clock),
     clock,
@@ -115,17 +118,29 @@ function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
   };
 }
 
-function settleJournal(journal: ExecutorOptions['journal']): Settled['journal'] {
+function settleJournal({ journal, logger = SILENT }: ExecutorOptions): Settled['journal'] {
   if (journal === undefined) return { kind: 'memory' };
   if (journal === false) return { kind: 'given', journal: null };
-  return typeof journal === 'object'
-    ? { kind: 'given', journal }
-    : { kind: 'own', journal: openJournal(journal) };
+  const file = toJournalFile(journal);
+  if ('accept' in file) return { kind: 'given', journal: file };
+  return { kind: 'own', journal: openJournal(file.path, { onLoss: file.onLoss, logger }) };
 }
 
 /** Whole outputs stay as long as the journal that names them. */
-function outputsBeside(journal: ExecutorOptions['journal']): Settled['outputs'] {
-  return typeof journal === 'string' ? { directory: `${resolve(journal)}-outputs` } : {};
+function outputsBeside(journal: ExecutorOptions['journal'] = false): Settled['outputs'] {
+  if (journal === false) return {};
+  const file = toJournalFile(journal);
+  return 'accept' in file ? {} : { directory: `${resolve(file.path)}-outputs` };
+}
+
+/** A journal of the caller's own stays as it is. */
+function toJournalFile(journal: string | JournalFile | Journal): Required<JournalFile> | Journal {
+  if (typeof journal === 'object' && 'accept' in journal) return journal;
+  return settleOptions(
+    'journal',
+    typeof journal === 'string' ? { path: journal } : journal,
+    JOURNAL_FILE_RULES,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   isBoolean,
+  isFilledText,
   isObject,
   isTextList,
   isWhole,
@@ -16,6 +17,7 @@ import type { Middleware } from '../contract/middleware.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { ON_JOURNAL_LOSS, type OnJournalLoss } from '../journal/open-journal.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from '../sandbox/sandbox-options.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
@@ -88,6 +90,16 @@ export interface OutputOptions {
   readonly maxContentBytes?: number;
 }
 
+/** A journal in a file. */
+export interface JournalFile {
+  readonly path: string;
+  /**
+   * When the file does not hold what was recorded in it: `warn` (default) tells the logger and goes on, and calls that
+   * had run may run again; `refuse` runs nothing (`journal_unavailable`).
+   */
+  readonly onLoss?: OnJournalLoss;
+}
+
 export interface ExecutorOptions {
   /** Default `builtinTools()`. */
   readonly tools?: readonly Tool[] | Registry;
@@ -117,8 +129,11 @@ export interface ExecutorOptions {
   readonly middleware?: readonly Middleware[];
   /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
   readonly approver?: Approver | null;
-  /** A path, a journal of your own, or false. Default: in memory (then no promise survives the process). */
-  readonly journal?: string | Journal | false;
+  /**
+   * A path, a file and what happens when it has lost records, a journal of your own, or false. Default: in memory (then
+   * no promise survives the process).
+   */
+  readonly journal?: string | JournalFile | Journal | false;
   /** Default: silent. */
   readonly logger?: Logger;
   readonly clock?: Clock;
@@ -174,6 +189,15 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   hardLinks: option('allow', isHardLinks, 'one of allow, refuse'),
 };
 
+export const JOURNAL_FILE_RULES: OptionRules<Required<JournalFile>> = {
+  path: option('', isFilledText, 'a path'),
+  onLoss: option<OnJournalLoss>(
+    'warn',
+    (value) => ON_JOURNAL_LOSS.some((known) => known === value),
+    `one of ${ON_JOURNAL_LOSS.join(', ')}`,
+  ),
+};
+
 const isFunctionList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'function');
 /** An object that can do what is asked of it: found here, a slip does not turn up in the middle of a batch. */
@@ -187,6 +211,9 @@ const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
 const isJournal = can(
   ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
 );
+/** What else it holds is looked at where it is normalized. */
+const isJournalFile = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'path' in value && isFilledText(value.path);
 const isPolicy = can('decide');
 const MODES = ['disabled', 'parse_only', 'enabled'];
 
@@ -227,8 +254,8 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
   journal: option(
     undefined,
-    (value) => value === false || (typeof value === 'string' && value !== '') || isJournal(value),
-    'a path, a journal or false',
+    (value) => value === false || isFilledText(value) || isJournal(value) || isJournalFile(value),
+    'a path, { path, onLoss }, a journal or false',
   ),
   logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
   clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),

@@ -1,6 +1,6 @@
 import { journalFailure } from './journal-failure.js';
 import { JournalRow } from './journal-row.js';
-import { openJournalDatabase } from './open-journal-database.js';
+import { openJournalReader } from './open-journal-database.js';
 import { toStoredText } from './stored-text.js';
 
 /**
@@ -10,7 +10,7 @@ import { toStoredText } from './stored-text.js';
  */
 export function findConversations(path: string, callId: string): readonly string[] {
   try {
-    const database = openJournalDatabase(path);
+    const database = openJournalReader(path);
     try {
       const rows = database
         .prepared(

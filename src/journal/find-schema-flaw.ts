@@ -16,7 +16,7 @@ export function findSchemaFlaw(database: JournalDatabase): string | undefined {
   return stranger === undefined ? undefined : `the ${stranger} is not one of a journal`;
 }
 
-const OBJECTS = "SELECT type || ' ' || name AS name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+const OBJECTS = "SELECT type || ' ' || name AS name, sql FROM journal.sqlite_schema WHERE sql IS NOT NULL";
 
 function schemaOf(database: JournalDatabase): ReadonlyMap<string, string> {
   return new Map(

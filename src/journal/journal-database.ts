@@ -4,7 +4,9 @@ import { sqliteFailure } from '../platform/sqlite-failure.js';
 import { toOneStatement, VIEWS } from './at-once.js';
 import { parseCallKey } from './call-key.js';
 import { CallNumbers } from './call-numbers.js';
+import type { Head } from './journal-anchor.js';
 import { type Ends, EndsHaveMoved, readEnds } from './journal-ends.js';
+import type { JournalWatch } from './journal-watch.js';
 import { linkHash, rowContent } from './link-hash.js';
 import { type BufferedTable, insertOne, RowBuffer } from './row-buffer.js';
 import { toStoredText } from './stored-text.js';
@@ -24,6 +26,13 @@ export type ChainedTable =
   | 'facts';
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
+
+/** What belongs to an open journal besides its database. */
+export interface JournalSurroundings {
+  readonly watch?: JournalWatch;
+  /** Called once everything is closed. */
+  readonly onClosed?: () => void;
+}
 
 /**
  * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
@@ -47,7 +56,11 @@ export class JournalDatabase {
   private stage: 'none' | 'put off' | 'begun' = 'none';
   private hasViews = false;
 
-  constructor(private readonly sqlite: SqliteDatabase) {}
+  /** @param around what belongs to the file; left out for one that nothing else knows of. */
+  constructor(
+    private readonly sqlite: SqliteDatabase,
+    private readonly around: JournalSurroundings = {},
+  ) {}
 
   /** A statement that finds everything that was added before it. */
   prepared(sql: string): SqliteStatement {
@@ -144,6 +157,7 @@ export class JournalDatabase {
     this.content += rowContent(values);
   }
 
+  /** @throws ToolError `journal_unavailable` where the file was removed or replaced meanwhile. */
   commit(): void {
     this.flush();
     if (this.stage === 'begun') {
@@ -155,6 +169,26 @@ export class JournalDatabase {
     this.numbers.commit();
     for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
     this.clear();
+    const { watch } = this.around;
+    if (watch !== undefined && this.added !== '' && this.last !== undefined) {
+      watch.committed(this.last.commit, this.last.head);
+    }
+  }
+
+  /** Where the chain of commits ends. */
+  head(): Head {
+    const { commit, head } = this.readEnds();
+    return { commit, hash: head };
+  }
+
+  /** What was lost is accepted: the journal is the one that goes on from here. */
+  acceptLoss(): void {
+    this.around.watch?.accept(this.head());
+  }
+
+  /** To be called after the journal's mode was changed: the write-ahead log is another file then. */
+  logRenewed(): void {
+    this.around.watch?.logRenewed();
   }
 
   /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
@@ -241,14 +275,14 @@ export class JournalDatabase {
     return number;
   }
 
-  /** Everything is in the one file then, where nobody else is at work on it. */
+  /** Everything is in the one file then, where no other connection is at work on it. */
   close(): void {
     try {
-      // A connection that was closed lives on in the driver as long as its statements do, and leaves this to nobody.
-      this.sqlite.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.sqlite.close();
     } catch {
       // What is not in the file yet is in the one beside it.
     }
-    this.sqlite.close();
+    this.around.watch?.close();
+    this.around.onClosed?.();
   }
 }

@@ -1,4 +1,5 @@
 import { ToolError } from '../errors/tool-error.js';
+import { errnoOf } from '../platform/fs-errno.js';
 import { type SqliteFailure, sqliteFailure } from '../platform/sqlite-failure.js';
 import { journalUnavailable } from './journal-unavailable.js';
 
@@ -19,8 +20,14 @@ interface Explanation {
 }
 
 function explain(error: unknown): Explanation {
-  const errno = error instanceof Error && 'code' in error ? BY_ERRNO[String(error.code)] : undefined;
-  return errno ?? BY_FAILURE[sqliteFailure(error)];
+  const errno = errnoOf(error);
+  const known = errno === undefined ? undefined : BY_ERRNO[errno];
+  if (known !== undefined) return known;
+  return BY_FAILURE[isSystemError(error) ? 'environment' : sqliteFailure(error)];
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 const NOT_WRITABLE: Explanation = {
@@ -33,6 +40,11 @@ const FULL: Explanation = {
   remedy: 'Free disk space, or choose another place.',
 };
 
+const OUT_OF_DESCRIPTORS: Explanation = {
+  reason: 'this process, or the system, has too many files open',
+  remedy: 'Close some, or raise the limit (ulimit -n).',
+};
+
 const BY_ERRNO: Readonly<Record<string, Explanation>> = {
   EACCES: NOT_WRITABLE,
   EPERM: NOT_WRITABLE,
@@ -40,6 +52,10 @@ const BY_ERRNO: Readonly<Record<string, Explanation>> = {
   EISDIR: { reason: 'it is a directory', remedy: 'Name a file in it.' },
   ENOTDIR: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
   EEXIST: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
+  ENAMETOOLONG: { reason: 'its path is too long', remedy: 'Choose a shorter one, of at most 500 bytes.' },
+  ELOOP: { reason: 'its symbolic links lead in a circle', remedy: 'Name the file itself.' },
+  EMFILE: OUT_OF_DESCRIPTORS,
+  ENFILE: OUT_OF_DESCRIPTORS,
   ENOSPC: FULL,
   EDQUOT: FULL,
 };

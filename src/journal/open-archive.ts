@@ -10,8 +10,9 @@ import type {
 import { readFacts } from './conversation-facts.js';
 import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
+import type { JournalLoss } from './journal-loss.js';
 import { JournalRow } from './journal-row.js';
-import { openJournalDatabase } from './open-journal-database.js';
+import { openJournalReader } from './open-journal-database.js';
 import { readBatches, readDecisions, readHistory } from './read-batches.js';
 import { readBatch, readNotes } from './read-calls.js';
 import { toStoredText } from './stored-text.js';
@@ -35,11 +36,11 @@ export interface JournalArchive {
   close(): void;
 }
 
-/** Others may have the file for themselves for a moment. */
-export const READER_WAIT_MS = 2000;
-
-/** @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal. */
-export function openArchive(path: string): JournalArchive {
+/**
+ * @param onLoss called where the file does not hold all that was recorded in it.
+ * @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal.
+ */
+export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void): JournalArchive {
   const guarded = <T>(read: () => T): T => {
     try {
       return read();
@@ -47,7 +48,7 @@ export function openArchive(path: string): JournalArchive {
       throw journalFailure(path, error);
     }
   };
-  const database = guarded(() => openJournalDatabase(path, READER_WAIT_MS));
+  const database = guarded(() => openJournalReader(path, onLoss));
   // One transaction: what others write meanwhile is not half seen, and they do not wait.
   guarded(() => database.prepared('BEGIN').run());
   return {

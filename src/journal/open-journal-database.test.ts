@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
+import { attachSqlite, type SqliteDatabase } from '../platform/sqlite.js';
 import { migrate } from './open-journal-database.js';
 
 let sqlite: SqliteDatabase;
 
 beforeEach(() => {
-  sqlite = openSqlite(':memory:');
+  sqlite = attachSqlite('journal', ':memory:');
 });
 
 afterEach(() => sqlite.close());
@@ -13,7 +13,7 @@ afterEach(() => sqlite.close());
 const FIRST = 'CREATE TABLE a (x INTEGER) STRICT';
 const SECOND = 'CREATE TABLE b (x INTEGER) STRICT; INSERT INTO b SELECT x FROM a';
 
-const version = (): unknown => sqlite.prepare('PRAGMA user_version').get()?.user_version;
+const version = (): unknown => sqlite.prepare('PRAGMA journal.user_version').get()?.user_version;
 
 describe('migrate()', () => {
   it('takes each step once, forward', () => {
@@ -47,7 +47,7 @@ describe('migrate()', () => {
   });
 
   it('refuses a database that is not empty and not ours', () => {
-    sqlite.exec(FIRST);
+    sqlite.exec('CREATE TABLE journal.a (x INTEGER) STRICT');
     expect(() => migrate(sqlite, 'other.db', [SECOND])).toThrow('another program');
     expect(version()).toBe(0);
   });

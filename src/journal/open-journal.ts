@@ -15,6 +15,7 @@ import type {
   RecalledFacts,
   Worker,
 } from '../contract/journal.js';
+import type { Logger } from '../contract/logger.js';
 import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { IN_MEMORY } from './journal-place.js';
@@ -27,7 +28,18 @@ export interface JournalOptions {
    * `journal_unavailable`. Default 5,000.
    */
   readonly busyTimeoutMs?: number;
+  /**
+   * What happens when the file does not hold what was recorded in it: `warn` reports it and goes on, and calls that had
+   * run may run again; `refuse` rejects every operation with `journal_unavailable`. Default `warn`.
+   */
+  readonly onLoss?: OnJournalLoss;
+  /** Where the warning goes. Default: nowhere. */
+  readonly logger?: Pick<Logger, 'warn'>;
 }
+
+export type OnJournalLoss = 'warn' | 'refuse';
+
+export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
 
 /**
  * A journal in an SQLite file, which several processes may use at once (D085). Touches the disk with its first
@@ -50,8 +62,18 @@ export function openJournal(path: string, options: JournalOptions = {}): Journal
       `Cannot wait ${String(busyTimeoutMs)} ms: busyTimeoutMs must be a number of milliseconds, 0 or more.`,
     );
   }
-  return new LazyJournal(path, busyTimeoutMs);
+  const onLoss = options.onLoss ?? 'warn';
+  if (!ON_JOURNAL_LOSS.includes(onLoss)) {
+    throw new ToolError(
+      'config_invalid',
+      `onLoss must be one of ${ON_JOURNAL_LOSS.join(', ')}, got ${JSON.stringify(onLoss)}.`,
+    );
+  }
+  const logger = options.logger ?? SILENT;
+  return new LazyJournal(path, { busyTimeoutMs, onLoss, logger });
 }
+
+const SILENT: Pick<Logger, 'warn'> = { warn: () => {} };
 
 /** Loads SQLite and everything around it with the first operation: a program that keeps no journal never pays for it. */
 class LazyJournal implements Journal {
@@ -61,11 +83,11 @@ class LazyJournal implements Journal {
   private loaded: SqliteJournal | undefined = undefined;
   private closed = false;
 
-  constructor(path: string, busyTimeoutMs: number) {
+  constructor(path: string, options: Required<JournalOptions>) {
     this.durable = path !== IN_MEMORY;
     this.load = async () => {
       const { SqliteJournal } = await import('./sqlite-journal.js');
-      return new SqliteJournal(path, busyTimeoutMs);
+      return new SqliteJournal(path, options);
     };
   }
 

@@ -141,7 +141,7 @@ class Pruning {
 
   #bytes(): number {
     const number = (pragma: string): number =>
-      Number(Object.values(this.#database.prepared(`PRAGMA ${pragma}`).get() ?? {})[0]);
+      Number(Object.values(this.#database.prepared(`PRAGMA journal.${pragma}`).get() ?? {})[0]);
     return (number('page_count') - number('freelist_count')) * number('page_size');
   }
 
@@ -160,8 +160,8 @@ class Pruning {
   /** Readers and writers go first: what is free in the file is not lost. */
   #shrink(): boolean {
     try {
-      this.#database.prepared('VACUUM').run();
-      this.#database.prepared('PRAGMA wal_checkpoint(TRUNCATE)').all();
+      this.#database.prepared('VACUUM journal').run();
+      this.#database.prepared('PRAGMA journal.wal_checkpoint(TRUNCATE)').all();
       return true;
     } catch (error) {
       // The rows are gone for good, and that is what was asked for.

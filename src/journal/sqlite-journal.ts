@@ -21,9 +21,11 @@ import { GroupCommit, type Operation } from './group-commit.js';
 import { isAlone } from './is-alone.js';
 import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
+import { journalIsOlder, lossDetails, lossWarning } from './journal-loss.js';
 import { IN_MEMORY } from './journal-place.js';
 import { journalIsClosed } from './journal-unavailable.js';
 import { keepBytes, readKept } from './keep-bytes.js';
+import type { JournalOptions } from './open-journal.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { readBatches, readDecisions, readHistory } from './read-batches.js';
 import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './read-calls.js';
@@ -36,14 +38,24 @@ export class SqliteJournal implements Journal {
   readonly durable: boolean;
   private readonly commits: GroupCommit;
   private closing: Promise<void> | undefined = undefined;
+  /** The loss that was reported: once is enough, however often the file is opened. */
+  private reported: number | undefined = undefined;
 
   constructor(
     private readonly path: string,
-    busyTimeoutMs: number,
+    { busyTimeoutMs, onLoss, logger }: Required<JournalOptions>,
   ) {
     this.durable = path !== IN_MEMORY;
     this.commits = new GroupCommit({
-      open: () => openJournalDatabase(path),
+      open: () =>
+        openJournalDatabase(path, {
+          onLoss: (loss) => {
+            if (onLoss === 'refuse') throw journalIsOlder(path, loss);
+            if (loss.known.commit === this.reported) return;
+            this.reported = loss.known.commit;
+            logger.warn(lossDetails(path, loss), lossWarning(path, loss));
+          },
+        }),
       busyTimeoutMs,
       toError: (error) => journalFailure(path, error),
     });

@@ -1,11 +1,15 @@
+import { targetOf } from '../platform/fs-entry.js';
+import { removeQuietly } from '../platform/remove-quietly.js';
 import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
 import { findSchemaFlaw } from './find-schema-flaw.js';
+import { anchorPath, readAnchor } from './journal-anchor.js';
 import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
+import { describeLoss, type JournalLoss, lossOfMissing } from './journal-loss.js';
+import { IN_MEMORY } from './journal-place.js';
 import { JournalRow } from './journal-row.js';
 import { linkHash, rowContent, sha256 } from './link-hash.js';
-import { READER_WAIT_MS } from './open-archive.js';
-import { openJournalDatabase } from './open-journal-database.js';
+import { openJournalDatabase, openJournalReader } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
 import { CONTENT_MARK, contentHashes } from './stored-content.js';
 
@@ -16,20 +20,33 @@ export type Verification =
    */
   | { readonly intact: true; readonly commits: number; readonly head: string; readonly prunes: number }
   /** `commit` is the first that does not hold what it held when it was written. */
-  | { readonly intact: false; readonly commit?: number; readonly reason: string };
+  | {
+      readonly intact: false;
+      readonly commit?: number;
+      readonly reason: string;
+      /** What is there is as it was written, but not all that was recorded is there. */
+      readonly lost?: true;
+    };
 
 /**
- * Checks that every row of a journal's file is as it was written: the chain of commits covers all of them.
+ * Checks that every row of a journal's file is as it was written, and that it is all there: the chain of commits covers
+ * all rows, and the anchor beside the file says where the chain ended. A file that is gone is made by nothing here.
  *
  * @throws ToolError `journal_unavailable` when the file cannot be read, or is no journal.
  */
 export function verifyJournal(path: string): Verification {
   try {
-    const database = openJournalDatabase(path, READER_WAIT_MS);
+    const missing = findMissing(path);
+    if (missing !== undefined) return toLost(missing);
+    let loss: JournalLoss | undefined;
+    const database = openJournalReader(path, (found) => {
+      loss = found;
+    });
     try {
       // One transaction, so that what others write meanwhile is not half seen.
       database.prepared('BEGIN').run();
-      return verifyChain(database);
+      const verification = verifyChain(database);
+      return verification.intact && loss !== undefined ? toLost(loss) : verification;
     } finally {
       database.rollback();
       database.close();
@@ -37,6 +54,55 @@ export function verifyJournal(path: string): Verification {
   } catch (error) {
     throw journalFailure(path, error);
   }
+}
+
+/**
+ * Accepts a journal as it is, though it does not hold all that was recorded: after it was restored from a copy, or
+ * removed on purpose. One whose rows were changed is not accepted.
+ *
+ * @returns what verifying it says after that.
+ * @throws ToolError `journal_unavailable` when the file cannot be written, or is no journal.
+ */
+export function acceptJournal(path: string): Verification {
+  try {
+    if (findMissing(path) !== undefined) {
+      removeQuietly(anchorPath(path));
+      return { intact: true, commits: 0, head: '', prunes: 0 };
+    }
+    const database = openJournalDatabase(path);
+    try {
+      const verification = verifyChain(database);
+      if (verification.intact) database.acceptLoss();
+      return verification;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw journalFailure(path, error);
+  }
+}
+
+/** What a journal has lost, without a look at its rows; undefined where it has lost nothing. @throws as `verifyJournal` */
+export function findJournalLoss(path: string): string | undefined {
+  try {
+    let loss = findMissing(path);
+    if (loss === undefined && targetOf(path) !== undefined) {
+      openJournalReader(path, (found) => {
+        loss = found;
+      }).close();
+    }
+    return loss === undefined ? undefined : describeLoss(loss);
+  } catch (error) {
+    throw journalFailure(path, error);
+  }
+}
+
+function findMissing(path: string): JournalLoss | undefined {
+  return path === IN_MEMORY || targetOf(path) !== undefined ? undefined : lossOfMissing(readAnchor(path));
+}
+
+function toLost(loss: JournalLoss): Verification {
+  return { intact: false, reason: describeLoss(loss), lost: true };
 }
 
 const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,6 +7,8 @@ export interface ScratchDirectory {
   readonly path: string;
   /** Makes a directory in it, and gives its path. */
   directory(name: string): string;
+  /** Copies a file into it, and gives the copy's path. */
+  copy(from: string, name: string): string;
   /** The text of a file in it; empty where there is none. */
   readText(name: string): string;
   remove(): void;
@@ -20,6 +22,11 @@ export function makeScratchDirectory(prefix: string): ScratchDirectory {
       const made = join(path, name);
       mkdirSync(made);
       return made;
+    },
+    copy(from, name) {
+      const copied = join(path, name);
+      copyFileSync(from, copied);
+      return copied;
     },
     readText(name) {
       try {

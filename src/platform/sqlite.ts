@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
@@ -37,6 +38,54 @@ export function openSqlite(path: string): SqliteDatabase {
     close: () => database.close(),
   };
 }
+
+/**
+ * How a file is opened. `read`: nothing is written, which in WAL mode takes what a process that writes has put beside
+ * it. `frozen`: no other process can write it, and what lies beside it is not looked at.
+ */
+export type SqliteAccess = 'write' | 'read' | 'frozen';
+
+export interface AttachOptions {
+  /** Default `write`. */
+  readonly access?: SqliteAccess;
+  /** How long SQLite itself waits for other connections, in every operation; default 0. */
+  readonly waitMs?: number;
+}
+
+/**
+ * Opens a file, or `:memory:`, as the schema `name` of a connection that has nothing else in it. Closing it closes every
+ * descriptor at once: what a connection was opened with stays open in one of the drivers until its statements are
+ * collected.
+ */
+export function attachSqlite(name: string, path: string, options: AttachOptions = {}): SqliteDatabase {
+  const { access = 'write', waitMs = 0 } = options;
+  const database = openSqlite(':memory:');
+  const place = access === 'write' ? path : `${pathToFileURL(path).href}?${URI_PARAMETERS[access]}`;
+  try {
+    // The schema is read at once, for which others may have to be waited for.
+    database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+    database.exec(`ATTACH '${place.replaceAll("'", "''")}' AS ${name}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare: (sql) => database.prepare(sql),
+    get inTransaction() {
+      return database.inTransaction;
+    },
+    close() {
+      try {
+        database.exec(`DETACH ${name}`);
+      } finally {
+        database.close();
+      }
+    },
+  };
+}
+
+const URI_PARAMETERS = { read: 'mode=ro', frozen: 'immutable=1' } as const;
 
 type Driver = new (path: string) => DatabaseSyncInstance;
 

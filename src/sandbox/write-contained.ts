@@ -1,8 +1,15 @@
 import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { writeNewFile } from '../platform/fs-bytes.js';
-import { assertWritable, type EntryStat, moveEntry, moveToFreeName } from '../platform/fs-entry.js';
-import { DirectoryLocks, removeIfThere } from './directory-locks.js';
+import {
+  assertWritable,
+  type EntryStat,
+  entryStat,
+  moveEntry,
+  moveToFreeName,
+} from '../platform/fs-entry.js';
+import { errnoOf } from '../platform/fs-errno.js';
+import { DirectoryBusy, DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, syncChange, withFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
@@ -126,7 +133,9 @@ function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: St
   const { mode, abandonedLock, seen } = step;
   const locks = new DirectoryLocks(abandonedLock);
   try {
-    if (entry === undefined && mode !== 'overwrite') {
+    if (entry === undefined && mode === 'append') {
+      beFirst(temporary, at);
+    } else if (entry === undefined && mode === 'create') {
       moveToFreeName(temporary, at);
     } else {
       locks.take(place.parent);
@@ -137,6 +146,17 @@ function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: St
     }
   } finally {
     locks.release();
+  }
+}
+
+/** @throws DirectoryBusy when another writer has made the file meanwhile: then its content comes first */
+function beFirst(temporary: string, at: string): void {
+  try {
+    moveToFreeName(temporary, at);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    const { ino, ctimeMs } = entryStat(at) ?? {};
+    throw new DirectoryBusy(`${ino}:${ctimeMs}`);
   }
 }
 

@@ -28,8 +28,9 @@ export async function approveBatch(
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = surroundings;
   const settled = settleRun(options, surroundings);
-  requireRecorded(settled.executor.journal, `approve "${named}"`);
-  const journal = openJournal(settled.executor.journal);
+  requireRecorded(settled.executor.journal.path, `approve "${named}"`);
+  const { path, ...more } = settled.executor.journal;
+  const journal = openJournal(path, { ...more, logger: settled.executor.logger });
   try {
     const { id, origin } = await findDeferred(named, journal);
     const calls = await journal.batch(id);

@@ -1,18 +1,19 @@
-import { type Verification, verifyJournal } from '../../journal/verify-journal.js';
-import type { JournalQueryOptions } from '../define/define-journal-queries.js';
+import { acceptJournal, type Verification, verifyJournal } from '../../journal/verify-journal.js';
+import type { JournalVerifyOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { journalIfAny, readingJournal } from '../recorded-journal.js';
+import { readingJournal, recordedOrLost } from '../recorded-journal.js';
 import { writeJson } from '../show/write-json.js';
 import type { Surroundings } from '../surroundings.js';
 
 /** `toolexec journal verify`: whether every record is as it was written. */
 export async function checkJournalChain(
-  options: JournalQueryOptions,
+  options: JournalVerifyOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { stdout } = surroundings.stdio;
-  const path = journalIfAny(options, surroundings);
-  const found = path === undefined ? EMPTY : await readingJournal(() => verifyJournal(path));
+  const path = recordedOrLost(options, surroundings);
+  const verify = options.accept === true ? acceptJournal : verifyJournal;
+  const found = path === undefined ? EMPTY : await readingJournal(() => verify(path));
   if (options.json === true) writeJson(stdout, found);
   else stdout.write(`${describe(found)}\n`);
   return found.intact ? 0 : 1;
@@ -22,6 +23,12 @@ export async function checkJournalChain(
 const EMPTY: Verification = { intact: true, commits: 0, head: '', prunes: 0 };
 
 function describe(found: Verification): string {
+  if (!found.intact && found.lost === true) {
+    return (
+      `The journal has lost commits: ${found.reason}. Calls of these commits may run again.\n` +
+      'Restore the newest copy; or, if it was restored or removed on purpose: toolexec journal verify --accept'
+    );
+  }
   if (!found.intact) {
     const where = found.commit === undefined ? '' : `, from commit ${found.commit} on`;
     return `The journal is not as it was written${where}: ${found.reason}.`;

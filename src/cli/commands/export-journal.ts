@@ -1,8 +1,8 @@
 import type { BatchRecord, CallRecord } from '../../contract/journal.js';
-import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
+import type { JournalArchive } from '../../journal/open-archive.js';
 import type { JournalExportOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { journalIfAny, readingJournal } from '../recorded-journal.js';
+import { journalIfAny, openRecorded, readingJournal } from '../recorded-journal.js';
 import { toSafeJson } from '../show/to-safe-json.js';
 import type { Surroundings } from '../surroundings.js';
 
@@ -15,7 +15,7 @@ export async function exportJournal(
   const path = journalIfAny(options, surroundings);
   if (path === undefined) return 0;
   await readingJournal(async () => {
-    const archive = openArchive(path);
+    const archive = openRecorded(path, surroundings);
     try {
       const { conversation } = options;
       for (const id of conversation === undefined ? archive.conversations() : [conversation]) {

@@ -1,9 +1,9 @@
 import type { BatchRecord, CallRecord } from '../../contract/journal.js';
-import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
+import type { JournalArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { JournalListOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { journalIfAny, readingJournal } from '../recorded-journal.js';
+import { journalIfAny, openRecorded, readingJournal } from '../recorded-journal.js';
 import { cut } from '../show/describe-call.js';
 import { inColumns } from '../show/in-columns.js';
 import { createPalette } from '../show/palette.js';
@@ -23,7 +23,9 @@ export async function listBatches(
   const path = journalIfAny(options, surroundings);
   const limit = options.limit ?? (options.json === true ? undefined : SHOWN);
   const rows =
-    path === undefined ? [] : await readingJournal(() => readRows(path, options.conversation, limit));
+    path === undefined
+      ? []
+      : await readingJournal(() => readRows(openRecorded(path, surroundings), options.conversation, limit));
   if (options.json === true) {
     writeJson(stdout, rows.map(toJson));
     return 0;
@@ -44,8 +46,11 @@ interface BatchRow {
   readonly calls: readonly CallRecord[];
 }
 
-function readRows(path: string, conversation: string | undefined, limit: number | undefined): BatchRow[] {
-  const archive: JournalArchive = openArchive(path);
+function readRows(
+  archive: JournalArchive,
+  conversation: string | undefined,
+  limit: number | undefined,
+): BatchRow[] {
   try {
     const filter = {
       ...(conversation === undefined ? {} : { conversation }),

@@ -18,21 +18,21 @@ export async function recoverCalls(options: RecoverOptions, surroundings: Surrou
   const settled = settleRun(options, surroundings).executor;
   const decision = options.resume === undefined ? 'discard' : 'resume';
   const named = options.resume ?? options.discard;
-  if (named !== undefined) requireRecorded(settled.journal, `decide about "${named}"`);
+  if (named !== undefined) requireRecorded(settled.journal.path, `decide about "${named}"`);
   // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
-  if (!isRecorded(settled.journal)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal)}\n`);
+  if (!isRecorded(settled.journal.path)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
     stdio.stdout.write(options.json === true ? '[]\n' : describe([]));
     return 0;
   }
   await using executor = createExecutor(settled);
   let batches = await recover(executor);
   if (named !== undefined) {
-    const id = await findId(named, decision, batches, settled.journal);
+    const id = await findId(named, decision, batches, settled.journal.path);
     const found = batches.find(({ batchId, waits }) => waits && batchId === id);
     if (found !== undefined) requireDecision(found, decision);
     await decide(executor, id, decision);
-    const decided = await readDecided(id, settled.journal);
+    const decided = await readDecided(id, settled.journal.path);
     batches = [...batches.filter((batch) => batch !== found), decided];
   }
   if (options.json === true) writeJson(stdio.stdout, batches);

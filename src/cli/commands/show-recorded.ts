@@ -1,8 +1,8 @@
 import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../../contract/journal.js';
-import { type JournalArchive, openArchive } from '../../journal/open-archive.js';
+import type { JournalArchive } from '../../journal/open-archive.js';
 import type { JournalQueryOptions } from '../define/define-journal-queries.js';
 import type { ExitCode } from '../exit-code.js';
-import { readingJournal, requireJournal } from '../recorded-journal.js';
+import { openRecorded, readingJournal, requireJournal } from '../recorded-journal.js';
 import { describeRecorded } from '../show/describe-recorded.js';
 import { createPalette } from '../show/palette.js';
 import { writeJson } from '../show/write-json.js';
@@ -28,7 +28,7 @@ export async function showRecorded(
 ): Promise<ExitCode> {
   const { stdout } = surroundings.stdio;
   const path = requireJournal(options, surroundings);
-  const found = await readingJournal(() => find(path, id));
+  const found = await readingJournal(() => find(openRecorded(path, surroundings), id));
   if (found.length === 0) {
     throw new UsageError(
       `The journal holds no batch, call or conversation ${JSON.stringify(id)}. See toolexec journal list.`,
@@ -43,8 +43,7 @@ export async function showRecorded(
 }
 
 /** By batch, by conversation, by call, by the beginning of a batch's id: the first that there is. */
-function find(path: string, id: string): readonly RecordedBatch[] {
-  const archive = openArchive(path);
+function find(archive: JournalArchive, id: string): readonly RecordedBatch[] {
   try {
     const batch = archive.batch(id);
     const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];

@@ -19,7 +19,7 @@ export async function undoCall(
 ): Promise<ExitCode> {
   const { stdio } = surroundings;
   const settled = settleRun(options, surroundings).executor;
-  requireRecorded(settled.journal, `undo "${callId}"`);
+  requireRecorded(settled.journal.path, `undo "${callId}"`);
   await using executor = createExecutor(settled);
   const { conversation, dryRun = false } = options;
   try {

@@ -12,6 +12,10 @@ export interface JournalListOptions extends JournalQueryOptions {
   readonly limit?: number;
 }
 
+export interface JournalVerifyOptions extends JournalQueryOptions {
+  readonly accept?: boolean;
+}
+
 export interface JournalExportOptions extends JournalChoice {
   readonly conversation?: string;
 }
@@ -59,10 +63,11 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     });
   addChoice(journal.command('verify'))
     .summary('whether every record is as it was written')
+    .option('--accept', 'a journal that was restored or removed on purpose: what it has lost is accepted')
     .option('--json', 'as JSON')
-    .addHelpText('before', 'Examples:\n  toolexec journal verify\n')
-    .addHelpText('after', '\nExit code: 0 it is intact; 1 a record was changed, removed or moved.\n')
-    .action(async (options: JournalQueryOptions) => {
+    .addHelpText('before', 'Examples:\n  toolexec journal verify\n  toolexec journal verify --accept\n')
+    .addHelpText('after', '\nExit code: 0 it is intact; 1 a record was changed, removed, moved or lost.\n')
+    .action(async (options: JournalVerifyOptions) => {
       const { checkJournalChain } = await import('../commands/check-journal-chain.js');
       finish(await checkJournalChain(options, surroundings));
     });

@@ -1,3 +1,5 @@
+import { isToolError } from '../../errors/tool-error.js';
+import { findJournalLoss } from '../../journal/verify-journal.js';
 import { probePlace } from '../../platform/probe-place.js';
 import { journalPlace } from '../journal-place.js';
 import { UsageError } from '../usage-error.js';
@@ -18,6 +20,20 @@ export function checkJournal(named: string | undefined, roots: readonly string[]
   const found = `${path}${place.exists ? '' : ' (made with the first call)'}`;
   if (!place.writable)
     return broken(`${found} cannot be written: ${place.reason}`, 'Make its directory writable for you.');
+  let lost: string | undefined;
+  try {
+    lost = findJournalLoss(path);
+  } catch (error) {
+    if (!isToolError(error)) throw error;
+    return broken(error.message, 'Choose another place with --journal.');
+  }
+  if (lost !== undefined) {
+    return missing(
+      `${path} has lost records: ${lost}`,
+      'Calls that had run may run again.',
+      'Restore the newest copy; or accept it as it is: toolexec journal verify --accept.',
+    );
+  }
   if (place.freeBytes !== undefined && place.freeBytes < LITTLE_BYTES) {
     return missing(
       `${found}: ${place.freeBytes} bytes are left on its disk`,

@@ -1,0 +1,211 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
+import { openArchive } from './open-archive.js';
+import { openJournal } from './open-journal.js';
+import { pruneJournal } from './prune-journal.js';
+import { findJournalLoss, verifyJournal } from './verify-journal.js';
+
+let directory: string;
+let path: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'journal-media-'));
+  path = join(directory, 'journal.db');
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+async function record(ids: readonly string[]) {
+  const journal = openJournal(path);
+  for (const id of ids) {
+    await journal.accept(batchEntry(id, [callEntry('x')]));
+    await journal.claim(`${id}/0`, WORKER, 1);
+    await journal.finish(`${id}/0`, successOf('x', id), 2);
+  }
+  return journal;
+}
+
+const unavailable = (text: RegExp): object => ({
+  code: 'journal_unavailable',
+  message: expect.stringMatching(text),
+});
+
+describe.skipIf(!existsSync('/proc/self/fd'))('a journal that is closed', () => {
+  const opened = (): readonly string[] =>
+    readdirSync('/proc/self/fd').flatMap((descriptor) => {
+      try {
+        const file = readlinkSync(join('/proc/self/fd', descriptor));
+        return file.startsWith(directory) ? [file] : [];
+      } catch {
+        return [];
+      }
+    });
+
+  it('has no descriptor open, whatever was asked of it', async () => {
+    const journal = await record(['a', 'b']);
+    await Promise.all(['c', 'd', 'e'].map((id) => journal.accept(batchEntry(id, [callEntry('x')]))));
+    await journal.batches();
+    await journal.isAlone?.();
+    expect(opened().length).toBeGreaterThan(0);
+    await journal.close();
+    expect(opened()).toEqual([]);
+  });
+
+  it('has none open after looking, verifying and pruning either', async () => {
+    await (await record(['a', 'b', 'c'])).close();
+    const archive = openArchive(path);
+    archive.batches();
+    archive.close();
+    verifyJournal(path);
+    findJournalLoss(path);
+    await pruneJournal(path, { before: 1e15, at: 5_000 });
+    expect(opened()).toEqual([]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a place where no journal can be kept', () => {
+  const use = async (place: string): Promise<unknown> => {
+    const journal = openJournal(place);
+    try {
+      return await journal.accept(batchEntry('a', []));
+    } finally {
+      await journal.close();
+    }
+  };
+
+  it('is refused at once where it is a pipe, a socket, a directory or a device', async () => {
+    execFileSync('mkfifo', [path]);
+    await expect(use(path)).rejects.toMatchObject(unavailable(/it is a pipe/));
+    expect(() => verifyJournal(path)).toThrow(/it is a pipe/);
+    rmSync(path);
+    const server = createServer();
+    await promisify((done: () => void) => server.listen(path, done))();
+    await expect(use(path)).rejects.toMatchObject(unavailable(/it is a socket/));
+    await promisify(server.close.bind(server))();
+    mkdirSync(path);
+    await expect(use(path)).rejects.toMatchObject(unavailable(/it is a directory/));
+    await expect(use('/dev/null')).rejects.toMatchObject(unavailable(/it is a device/));
+  });
+
+  it('is named for what it is: a circle of links, too long, without its directory', async () => {
+    symlinkSync('circle', join(directory, 'circle'));
+    await expect(use(join(directory, 'circle'))).rejects.toMatchObject(unavailable(/circle/));
+    await expect(use(join(directory, 'circle', 'j.db'))).rejects.toMatchObject(unavailable(/circle/));
+    await expect(use(join(directory, 'n'.repeat(300)))).rejects.toMatchObject(unavailable(/too long/));
+    const deep = join(directory, ...new Array<string>(6).fill('d'.repeat(99)), 'j.db');
+    await expect(use(deep)).rejects.toMatchObject(unavailable(/too long/));
+    await expect(use('/proc/none/j.db')).rejects.toMatchObject({ code: 'journal_unavailable' });
+  });
+
+  it('is told apart from a process that has too many files open', { timeout: 60_000 }, () => {
+    const program = `
+      import { openSync } from 'node:fs';
+      const { openJournal } = await import(${JSON.stringify(new URL('./open-journal.ts', import.meta.url).href)});
+      const warm = openJournal(':memory:'); await warm.batches();
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const said = await openJournal(${JSON.stringify(path)}).batches().catch((error) => error);
+      process.stdout.write(said.code + ': ' + said.message);`;
+    const shell = `ulimit -n 200; exec "$0" --import tsx --input-type=module -e "$1"`;
+    const { stdout } = spawnSync('bash', ['-c', shell, process.execPath, program], { encoding: 'utf8' });
+    expect(stdout).toMatch(/^journal_unavailable: .*too many files open/);
+  });
+});
+
+/** Makes a directory read-only, also for root; the function makes it writable again. */
+function makeReadOnly(place: string): (() => void) | undefined {
+  if (process.getuid?.() !== 0) {
+    for (const name of readdirSync(place)) chmodSync(join(place, name), 0o400);
+    chmodSync(place, 0o500);
+    return () => chmodSync(place, 0o700);
+  }
+  if (spawnSync('mount', ['--bind', place, place]).status !== 0) return undefined;
+  const { status } = spawnSync('mount', ['-o', 'remount,ro,bind', place]);
+  const back = (): void => void spawnSync('umount', [place]);
+  if (status === 0) return back;
+  back();
+  return undefined;
+}
+
+function canMakeReadOnly(): boolean {
+  if (process.platform === 'win32') return false;
+  const place = mkdtempSync(join(tmpdir(), 'journal-media-'));
+  const back = makeReadOnly(place);
+  back?.();
+  rmSync(place, { recursive: true });
+  return back !== undefined;
+}
+
+const isReadable = canMakeReadOnly();
+
+describe.skipIf(!isReadable)(
+  `a journal on read-only media${isReadable ? '' : ' (not tried: nothing can be mounted here)'}`,
+  () => {
+    it('is listed, read and verified, closed or left by a process that died, and stays as it is', async () => {
+      const journal = await record(['a', 'b']);
+      for (const [name, suffixes] of [
+        ['left', ['', '-wal', '-head']],
+        ['lost', ['', '-head']],
+      ] as const) {
+        mkdirSync(join(directory, name));
+        for (const suffix of suffixes)
+          copyFileSync(`${path}${suffix}`, join(directory, name, `journal.db${suffix}`));
+      }
+      await journal.close();
+      mkdirSync(join(directory, 'closed'));
+      for (const suffix of ['', '-head'])
+        copyFileSync(`${path}${suffix}`, join(directory, 'closed', `journal.db${suffix}`));
+      for (const name of ['closed', 'left', 'lost']) {
+        const place = join(directory, name);
+        const file = join(place, 'journal.db');
+        const names = readdirSync(place);
+        const back = makeReadOnly(place);
+        try {
+          const archive = openArchive(file);
+          const ids = archive.batches().map(({ id }) => id);
+          const [call] = archive.calls('b');
+          archive.close();
+          const verified = verifyJournal(file);
+          expect({ name, ids, intact: verified.intact, lost: 'lost' in verified }).toEqual({
+            name,
+            ids: name === 'lost' ? expect.any(Array) : ['b', 'a'],
+            intact: name !== 'lost',
+            lost: name === 'lost',
+          });
+          if (name !== 'lost') expect(call?.result?.output).toBe('b');
+          expect(readdirSync(place)).toEqual(names);
+        } finally {
+          back?.();
+        }
+      }
+    });
+
+    it('says that it cannot be written to those who would write', async () => {
+      await (await record(['a'])).close();
+      const back = makeReadOnly(directory);
+      try {
+        const journal = openJournal(path);
+        const refused = unavailable(/cannot be written/);
+        await expect(journal.accept(batchEntry('b', []))).rejects.toMatchObject(refused);
+        await journal.close();
+      } finally {
+        back?.();
+      }
+    });
+  },
+);
