@@ -16,6 +16,15 @@ export const journalSchema: typeof import('../src/journal/migrations.js') = awai
 );
 export const sqlite: typeof import('../src/platform/sqlite.js') = await import(inside('platform/sqlite.js'));
 
+/** What the journal's commands use. */
+export const longJournal: Pick<typeof import('../src/journal/open-archive.js'), 'openArchive'> &
+  Pick<typeof import('../src/journal/verify-journal.js'), 'verifyJournal'> &
+  Pick<typeof import('../src/journal/prune-journal.js'), 'pruneJournal'> = {
+  ...(await import(inside('journal/open-archive.js'))),
+  ...(await import(inside('journal/verify-journal.js'))),
+  ...(await import(inside('journal/prune-journal.js'))),
+};
+
 function inside(path: string): string {
   return new URL(`../dist/${path}`, import.meta.url).href;
 }

@@ -32,6 +32,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./recovery.js')).measureRecovery,
   },
   {
+    name: 'long-journal',
+    title: 'A journal that has grown long: its size, opening, looking, verifying, pruning',
+    nodeOptions: [],
+    load: async () => (await import('./long-journal.js')).measureLongJournal,
+  },
+  {
     name: 'bytes',
     title: 'Bytes allocated a call',
     nodeOptions: COUNTING,

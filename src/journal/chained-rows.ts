@@ -1,4 +1,4 @@
-import type { SqliteValue } from '../platform/sqlite.js';
+import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import type { ChainedTable, JournalDatabase } from './journal-database.js';
 
 /** The tables that the chain covers, with the column that names their rows. */
@@ -37,7 +37,54 @@ export function readChainedRow(
   { table, number }: RowName,
 ): readonly SqliteValue[] | undefined {
   const row = database.prepared(`SELECT * FROM ${table} WHERE ${CHAINED_TABLES[table]} = ?`).get(number);
-  if (row === undefined) return undefined;
+  return row === undefined ? undefined : toCovered(table, row);
+}
+
+/** At most so many rows are read ahead. */
+const MOST_AHEAD = 256;
+
+/**
+ * Reads rows much as the chain names them: upwards in each table, so that the next ones are read with the first. Only
+ * while nothing changes in the file.
+ */
+export class ChainedRowReader {
+  readonly #database: JournalDatabase;
+  readonly #blocks = new Map<ChainedTable, Block>();
+
+  constructor(database: JournalDatabase) {
+    this.#database = database;
+  }
+
+  /** What a row holds now, as the chain covers it; undefined where it is gone. */
+  read({ table, number }: RowName): readonly SqliteValue[] | undefined {
+    let block = this.#blocks.get(table);
+    if (block === undefined || number < block.from || number > block.to) {
+      const isNext = block !== undefined && number > block.to && number <= block.to + MOST_AHEAD;
+      block = this.#readBlock(table, number, isNext ? Math.min(block?.size ?? 1, MOST_AHEAD / 2) * 2 : 1);
+      this.#blocks.set(table, block);
+    }
+    const row = block.rows.get(number);
+    return row === undefined ? undefined : toCovered(table, row);
+  }
+
+  #readBlock(table: ChainedTable, from: number, size: number): Block {
+    const column = CHAINED_TABLES[table];
+    const sql = `SELECT * FROM ${table} WHERE ${column} >= ? ORDER BY ${column} LIMIT ${size}`;
+    const rows = new Map<number, SqliteRow>();
+    for (const row of this.#database.prepared(sql).all(from)) rows.set(Number(row[column]), row);
+    // What is not in it up to its last row is not in the table either.
+    return { from, to: Math.max(from, ...rows.keys()), size, rows };
+  }
+}
+
+interface Block {
+  readonly from: number;
+  readonly to: number;
+  readonly size: number;
+  readonly rows: ReadonlyMap<number, SqliteRow>;
+}
+
+function toCovered(table: ChainedTable, row: SqliteRow): readonly SqliteValue[] {
   const covered = Object.entries(row).filter(
     ([column, value]) => value !== null || !ADDED_COLUMNS.has(`${table}.${column}`),
   );

@@ -1,5 +1,6 @@
 import { isToolError } from '../errors/tool-error.js';
 import { afterThisCallback } from '../platform/after-this-callback.js';
+import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
 import { sqliteFailure } from '../platform/sqlite-failure.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -109,11 +110,12 @@ export class GroupCommit {
 
   private async tryLater(group: Waiting[], refusal: unknown): Promise<void> {
     // At random, so that two processes that write without a break do not keep meeting.
-    const delayMs = 1 + Math.random() * 3;
-    await pause(delayMs);
+    const now = systemClock.monotonic();
+    for (const each of group) each.busySince ??= now;
+    await pause(1 + Math.random() * 3);
+    const until = systemClock.monotonic() - this.options.busyTimeoutMs;
     const patient = group.filter((each) => {
-      each.waitedMs += delayMs;
-      if (each.waitedMs < this.options.busyTimeoutMs) return true;
+      if (each.busySince === undefined || each.busySince > until) return true;
       each.fail(this.options.toError(refusal));
       return false;
     });
@@ -183,15 +185,15 @@ function runOnce(
 /** An operation and its promise. */
 interface Waiting {
   readonly writes: boolean;
-  /** Milliseconds spent because another process was writing. */
-  waitedMs: number;
+  /** When another process was found writing first, on the clock that never goes back; undefined: never. */
+  busySince: number | undefined;
   run(database: JournalDatabase): void;
   succeed(): void;
   fail(error: Error): void;
 }
 
 class Asked<T> implements Waiting {
-  waitedMs = 0;
+  busySince: number | undefined = undefined;
   private answer: { readonly value: T } | undefined = undefined;
 
   constructor(

@@ -168,4 +168,15 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX calls_by_call_id;
   CREATE INDEX calls_by_call_id ON calls (conversation, call_id, turn);
   `,
+  `
+  -- A call id alone finds its calls, however many conversations there are.
+  DROP INDEX calls_by_call_id;
+  CREATE INDEX calls_by_id ON calls (call_id, conversation, turn);
+
+  -- What refers to a blob. Rows without one take no room in them.
+  CREATE INDEX results_by_blob ON results (blob) WHERE blob IS NOT NULL;
+  CREATE INDEX notes_by_blob ON notes (blob) WHERE blob IS NOT NULL;
+  CREATE INDEX batch_notes_by_blob ON batch_notes (blob) WHERE blob IS NOT NULL;
+  CREATE INDEX messages_by_blob ON messages (blob) WHERE blob IS NOT NULL;
+  `,
 ];

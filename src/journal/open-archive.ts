@@ -13,7 +13,7 @@ import { journalFailure } from './journal-failure.js';
 import type { JournalLoss } from './journal-loss.js';
 import { JournalRow } from './journal-row.js';
 import { openJournalReader } from './open-journal-database.js';
-import { readBatches, readDecisions, readHistory } from './read-batches.js';
+import { readBatches, readBatchRecord, readDecisions, readHistory } from './read-batches.js';
 import { readBatch, readNotes } from './read-calls.js';
 import { toStoredText } from './stored-text.js';
 
@@ -56,7 +56,7 @@ export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void):
     history: (conversation) => guarded(() => readHistory(database, conversation)),
     facts: (conversation) => guarded(() => readFacts(database, conversation).facts),
     batches: (filter) => guarded(() => readBatches(database, filter)),
-    batch: (id) => guarded(() => findBatch(database, id)),
+    batch: (id) => guarded(() => readBatchRecord(database, id)),
     calls: (batchId) => guarded(() => readBatch(database, batchId)),
     decisions: (batchId) => guarded(() => readDecisions(database, batchId)),
     notes: ({ key }) => guarded(() => readNotes(database, key)),
@@ -78,13 +78,6 @@ function readConversations(database: JournalDatabase): readonly string[] {
     .prepared(CONVERSATIONS)
     .all()
     .map((row) => new JournalRow(row).text('conversation'));
-}
-
-function findBatch(database: JournalDatabase, id: string): BatchRecord | undefined {
-  const found = database.prepared('SELECT conversation FROM batches WHERE id = ?').get(toStoredText(id));
-  if (found === undefined) return undefined;
-  const conversation = new JournalRow(found).text('conversation');
-  return readBatches(database, { conversation }).find((batch) => batch.id === id);
 }
 
 const BATCHES_OF_CALL = `

@@ -293,9 +293,12 @@ describe('openJournal()', () => {
     expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
 
     other.exec('BEGIN IMMEDIATE');
+    const askedAt = performance.now();
     const asked = [journal.claim('b1/1', WORKER, 1), journal.unfinished()];
     const [claim, read] = await Promise.allSettled(asked);
     expect(claim).toMatchObject({ reason: unavailable(path, 'another process') });
+    // Time that passed, and no count of attempts: on a busy machine each takes longer than the pause between two.
+    expect(performance.now() - askedAt).toBeGreaterThanOrEqual(300);
     expect(read).toMatchObject({ reason: unavailable(path, 'another process') });
     expect(await journal.unfinished()).toHaveLength(2);
     other.exec('ROLLBACK');

@@ -1,3 +1,4 @@
+import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
 import { sqliteFailure } from '../platform/sqlite-failure.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -64,6 +65,10 @@ class Pruning {
   #batches = 0;
   #calls = 0;
   #messages = 0;
+  /** Of everything that was taken out. */
+  #rows = 0;
+  /** Hashes that what was taken out has referred to. */
+  readonly #blobs = new Set<string>();
 
   constructor(database: JournalDatabase, options: PruneOptions) {
     this.#database = database;
@@ -77,11 +82,13 @@ class Pruning {
     if (dryRun) await this.#begin();
     if (before !== undefined) {
       const old = new PrunableBatches(this.#database, before);
-      while (await this.#round(() => old.take(BATCHES_AT_ONCE))) {}
+      // Contents are looked for once, at the end: that takes a look at everything that may refer to one.
+      while (await this.#round(() => old.take(BATCHES_AT_ONCE), 'later')) {}
+      await this.#sweep();
     }
     if (maxBytes !== undefined) {
       const all = new PrunableBatches(this.#database, Number.POSITIVE_INFINITY);
-      while (await this.#round(() => all.take(this.#excess(maxBytes)))) {}
+      while (await this.#round(() => all.take(this.#excess(maxBytes)), 'at once')) {}
     }
     const bytesAfter = this.#bytes();
     if (dryRun) this.#database.rollback();
@@ -96,7 +103,7 @@ class Pruning {
   }
 
   /** One transaction. False when there was nothing more to do. */
-  async #round(choose: () => readonly PrunableBatch[]): Promise<boolean> {
+  async #round(choose: () => readonly PrunableBatch[], sweep: 'at once' | 'later'): Promise<boolean> {
     const { dryRun = false, at } = this.#options;
     const database = this.#database;
     if (!dryRun) await this.#begin();
@@ -106,12 +113,27 @@ class Pruning {
     let removed = removeBatches(database, batches, before);
     const { batches: gone, calls, messages } = removed;
     if (removed.names.size > 0 && !dryRun) removed = this.#reseal(removed, batches, before, at);
-    if (removed.names.size > 0) sweepBlobs(database, removed.blobs);
+    this.#rows += removed.names.size;
+    for (const blob of removed.blobs) this.#blobs.add(blob);
+    if (removed.names.size > 0 && sweep === 'at once') this.#sweepNow();
     if (!dryRun) database.commit();
     this.#batches += gone;
     this.#calls += calls;
     this.#messages += messages;
     return gone > 0;
+  }
+
+  async #sweep(): Promise<void> {
+    const { dryRun = false } = this.#options;
+    if (this.#rows === 0) return;
+    if (!dryRun) await this.#begin();
+    this.#sweepNow();
+    if (!dryRun) this.#database.commit();
+  }
+
+  #sweepNow(): void {
+    sweepBlobs(this.#database, this.#blobs);
+    this.#blobs.clear();
   }
 
   /** The commits are checked with their rows in place. */
@@ -146,12 +168,13 @@ class Pruning {
   }
 
   async #begin(): Promise<void> {
-    for (let waitedMs = 0; ; waitedMs += 5) {
+    const since = systemClock.monotonic();
+    for (;;) {
       try {
         this.#database.begin();
         return;
       } catch (error) {
-        if (sqliteFailure(error) !== 'busy' || waitedMs > PATIENCE_MS) throw error;
+        if (sqliteFailure(error) !== 'busy' || systemClock.monotonic() - since > PATIENCE_MS) throw error;
         await pause(5);
       }
     }

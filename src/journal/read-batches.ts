@@ -44,6 +44,11 @@ export function readBatches(database: JournalDatabase, filter: BatchFilter = {})
   return rows.map((row) => toBatch(database, row));
 }
 
+export function readBatchRecord(database: JournalDatabase, id: string): BatchRecord | undefined {
+  const row = database.prepared(`${BATCHES} WHERE b.id = ?`).get(toStoredText(id));
+  return row === undefined ? undefined : toBatch(database, row);
+}
+
 const DECISIONS_OF_BATCH = `
   SELECT n.kind, n.data, n.blob, n.noted_at, x.content FROM batch_notes n JOIN batches b ON b.number = n.batch
   LEFT JOIN blobs x ON x.hash = n.blob

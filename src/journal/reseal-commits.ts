@@ -1,4 +1,4 @@
-import { parseRowName, readChainedRow } from './chained-rows.js';
+import { ChainedRowReader, parseRowName, readChainedRow } from './chained-rows.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 import { journalUnavailable } from './journal-unavailable.js';
@@ -20,6 +20,7 @@ export interface OpenedCommits {
  * @throws ToolError `journal_unavailable` when one does not hold what it held when it was written.
  */
 export function findCommitsOf(database: JournalDatabase, names: ReadonlySet<string>): OpenedCommits {
+  const rows = new ChainedRowReader(database);
   const runs: [number, number][] = [];
   const remaining: string[] = [];
   let missing = names.size;
@@ -37,7 +38,7 @@ export function findCommitsOf(database: JournalDatabase, names: ReadonlySet<stri
       const hash = row.rawText('hash');
       const kept = added.filter((name) => !names.has(name));
       if (kept.length < added.length) {
-        checkCommit(database, { number, added, hash, head });
+        checkCommit(rows, { number, added, hash, head });
         missing -= added.length - kept.length;
         remaining.push(...kept);
         const run = runs.at(-1);
@@ -59,10 +60,10 @@ interface Commit {
   readonly head: string;
 }
 
-function checkCommit(database: JournalDatabase, { number, added, hash, head }: Commit): void {
+function checkCommit(rows: ChainedRowReader, { number, added, hash, head }: Commit): void {
   const content = added.map((name) => {
     const row = parseRowName(name);
-    const values = row === undefined ? undefined : readChainedRow(database, row);
+    const values = row === undefined ? undefined : rows.read(row);
     return values === undefined ? '' : rowContent(values);
   });
   if (linkHash(head, added.join(' '), content.join('')) === hash) return;

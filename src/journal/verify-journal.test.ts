@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../platform/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
+import { anchorPath } from './journal-anchor.js';
 import { linkHash, rowContent } from './link-hash.js';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
@@ -41,6 +42,7 @@ describe('verifyJournal()', () => {
 
   it('finds a journal of the first version intact, also once this version has written to it', async () => {
     rmSync(path);
+    rmSync(anchorPath(path));
     const database = openSqlite(path);
     database.exec(MIGRATIONS[0] ?? '');
     const values = [1, 'old', 'talk', 0, 0, 1];

@@ -1,6 +1,6 @@
 import { targetOf } from '../platform/fs-entry.js';
 import { removeQuietly } from '../platform/remove-quietly.js';
-import { CHAINED_TABLES, parseRowName, readChainedRow } from './chained-rows.js';
+import { CHAINED_TABLES, ChainedRowReader, parseRowName } from './chained-rows.js';
 import { findSchemaFlaw } from './find-schema-flaw.js';
 import { anchorPath, readAnchor } from './journal-anchor.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -109,6 +109,7 @@ const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY 
 
 function verifyChain(database: JournalDatabase): Verification {
   const pruned = readPrunedCommits(database);
+  const rows = new ChainedRowReader(database);
   let head = '';
   let covered = 0;
   let commits = 0;
@@ -121,7 +122,7 @@ function verifyChain(database: JournalDatabase): Verification {
         continue;
       }
       const names = String(added).split(' ');
-      const content = names.map((name) => readContent(database, name)).join('');
+      const content = names.map((name) => readContent(rows, name)).join('');
       const isNext = number === commits + 1;
       if (!isNext || linkHash(head, String(added), content) !== hash) {
         return { intact: false, commit: commits + 1, reason: 'its rows are not those that were written' };
@@ -132,8 +133,8 @@ function verifyChain(database: JournalDatabase): Verification {
     }
     if (page.length === 0) break;
   }
-  const rows = countRows(database);
-  if (rows !== covered) return { intact: false, reason: `${rows} rows, but the chain covers ${covered}` };
+  const count = countRows(database);
+  if (count !== covered) return { intact: false, reason: `${count} rows, but the chain covers ${covered}` };
   const blob = findBadBlob(database);
   if (blob !== undefined) return { intact: false, reason: `blob ${blob} is not what its name says` };
   const lost = findLostBlob(database);
@@ -147,9 +148,9 @@ function verifyChain(database: JournalDatabase): Verification {
 }
 
 /** What a row such as `calls:12` holds now; nothing where it is gone. */
-function readContent(database: JournalDatabase, name: string): string {
+function readContent(rows: ChainedRowReader, name: string): string {
   const row = parseRowName(name);
-  const values = row === undefined ? undefined : readChainedRow(database, row);
+  const values = row === undefined ? undefined : rows.read(row);
   return values === undefined ? '' : rowContent(values);
 }
 

@@ -26,6 +26,11 @@ const DENIED = { code: 'sandbox_violation', details: { reason: 'DeniedPatternMat
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (content: Uint8Array) => new TextDecoder().decode(content);
 
+/** Time for another writer to come in between. */
+const SLOWLY = async (): Promise<void> => {
+  await new Promise((done) => setTimeout(done, 5));
+};
+
 describe.each([
   ['descriptors', descriptorPinner],
   ['verified paths', verifiedPinner],
@@ -69,6 +74,19 @@ describe.each([
       await new Promise((resolve) => void setImmediate(resolve));
       expect(readdirSync(root).sort()).toEqual(['f', 'g']);
       expect([readFileSync(path, 'utf8'), readFileSync(join(root, 'g'), 'utf8')]).toEqual(['old', 'other']);
+    });
+
+    it('appends what several writers bring at once to a file that is not there yet', async () => {
+      const { root } = temporaryTree();
+      const texts = Array.from({ length: 4 }, (_, index) => `line ${index}\n`);
+      const from = texts.map((text) =>
+        filesOf(root).write('log', bytes(text), { mode: 'append', intend: SLOWLY }),
+      );
+      await Promise.all(from);
+      expect(readFileSync(join(root, 'log'), 'utf8').split('\n').sort()).toEqual(
+        ['', ...texts.map((text) => text.trimEnd())].sort(),
+      );
+      expect(readdirSync(root)).toEqual(['log']);
     });
 
     it('overwrites and appends, also a file that is not there yet', async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
@@ -239,5 +239,39 @@ describe('toolexec journal verify and prune', () => {
     const { code, stderr } = await journal('prune', ...args);
     expect(code).toBe(2);
     expect(stderr).toContain(why);
+  });
+});
+
+describe('a journal that has lost commits', () => {
+  it('warns on standard error, fails verify and doctor tells, until it is accepted', async () => {
+    await record(message(['bash', { command: 'echo hello' }]));
+    rmSync(file);
+    const gone = await journal('verify');
+    expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('The journal has lost commits') });
+    await record(message(['bash', { command: 'echo again' }]));
+    const listed = await journal('list');
+    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('may have lost commits') });
+    const again = await toolexec.run(['run', '-', '--yes', '--journal', file], {
+      stdin: JSON.stringify(message(['bash', { command: 'echo more' }])),
+    });
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('verify --accept') });
+    const checks = await toolexec.run(['doctor', '--journal', file]);
+    expect(checks.stdout).toContain('has lost records');
+    expect((await journal('verify', '--json')).stdout).toContain('"lost":true');
+    expect(await journal('verify', '--accept')).toMatchObject({ code: 0 });
+    expect(await journal('verify')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('runs nothing where the configuration says refuse', async () => {
+    await record(message(['bash', { command: 'echo hello' }]));
+    rmSync(file);
+    const config = join(toolexec.folder, 'refuse.toml');
+    writeFileSync(config, '[journal]\non_loss = "refuse"\n');
+    const refused = await toolexec.run(['run', '-', '--yes', '--journal', file, '--config', config], {
+      stdin: JSON.stringify(message(['bash', { command: 'echo more' }])),
+    });
+    expect(refused.code).not.toBe(0);
+    expect(refused.stdout + refused.stderr).toContain('may have lost commits');
+    expect(refused.stdout).not.toContain('more\\n');
   });
 });

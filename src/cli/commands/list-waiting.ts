@@ -29,7 +29,7 @@ export async function listWaiting(
     return 0;
   }
   const palette = createPalette(stdout.isTerminal, surroundings.env);
-  const archive = openArchive(settled.journal);
+  const archive = openArchive(settled.journal.path);
   try {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
     stdout.write(waiting.map((batch) => describe(batch, short(batch.batchId), palette)).join('\n'));
@@ -47,8 +47,8 @@ async function readWaiting(
   { conversation }: ListWaitingOptions,
   { stdio }: Pick<Surroundings, 'stdio'>,
 ): Promise<readonly WaitingBatch[]> {
-  if (!isRecorded(settled.journal)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal)}\n`);
+  if (!isRecorded(settled.journal.path)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
     return [];
   }
   await using executor = createExecutor(settled);
