@@ -222,9 +222,9 @@ describe.skipIf(noTrace !== undefined)(
         'remove a file': ['unlink', 'sync /kept'],
         'change several files': [
           ...['mkdir', 'sync /'],
-          // Three old files get a second name before they are replaced or removed, and lose it when all is done.
-          ...['link', 'rename', 'link', 'rename', 'link', 'unlink', 'rename'],
-          ...['unlink', 'unlink', 'unlink'],
+          // The old files get a second name before they are replaced or removed, and lose it when all is done.
+          ...['link', 'rename', 'link', 'rename', 'rename', 'sync /kept', 'sync /other', 'sync /patched'],
+          ...['link', 'unlink', 'unlink', 'unlink', 'unlink'],
           ...['sync /kept', 'sync /other', 'sync /new/deep', 'sync /patched'],
         ],
         'remove what was made': ['unlink', 'sync /patched'],
@@ -252,11 +252,17 @@ describe.skipIf(noTrace !== undefined)(
       expect(failed['replace a file']).toMatchObject(told);
       expect(failed['rename into another directory']).toMatchObject(told);
       expect(failed['remove a file']).toMatchObject(told);
-      expect(failed['change several files']).toMatchObject(told);
       expect(failed['rename over another file']).toBeUndefined();
+      // Refused before the last step: all of it is put back.
+      expect(failed['change several files']).toMatchObject({
+        code: 'execution_failed',
+        details: expect.objectContaining({ errno: 'EIO' }),
+      });
+      expect(failed['change several files']?.details).not.toHaveProperty('changed');
       expect(filesBelow(root)).toEqual({
-        'kept/one.txt': 'one, patched',
-        'other/three.txt': 'three, patched',
+        'kept/one.txt': 'one, again',
+        'new/deep/a.txt': 'a',
+        'other/three.txt': 'two',
       });
     });
   },

@@ -93,17 +93,18 @@ export class WriteAttempt {
     const written = this.#items.filter(({ temporary }) => temporary !== undefined);
     const removed = this.#items.filter(({ temporary }) => temporary === undefined);
     this.#putAll(written);
-    if (removed.length > 0) syncParents(written);
+    const [first] = written;
+    if (first !== undefined && removed.length > 0) {
+      withFailures('write', first.change.path, () => syncParents(written));
+    }
     this.#putAll(removed);
     this.#each(assertNotWrittenMeanwhile);
     this.#isDone = true;
-    try {
-      const last = removed.length > 0 ? removed : written;
-      const [first] = last;
-      if (first !== undefined) syncChange(first.change.path, parentsOf(last));
-    } finally {
-      this.#dropBackups();
-    }
+    // Names change in order on the disk as well: no backup goes before what replaces it, and one sync takes all of it.
+    this.#dropBackups();
+    this.#locks.release();
+    const [some] = this.#items;
+    if (some !== undefined) syncChange(some.change.path, parentsOf(this.#items));
   }
 
   outcomes(): readonly WriteOutcome[] {
@@ -198,17 +199,10 @@ export class WriteAttempt {
     item.backup = backup;
   }
 
-  /** They are gone from the disk before the change is acknowledged: a power failure must not bring them back. */
   #dropBackups(): void {
-    const dropped = this.#items.filter(({ backup }) => backup !== undefined);
-    for (const item of dropped) {
-      removeIfThere(item.backup ?? '');
+    for (const item of this.#items) {
+      if (item.backup !== undefined) removeIfThere(item.backup);
       item.backup = undefined;
-    }
-    try {
-      syncParents(dropped);
-    } catch {
-      // The change itself is on the disk.
     }
   }
 }
