@@ -47,6 +47,7 @@ interface Seen {
   readonly error?: {
     readonly code: string;
     readonly message: string;
+    readonly hint?: string;
     readonly details: { readonly executed: string };
   };
 }
