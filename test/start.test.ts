@@ -84,7 +84,7 @@ describe('a program that imports toolexec', () => {
       if (!result.success) throw new Error(result.error.message);
       await executor.close();
     `);
-    expect(own).toContain('executor/execute/batch');
+    expect(own).toContain('executor/run-batch');
     expect(own).toContain('tools/read-file/read-file');
     expect(own).not.toContain('tools/edit-file/edit-file');
     expect(own.filter((path) => path.startsWith('search/'))).toEqual([]);

@@ -109,7 +109,7 @@ describe("the administrator's file", () => {
       effects: [{ kind: 'run', command: 'git push origin main', shell: 'bash' }],
     });
     expect(answer.code).toBe('policy_denied');
-    expect(answer.reason).toContain('administrator rules[0]');
+    expect(answer.hint).toContain('administrator rules[0]');
     const origins = resolved.settings.find(({ key }) => key === 'tools.approval.rules')?.itemOrigins;
     expect(origins?.map(({ kind }) => kind)).toEqual(['user', 'administrator']);
   });

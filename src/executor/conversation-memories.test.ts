@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import type { Approver } from '../contract/approval.js';
 import type { Executor } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
@@ -149,16 +150,17 @@ describe('what a named conversation has read, in the journal', () => {
       await first.executor.close();
       return run.id;
     };
-    const approve = async (id: string): Promise<string[]> => {
-      const second = process({ approver: () => ({ kind: 'approve_all' }), policy: null });
+    const approve = async (id: string, approver: Approver | null): Promise<string[]> => {
+      const second = process({ approver, policy: null });
       const run = await second.executor.approve(id);
       return (await run.results).map(codeOf);
     };
-    expect(await approve(await defer('p1', LP1))).toEqual(['ok']);
+    expect(await approve(await defer('p1', LP1), () => ({ kind: 'approve_all' }))).toEqual(['ok']);
     expect(text('f')).toBe('changed\n');
     const late = await defer('p2', { patch: 'LP1\nF f\nR\nchanged\n.\nmine\n.\nEND\n' });
     put('f', 'changed\nby the person\n');
-    expect(await approve(late)).toEqual(['stale_file']);
+    // Consent in advance is none to what has changed since it was shown.
+    expect(await approve(late, null)).toEqual(['approval_unavailable']);
     expect(text('f')).toBe('changed\nby the person\n');
   });
 

@@ -378,7 +378,7 @@ describe('a rule about arguments', () => {
     expect(of({ repo: 'sandbox-1' }).disposition).toBe('execute_now');
     expect(of({ repo: 'prod-1' })).toMatchObject({
       code: 'policy_denied',
-      reason: expect.stringContaining('prod-*'),
+      hint: expect.stringContaining('prod-*'),
     });
     expect(of({}).reason).toContain('the argument /repo is missing');
     expect(of().reason).toContain('the argument /repo is missing');
