@@ -349,6 +349,13 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Symbolic links are listed where a call does not say.',
     tighten: only(false),
   },
+  'tools.list_directory.include_other_default': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.builtins.listDirectory.includeOther',
+    meaning: 'Sockets, pipes and devices are listed where a call does not say.',
+    tighten: only(false),
+  },
   'journal.on_loss': {
     kind: choice('warn', 'refuse'),
     fallback: 'warn',
@@ -356,12 +363,5 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning:
       'When the journal does not hold what was recorded in it: `warn`, and calls that had run may run again; `refuse`, and no call runs.',
     tighten: stricter('refuse', 'warn'),
-  },
-  'tools.list_directory.include_other_default': {
-    kind: BOOLEAN,
-    fallback: false,
-    option: 'executor.builtins.listDirectory.includeOther',
-    meaning: 'Sockets, pipes and devices are listed where a call does not say.',
-    tighten: only(false),
   },
 };

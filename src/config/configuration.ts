@@ -10,7 +10,7 @@ export interface Configuration {
   /** For each run. */
   readonly run: { readonly parallel?: boolean };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
-  readonly journal: { readonly onLoss?: 'warn' | 'refuse' };
+  readonly journal?: { readonly onLoss?: 'warn' | 'refuse' };
 }
 
 export interface ConfiguredOptions {

@@ -59,6 +59,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.list_directory.include_dirs_default': 'true',
   'tools.list_directory.include_symlinks_default': 'true',
   'tools.list_directory.include_other_default': 'true',
+  'journal.on_loss': '"warn"',
 };
 
 const textOf = (values: Readonly<Record<string, string>>): string =>
@@ -138,6 +139,7 @@ describe('a project that nobody has trusted', () => {
       'tools.list_directory.include_dirs_default': 'false',
       'tools.list_directory.include_symlinks_default': 'false',
       'tools.list_directory.include_other_default': 'false',
+      'journal.on_loss': '"refuse"',
     };
     write(USER, textOf(strict));
     const before = resolveConfig({ cwd: project, env });

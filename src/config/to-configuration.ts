@@ -12,7 +12,7 @@ export interface SettingValue {
 
 /** Settings as options: what they name, and nothing else. */
 export function toConfiguration(settings: readonly SettingValue[]): Configuration {
-  const configuration: OptionTree = { executor: {}, run: {}, journal: {} };
+  const configuration: OptionTree = { executor: {}, run: {} };
   for (const { key, value, directory } of settings) {
     const known = CONFIG_KEYS[key];
     if (known === undefined) continue;
