@@ -41,7 +41,7 @@ try {
     'execute_now',
     'requires_confirmation',
   ]);
-  assert.match(plan.calls[2]?.reason ?? '', /it matches "src\/generated" .* Run the generator instead\./);
+  assert.match(plan.calls[2]?.reason ?? '', /it matches "src\/generated"\. Run the generator instead\./);
 
   // #region explain
   const policy = createPolicy({ rules });
