@@ -87,6 +87,7 @@ class CallEngine implements Engine {
   readonly #ownConversation: string;
   /** Of conversations in which calls run now. */
   readonly #queues = new Map<string, ConversationQueue>();
+  readonly #ownQueue: ConversationQueue;
   readonly #active = new Set<Batch>();
   readonly #undoing = new Set<Promise<unknown>>();
   readonly #recovery: Recovery;
@@ -99,6 +100,7 @@ class CallEngine implements Engine {
     };
     this.#memories = new ConversationMemories(this.#settings);
     this.#onClose = onClose;
+    this.#ownQueue = new ConversationQueue(settings.covers);
     this.#recovery = new Recovery(this.#settings);
     this.#ownConversation = `executor:${settings.createId()}`;
   }
@@ -270,19 +272,23 @@ class CallEngine implements Engine {
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
     const queue = this.#queueOf(conversation);
-    const batch = new Batch([...calls], scope, options, { recovery: this.#recovery, queue });
+    const batch = new Batch([...calls], scope, options, {
+      recovery: this.#recovery,
+      queue,
+      ended: this.#ended,
+    });
     this.#active.add(batch);
-    return { id: scope.id, batch, results: this.#results(batch, conversation) };
+    return { id: scope.id, batch, results: batch.results() };
   }
 
-  async #results(batch: Batch, conversation: string): Promise<ToolResult[]> {
-    const results = await batch.results();
+  readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {
     this.#active.delete(batch);
+    if (conversation === this.#ownConversation) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
-    return results;
-  }
+  };
 
   #queueOf(conversation: string): ConversationQueue {
+    if (conversation === this.#ownConversation) return this.#ownQueue;
     let queue = this.#queues.get(conversation);
     if (queue === undefined) {
       queue = new ConversationQueue(this.#settings.covers);

@@ -150,6 +150,7 @@ function toJournalFile(journal: string | JournalFile | Journal): Required<Journa
 function createIds(clock: Clock): () => string {
   const random = randomUUID().replaceAll('-', '').slice(0, 16);
   let ms = 0;
+  let prefix = '';
   let count = 0;
   return () => {
     const now = Math.floor(clock.now()) || 0;
@@ -161,7 +162,8 @@ function createIds(clock: Clock): () => string {
       ms++;
       count = 0;
     }
-    return `${ms.toString(36).padStart(9, '0')}${count.toString(36).padStart(2, '0')}-${random}`;
+    if (count === 0) prefix = ms.toString(36).padStart(9, '0');
+    return `${prefix}${count.toString(36).padStart(2, '0')}-${random}`;
   };
 }
 

@@ -26,6 +26,13 @@ import { CallRunner } from './run-call.js';
 
 const PARALLEL_LIMIT = 8;
 
+interface BatchSurroundings {
+  readonly recovery: Pick<Recovery, 'ensure'>;
+  readonly queue: ConversationQueue;
+  /** Called once, when all results are there. */
+  readonly ended: (batch: Batch, scope: BatchScope) => void;
+}
+
 /**
  * One batch from its calls to its results: planned, recorded, approved as a whole, then call by call claimed, executed
  * and recorded. `#live` is the life of the batch, `#runCall` that of one call.
@@ -38,7 +45,7 @@ export class Batch extends QueuedBatch {
   readonly #scope: BatchScope;
   readonly #options: RunOptions;
   readonly #recorder: Recorder | undefined;
-  readonly #recovery: Pick<Recovery, 'ensure'>;
+  readonly #around: BatchSurroundings;
   readonly #queue: ConversationQueue;
   /** Made inside a call of its own conversation: it waits for none, and none waits for it. */
   readonly #isInner: boolean;
@@ -52,12 +59,7 @@ export class Batch extends QueuedBatch {
   #stopping: AbortController | undefined;
   #ending: Promise<ToolResult[]> | undefined;
 
-  constructor(
-    calls: readonly ToolCall[],
-    scope: BatchScope,
-    options: RunOptions,
-    around: { readonly recovery: Pick<Recovery, 'ensure'>; readonly queue: ConversationQueue },
-  ) {
+  constructor(calls: readonly ToolCall[], scope: BatchScope, options: RunOptions, around: BatchSurroundings) {
     super();
     const { journal, mode } = scope.settings;
     // What is not meant to happen is not recorded: it would answer a later delivery that is.
@@ -66,7 +68,7 @@ export class Batch extends QueuedBatch {
     this.#scope = scope;
     this.#options = options;
     this.#recorder = isRecorded ? new Recorder(journal, scope, () => this.stopped) : undefined;
-    this.#recovery = around.recovery;
+    this.#around = around;
     this.#queue = around.queue;
     this.#results = new Array<ToolResult | undefined>(calls.length).fill(undefined);
     this.#runner = new CallRunner({
@@ -104,8 +106,14 @@ export class Batch extends QueuedBatch {
       if (recorded !== undefined) await recorded;
       const approved = this.#approve();
       if (approved !== undefined) await approved;
-      const executed = this.#execute();
-      if (executed !== undefined) await executed;
+      const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.#options;
+      if (concurrency > 1) await this.#executeTogether(concurrency, parallel);
+      else {
+        for (let index = 0; index < this.#judged.length; index++) {
+          const answer = this.#runCall(index);
+          this.#answer(index, answer instanceof Promise ? await answer : answer);
+        }
+      }
     } catch (error) {
       // Whatever broke did so before anything ran: what runs is caught where it runs.
       this.#log(error);
@@ -116,6 +124,7 @@ export class Batch extends QueuedBatch {
     if (!this.#isInner) this.#queue.leave(this);
     if (this.#writing.length > 0) await Promise.all(this.#writing);
     unlisten?.();
+    this.#around.ended(this, this.#scope);
     return this.#results.map((result, index) => result ?? this.#lost(index));
   }
 
@@ -173,8 +182,9 @@ export class Batch extends QueuedBatch {
   #record(): Promise<void> | undefined {
     const recorder = this.#recorder;
     if (recorder === undefined || this.#scope.deferred !== undefined) return undefined;
-    const [scope, options, recovery] = [this.#scope, this.#options, this.#recovery];
-    const accepted = acceptBatch(this.#judged, { scope, options, recorder, recovery });
+    const { recovery } = this.#around;
+    const parts = { scope: this.#scope, options: this.#options, recorder, recovery };
+    const accepted = acceptBatch(this.#judged, parts);
     if (!(accepted instanceof Promise)) {
       this.#judged = accepted;
       return undefined;
@@ -223,30 +233,6 @@ export class Batch extends QueuedBatch {
   }
 
   // ---- execute: call by call ------------------------------------------------------------------------------------
-
-  #execute(): Promise<void> | undefined {
-    const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.#options;
-    if (concurrency > 1) return this.#executeTogether(concurrency, parallel);
-    return this.#executeFrom(0);
-  }
-
-  /** One after the other. */
-  #executeFrom(first: number): Promise<void> | undefined {
-    for (let index = first; index < this.#judged.length; index++) {
-      const result = this.#runCall(index);
-      if (result instanceof Promise) return this.#executeOn(index, result);
-      this.#answer(index, result);
-    }
-    return undefined;
-  }
-
-  async #executeOn(index: number, result: Promise<ToolResult>): Promise<void> {
-    this.#answer(index, await result);
-    for (let next = index + 1; next < this.#judged.length; next++) {
-      const answer = this.#runCall(next);
-      this.#answer(next, answer instanceof Promise ? await answer : answer);
-    }
-  }
 
   #executeTogether(limit: number, parallel: boolean): Promise<void> {
     const { covers } = this.#scope.settings;

@@ -107,27 +107,25 @@ export class CallRunner {
     }
     scope.observer?.started(ready.call);
     const idempotencyKey = this.#idempotencyKey(index, ready);
-    const execution = new Execution({ ready, index, scope, timeoutMs, idempotencyKey, recorder }, queue);
+    const execution = new Execution(
+      { ready, index, scope, timeoutMs, idempotencyKey, recorder },
+      queue,
+      this.#ended,
+    );
     // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
     if (this.#running.length === 0) this.#running = [execution];
     else this.#running.push(execution);
     const answer = execution.start();
-    if (!(answer instanceof Promise)) {
-      this.#ended(execution);
-      return answer;
-    }
+    if (!(answer instanceof Promise)) return answer;
     this.#deadlines ??= new Deadlines(scope.settings.clock, () => this.#running);
     this.#deadlines.watch(execution);
-    return answer.then((result) => {
-      this.#ended(execution);
-      return result;
-    });
+    return answer;
   }
 
-  #ended(execution: Execution): void {
+  readonly #ended = (execution: Execution): void => {
     if (this.#running.length === 1 && this.#running[0] === execution) this.#running = NONE_RUNNING;
     else this.#running = this.#running.filter((other) => other !== execution);
-  }
+  };
 
   #idempotencyKey(index: number, { call }: ReadyCall): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.

@@ -63,9 +63,11 @@ export class MemoryCall {
   }
 
   /** Bytes of content are kept with those of all calls, so that the oldest can go. */
-  answer({ content, ...result }: ToolResult, contents: MemoryContents): void {
+  answer(whole: ToolResult, contents: MemoryContents): void {
+    this.result = whole;
+    if (whole.content === undefined) return;
+    const { content, ...result } = whole;
     this.result = result;
-    if (content === undefined) return;
     const blocks = storeBlocks(content, (_, bytes) => contents.keep(bytes));
     this.content = () => restoreBlocks(blocks, (hash) => contents.kept(hash));
   }

@@ -36,6 +36,7 @@ export class Execution implements CallScope, Timed {
   readonly queue: object | undefined;
   readonly #parts: CallParts;
   readonly #handles: CallHandles;
+  readonly #ended: (execution: Execution) => void;
   readonly #startedAt: number;
   /** Takes the answer, where it comes later than `start` returns. */
   #deliver: ((answer: ToolResult) => void) | undefined = undefined;
@@ -51,10 +52,14 @@ export class Execution implements CallScope, Timed {
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
-  /** @param queue the queue in which the call has its turn. */
-  constructor(parts: CallParts, queue: object | undefined) {
+  /**
+   * @param queue the queue in which the call has its turn.
+   * @param ended called once, right before the answer is given.
+   */
+  constructor(parts: CallParts, queue: object | undefined, ended: (execution: Execution) => void) {
     this.#parts = parts;
     this.queue = queue;
+    this.#ended = ended;
     this.#handles = new CallHandles(parts);
     this.#startedAt = parts.scope.settings.clock.monotonic();
     this.timeoutMs = parts.timeoutMs;
@@ -190,6 +195,7 @@ export class Execution implements CallScope, Timed {
       this.#handles.close();
       this.#abort('the call is answered');
     }
+    this.#ended(this);
     this.#deliver?.(result);
   }
 

@@ -52,7 +52,9 @@ function readCall(given: unknown, index: number, turn: string | undefined): Read
   const isNamed = typeof id === 'string' && id !== '';
   if (isNamed && typeof name === 'string') {
     // Not judged yet: the first thing that is asked of arguments is whether they are an object.
-    const call = { id, name, args: args as JsonObject, ...madeUpIn(properties, turn) };
+    const own = { id, name, args: args as JsonObject };
+    // Without a spread where it says nothing: most ids are the provider's own.
+    const call = properties.madeUp === true ? { ...own, ...madeUpIn(properties, turn) } : own;
     return { call: typeof reason === 'string' ? { ...call, reason } : call, malformed: false };
   }
   const known = {

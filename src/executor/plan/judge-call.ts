@@ -65,8 +65,11 @@ export function judgeCall(
 }
 
 // Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
+// Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
 function withArguments(call: ToolCall, args: JsonObject): ToolCall {
-  return Object.freeze({ ...call, args });
+  const { id, name, reason, madeUp } = call;
+  const isPlain = reason === undefined && madeUp === undefined;
+  return Object.freeze(isPlain ? { id, name, args } : { ...call, args });
 }
 
 function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): JudgedCall {

@@ -1,6 +1,14 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
-import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
+import type {
+  Acceptance,
+  CallEntry,
+  CallKey,
+  CallRecord,
+  Journal,
+  JournalNote,
+} from '../../contract/journal.js';
+import type { Disposition } from '../../contract/plan.js';
 import type { ToolResult } from '../../contract/result.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
@@ -117,21 +125,7 @@ export class Recorder {
       worker: this.#settings.worker,
       ...(message === undefined ? NOTHING : { message }),
       ...(origin === undefined ? NOTHING : { origin }),
-      calls: judged.map((call) => ({
-        callId: call.call.id,
-        toolName: call.call.name,
-        args: call.call.args,
-        ...madeUpIn(call.call),
-        // What the policy has seen a command touch is a part of what was judged, and agreed to.
-        effects: shownEffects(call),
-        disposition:
-          call.kind === 'resolved'
-            ? 'pre_resolved'
-            : call.needsApproval
-              ? 'requires_confirmation'
-              : 'execute_now',
-        reason: call.reason,
-      })),
+      calls: judged.map(toCallEntry),
     };
   }
 
@@ -280,6 +274,25 @@ export class Recorder {
     proven.delete(this.#journal);
     this.#settings.logger.error({ batch: this.#batchId, callId, why: reasonOf(error) }, what);
   }
+}
+
+function toCallEntry(judged: JudgedCall): CallEntry {
+  const { call, reason } = judged;
+  const entry: CallEntry = {
+    callId: call.id,
+    toolName: call.name,
+    args: call.args,
+    // What the policy has seen a command touch is a part of what was judged, and agreed to.
+    effects: shownEffects(judged),
+    disposition: dispositionOf(judged),
+    reason,
+  };
+  return call.madeUp === true ? { ...entry, ...madeUpIn(call) } : entry;
+}
+
+function dispositionOf(judged: JudgedCall): Disposition {
+  if (judged.kind === 'resolved') return 'pre_resolved';
+  return judged.needsApproval ? 'requires_confirmation' : 'execute_now';
 }
 
 const NOTHING = Object.freeze({});
