@@ -110,6 +110,8 @@ export class Batch extends QueuedBatch {
       if (concurrency > 1) await this.#executeTogether(concurrency, parallel);
       else {
         for (let index = 0; index < this.#judged.length; index++) {
+          const shown = this.#shownBefore(index);
+          if (shown !== undefined) await shown;
           const answer = this.#runCall(index);
           this.#answer(index, answer instanceof Promise ? await answer : answer);
         }
@@ -241,6 +243,16 @@ export class Batch extends QueuedBatch {
     return schedule(this.#judged.length, limit, parallel ? waitsForEarlier : undefined, async (index) => {
       this.#answer(index, await this.#runCall(index));
     });
+  }
+
+  /**
+   * Whoever watches sees one call completed before the next one starts. A claim brings the results before it to the
+   * disk, and with that to the reader; a call that only reads has none, and waits for them here.
+   */
+  #shownBefore(index: number): Promise<unknown> | undefined {
+    const next = this.#judged[index];
+    if (this.#scope.observer === undefined || this.#writing.length === 0) return undefined;
+    return next?.kind === 'ready' && next.onlyReads ? Promise.all(this.#writing) : undefined;
   }
 
   /** Never throws or rejects. */

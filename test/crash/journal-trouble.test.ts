@@ -64,7 +64,7 @@ const paid = (): string[] => readFileSync(ledger, 'utf8').split('\n').slice(0, -
 
 describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothing may be mounted)', () => {
   it('runs nothing more that could not be recorded, once the disk is full', async () => {
-    const seen = await runMounted('mount -t tmpfs -o size=400k none "$1"', 60);
+    const seen = await runMounted('mount -t tmpfs -o size=600k none "$1"', 60);
     const ok = seen.filter(({ ok }) => ok).map(({ id }) => id);
     const refused = seen.filter(({ error }) => error?.code === 'journal_unavailable');
     expect(ok.length).toBeGreaterThan(3);
