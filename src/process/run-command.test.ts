@@ -256,7 +256,8 @@ describe('a command that is aborted', () => {
     const bystander = run(`exec sleep ${token}`, { signal: abort.signal });
     const other = sleepToken();
     await abortWhenReady(`setsid sleep ${other} & echo ready; sleep ${other}`);
-    expect(living(token)).toHaveLength(1);
+    // The bystander may still be starting.
+    await expect.poll(() => living(token)).toHaveLength(1);
     abort.abort();
     await bystander;
     expect(living(token)).toEqual([]);

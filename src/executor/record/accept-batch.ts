@@ -1,5 +1,5 @@
 import type { RunOptions } from '../../contract/executor.js';
-import type { Acceptance } from '../../contract/journal.js';
+import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { JudgedCall } from '../plan/judged-call.js';
@@ -24,7 +24,7 @@ export function acceptBatch(
   judged: readonly JudgedCall[],
   parts: Accepting,
 ): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
-  const { scope, options, recorder, recovery } = parts;
+  const { options, recorder, recovery } = parts;
   const settled = recovery.ensure();
   if (settled !== undefined || options.again === true || recorder.unrecorded.size > 0) {
     return acceptAfter(settled, judged, parts);
@@ -32,18 +32,40 @@ export function acceptBatch(
   try {
     const accepted = accept(judged, recorder, attaches(options));
     if (!(accepted instanceof Promise)) return accepted;
-    return accepted.catch((error: unknown) => refuseUnrecorded(judged, scope, error));
+    return accepted.catch((error: unknown) => answerKnown(judged, parts, error));
   } catch (error) {
-    return refuseUnrecorded(judged, scope, error);
+    return answerKnown(judged, parts, error);
   }
+}
+
+/** What was delivered before keeps its answer, also where nothing new can be recorded. */
+async function answerKnown(
+  judged: readonly JudgedCall[],
+  { scope, options, recorder }: Accepting,
+  error: unknown,
+): Promise<readonly JudgedCall[]> {
+  if (!attaches(options)) return refuseUnrecorded(judged, scope, error);
+  const earlier = await recorder.findEarlier(judged);
+  const known = judged.map((call, index) => {
+    const answer = earlier[index];
+    return answer?.kind === 'known' && isFinal(answer.record) ? attachToRecord(call, answer) : call;
+  });
+  return refuseUnrecorded(known, scope, error);
+}
+
+/** An answer that was given for want of a record is none: the call may run when the journal works again. */
+function isFinal({ result, worker }: CallRecord): boolean {
+  if (result === undefined) return worker !== undefined;
+  return result.error?.code !== 'journal_unavailable' || result.error.details?.executed !== 'no';
 }
 
 /** What has to come first: recovery, answers that could not be recorded, and what a crash left half done. */
 async function acceptAfter(
   settled: Promise<void> | undefined,
   judged: readonly JudgedCall[],
-  { scope, options, recorder }: Accepting,
+  parts: Accepting,
 ): Promise<readonly JudgedCall[]> {
+  const { scope, options, recorder } = parts;
   try {
     if (settled !== undefined) await recorder.patiently(settled);
     if (recorder.unrecorded.size > 0) await recorder.patiently(recorder.unrecorded.flush());
@@ -52,7 +74,7 @@ async function acceptAfter(
     const attach = isNamedAgain ? await recorder.patiently(isHeld(scope)) : attaches(options);
     return await accept(judged, recorder, attach);
   } catch (error) {
-    return refuseUnrecorded(judged, scope, error);
+    return answerKnown(judged, parts, error);
   }
 }
 

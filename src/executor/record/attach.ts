@@ -115,7 +115,7 @@ async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> 
 }
 
 /** This process has answered the call, and could not record it yet. */
-function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'journal'>): Acceptance {
+export function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'journal'>): Acceptance {
   if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
   const result = unrecordedResultsOf(journal).of(answer.record.key);
   if (result === undefined) return answer;

@@ -13,12 +13,13 @@ import type { ToolResult } from '../../contract/result.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';
+import { hashArguments } from '../../schema/hash-arguments.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { madeUpIn } from '../hold-calls.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
-import { awaitDeliveries } from './attach.js';
+import { awaitDeliveries, withUnrecorded } from './attach.js';
 import { noteIntent } from './note-intent.js';
 import { reasonOf } from './reason-of.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
@@ -42,6 +43,8 @@ export class Recorder {
   /** The batch's own record, while it is not on disk yet and the batch goes on all the same. */
   #accepting: Promise<void> | undefined;
   #isAccepted = false;
+  /** Whether the journal was asked to take the batch at all. */
+  #isAsked = false;
   /** Calls that do more than read, where the journal answers later. */
   #claimed: Set<number> | undefined;
   /** The last result of one of them that may not be on disk yet. */
@@ -67,6 +70,33 @@ export class Recorder {
     return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
   }
 
+  /**
+   * What earlier deliveries of these calls have come to, where a batch cannot be recorded: reading may work when writing
+   * does not. Undefined for a call that was never delivered, or where nothing can be read.
+   */
+  async findEarlier(judged: readonly JudgedCall[]): Promise<readonly (Acceptance | undefined)[]> {
+    const { conversation } = this.#scope;
+    const find = async ({ call }: JudgedCall): Promise<Acceptance | undefined> => {
+      try {
+        const { turn } = call;
+        if (call.madeUp === true && turn === undefined) return undefined;
+        const record = await this.patiently(
+          Promise.resolve(this.#journal.find(conversation, call.id, call.madeUp === true ? turn : undefined)),
+        );
+        const isSame =
+          record !== undefined &&
+          record.batchId !== this.#batchId &&
+          record.toolName === call.name &&
+          hashArguments(record.args) === hashArguments(call.args);
+        return isSame ? { kind: 'known', key: record.key, record } : undefined;
+      } catch {
+        return undefined;
+      }
+    };
+    const found = await Promise.all(judged.map(find));
+    return found.map((answer) => answer && withUnrecorded(answer, { journal: this.#journal }));
+  }
+
   /** What becomes of calls that are being run elsewhere. Undefined: there are none. */
   awaitOthers(answers: readonly Acceptance[]): Promise<readonly Acceptance[]> | undefined {
     const world = { ...this.#settings, journal: this.#journal };
@@ -88,6 +118,7 @@ export class Recorder {
     attach: boolean,
     judged: readonly JudgedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
+    this.#isAsked = true;
     const accepted = this.#journal.accept(this.#entry(attach, judged));
     if (!(accepted instanceof Promise)) {
       this.#isAccepted = true;
@@ -214,8 +245,11 @@ export class Recorder {
    * as the journal works again. Never throws or rejects.
    */
   finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): boolean | Promise<boolean> {
-    // There is no record that the answer could belong to.
-    if (!this.#isAccepted) return false;
+    if (!this.#isAccepted) {
+      // A batch that was refused with an error may be in the journal all the same: then its answer has to follow.
+      if (this.#isAsked) this.unrecorded.add(this.key(index), result, this.#settings.clock.now());
+      return false;
+    }
     recordReads(this.#scope.memory);
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
