@@ -4,6 +4,7 @@ import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { reasonOf } from '../record/reason-of.js';
+import { ignoreRejection } from '../record/shields.js';
 import type { EngineSettings } from '../settings.js';
 import { recordable } from './refuse.js';
 
@@ -79,6 +80,7 @@ const NO_POLICY_ASKS: PolicyAnswer = {
 const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no policy is set' };
 
 function settle(answer: unknown): PolicyAnswer {
+  ignoreRejection(answer);
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
   const { disposition, code, reason, hint, insists, rule, seen } = answer as {
     readonly [key: string]: unknown;

@@ -12,7 +12,7 @@ export function shieldLogger(logger: Logger): Logger {
     (data: JsonObject, message: string) => {
       try {
         const written: unknown = logger[level](data, message);
-        if (written instanceof Promise) written.catch(() => {});
+        ignoreRejection(written);
       } catch {
         // The log is what is broken: there is no other place to report it.
       }
@@ -32,6 +32,7 @@ export function shieldClock(clock: Clock): Clock {
     try {
       const time: unknown = clock[name]();
       if (typeof time === 'number' && Number.isFinite(time)) return time;
+      ignoreRejection(time);
     } catch {
       // Answered by the system's clock below.
     }
@@ -43,12 +44,18 @@ export function shieldClock(clock: Clock): Clock {
     after(delayMs: number, callback: () => void) {
       try {
         const forget: unknown = clock.after(delayMs, callback);
+        ignoreRejection(forget);
         return typeof forget === 'function' ? () => quietly(forget as () => void) : () => {};
       } catch {
         return systemClock.after(delayMs, callback);
       }
     },
   });
+}
+
+/** What should have answered at once has given a promise: should it reject, the host program must not end by it. */
+export function ignoreRejection(value: unknown): void {
+  if (value instanceof Promise) value.catch(() => {});
 }
 
 function quietly(act: () => void): void {
