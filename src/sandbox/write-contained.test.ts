@@ -46,35 +46,29 @@ describe.each([
       expect(readFileSync(outcome.path, 'utf8')).toBe('one');
     });
 
-    it.each([
-      ['append', 'a link'],
-      ['overwrite', 'a link'],
-      ['append', 'nothing'],
-      ['overwrite', 'nothing'],
-    ] as const)('ends an %s under a file that is swapped for %s and back without pause', async (mode, by) => {
-      const { root } = temporaryTree({ f: 'old', g: 'other' });
-      const path = join(root, 'f');
-      let swaps = 0;
-      const intend = () => {
-        swaps++;
-        renameSync(path, `${path}.kept`);
-        if (by === 'a link') symlinkSync('g', path);
-        const back = () => renameSync(`${path}.kept`, path);
-        if (by === 'a link') setImmediate(back);
-        else back();
-      };
-      const error = await errorOf(() => filesOf(root).write('f', bytes('new'), { mode, intend }));
-      expect(error).toMatchObject({
-        code: 'execution_failed',
-        message: expect.stringContaining('another program has swapped'),
-        details: { errno: 'EBUSY' },
-      });
-      expect(swaps).toBe(8);
-      // The last swap back.
-      await new Promise((resolve) => void setImmediate(resolve));
-      expect(readdirSync(root).sort()).toEqual(['f', 'g']);
-      expect([readFileSync(path, 'utf8'), readFileSync(join(root, 'g'), 'utf8')]).toEqual(['old', 'other']);
-    });
+    it.each(['append', 'overwrite'] as const)(
+      'ends an %s to a file that is swapped again and again',
+      async (mode) => {
+        const { root } = temporaryTree({ f: 'old' });
+        const path = join(root, 'f');
+        let swaps = 0;
+        // Renamed away and back: the same content, changed since it was looked at.
+        const intend = () => {
+          swaps++;
+          renameSync(path, `${path}.kept`);
+          renameSync(`${path}.kept`, path);
+        };
+        const error = await errorOf(() => filesOf(root).write('f', bytes('new'), { mode, intend }));
+        expect(error).toMatchObject({
+          code: 'execution_failed',
+          message: expect.stringContaining('another program has swapped'),
+          details: { errno: 'EBUSY' },
+        });
+        expect(swaps).toBe(8);
+        expect(readdirSync(root)).toEqual(['f']);
+        expect(readFileSync(path, 'utf8')).toBe('old');
+      },
+    );
 
     it('appends what several writers bring at once to a file that is not there yet', async () => {
       const { root } = temporaryTree();
