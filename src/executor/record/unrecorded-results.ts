@@ -62,16 +62,18 @@ export class UnrecordedResults {
         this.#results.delete(key);
       } catch {
         // The journal may not know the call at all: its batch could not be recorded. Then there is nothing to write to.
-        if ((await this.#isUnknown(key)) === true) this.#results.delete(key);
+        // Else it still fails, and would for every other result.
+        if (!(await this.#isUnknown(key))) return;
+        this.#results.delete(key);
       }
     }
   }
 
-  async #isUnknown(key: CallKey): Promise<boolean | undefined> {
+  async #isUnknown(key: CallKey): Promise<boolean> {
     try {
       return (await this.#journal.call(key)) === undefined;
     } catch {
-      return undefined;
+      return false;
     }
   }
 
