@@ -1,4 +1,4 @@
-import type { ToolResult } from '../src/contract/result.js';
+import type { ToolResult } from '../src/contract/call.js';
 import { toolexec } from './built.js';
 import { NO_OP_ARGS, NO_OP_INPUT } from './no-op-input.js';
 

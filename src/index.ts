@@ -4,24 +4,37 @@ export type {
   ApprovalDecision,
   ApprovalRequest,
   Approver,
+  Disposition,
+  Plan,
+  PlannedCall,
   Reviewer,
   ReviewRequest,
   ReviewVerdict,
   ShownFile,
 } from './contract/approval.js';
-export type { CacheStats, ResultCache } from './contract/cache.js';
-export type { ToolCall } from './contract/call.js';
-export type { Clock } from './contract/clock.js';
 export type {
   ContentBlock,
+  Executed,
   MediaBlock,
   ResourceBlock,
   ResourceLinkBlock,
+  ResultError,
   TextBlock,
-} from './contract/content.js';
-export type { ContextLimits, ConversationMemory, ToolContext } from './contract/context.js';
+  ToolCall,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+} from './contract/call.js';
+export type {
+  Clock,
+  ContextLimits,
+  ConversationMemory,
+  Logger,
+  Middleware,
+  MiddlewareContext,
+  ToolContext,
+} from './contract/context.js';
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
-export type { ToolEvent } from './contract/event.js';
 export type {
   ApproveOptions,
   BatchRun,
@@ -32,6 +45,7 @@ export type {
   RecoveredCall,
   RunOptions,
   SkippedFile,
+  ToolEvent,
   UndoOptions,
   UndoReport,
   WaitingBatch,
@@ -73,9 +87,7 @@ export type {
   Worker,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
-export type { Logger } from './contract/logger.js';
-export type { Middleware, MiddlewareContext } from './contract/middleware.js';
-export type { Disposition, Plan, PlannedCall } from './contract/plan.js';
+export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
 export type {
   CommandOutcome,
@@ -85,7 +97,6 @@ export type {
   LimitHit,
   ToolProcesses,
 } from './contract/processes.js';
-export type { Executed, ResultError, ToolFailure, ToolResult, ToolSuccess } from './contract/result.js';
 export type {
   ProbeContext,
   Registry,

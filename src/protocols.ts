@@ -1,5 +1,4 @@
-export type { ToolCall } from './contract/call.js';
-export type { ToolResult } from './contract/result.js';
+export type { ToolCall, ToolResult } from './contract/call.js';
 export { answerReadErrors } from './protocols/answer-read-errors.js';
 export type { CallItem, CallOrigin } from './protocols/call-origin.js';
 export { type CallStream, createCallStream } from './protocols/create-call-stream.js';

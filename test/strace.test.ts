@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { ToolResult } from '../src/contract/call.js';
 import type { Effect } from '../src/contract/effect.js';
-import type { ToolResult } from '../src/contract/result.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { above, readTrace, type Touch } from './strace/read-trace.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 import { exitCodeOf } from './exit-code.js';
 

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import { EXIT_CODES } from '../errors/catalogue.js';
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ToolResult } from '../contract/call.js';
 import type { CallRecord, Journal } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import { discarded } from '../executor/record/attach.js';
 import { findConversations } from '../journal/find-conversations.js';
 import { openJournal } from '../journal/open-journal.js';

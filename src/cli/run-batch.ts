@@ -1,6 +1,5 @@
-import type { ToolCall } from '../contract/call.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
-import type { ToolResult } from '../contract/result.js';
 import { systemClock } from '../platform/clock.js';
 import type { Stdio } from '../platform/stdio.js';
 import { answerReadErrors } from '../protocols/answer-read-errors.js';

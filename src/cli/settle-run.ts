@@ -1,5 +1,5 @@
 import type { ConfiguredOptions } from '../config/configuration.js';
-import type { Logger } from '../contract/logger.js';
+import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
 import { JOURNAL_LOSS } from '../journal/journal-loss.js';
 import { journalPlace } from './journal-place.js';

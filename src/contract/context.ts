@@ -1,5 +1,7 @@
+import type { ToolCall, ToolResult } from './call.js';
+import type { Effect, Risk } from './effect.js';
 import type { ContainedFiles } from './files.js';
-import type { Logger } from './logger.js';
+import type { JsonObject } from './json.js';
 import type { ToolProcesses } from './processes.js';
 import type { ToolSearch } from './search.js';
 
@@ -38,3 +40,41 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   readonly logger: Logger;
 }
+
+/** Time as a value: tests bring their own. */
+export interface Clock {
+  /** Milliseconds since the epoch, for what is recorded. */
+  now(): number;
+  /** Milliseconds that never jump back, for durations. */
+  monotonic(): number;
+  /** Calls back once after `delayMs`; the returned function takes it back. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+/** pino's order of arguments, so that a pino logger fits as it is. */
+export interface Logger {
+  debug(data: JsonObject, message: string): void;
+  info(data: JsonObject, message: string): void;
+  warn(data: JsonObject, message: string): void;
+  error(data: JsonObject, message: string): void;
+}
+
+export interface MiddlewareContext {
+  readonly conversation: string;
+  readonly effects: readonly Effect[];
+  readonly risk: Risk;
+  readonly signal: AbortSignal;
+  readonly dryRun: boolean;
+  readonly logger: Logger;
+}
+
+/**
+ * Wraps the execution of every approved call; the first is the outermost. Must return a result: its own, or what
+ * `next` gave. Calling `next` twice is an error (nothing runs twice); a throw becomes `tool_panicked`.
+ * `call.args` are what was approved; `next` runs exactly those.
+ */
+export type Middleware = (
+  call: ToolCall,
+  context: MiddlewareContext,
+  next: () => Promise<ToolResult>,
+) => Promise<ToolResult>;

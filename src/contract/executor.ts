@@ -1,11 +1,8 @@
-import type { ApprovalRequest, Approver, ShownFile } from './approval.js';
-import type { ResultCache } from './cache.js';
-import type { ToolCall } from './call.js';
-import type { ToolEvent } from './event.js';
+import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
+import type { ToolCall, ToolResult } from './call.js';
 import type { BatchMessage, CallState, DecisionKind } from './journal.js';
 import type { JsonObject } from './json.js';
-import type { Plan } from './plan.js';
-import type { ToolResult } from './result.js';
+import type { ResultCache } from './outputs.js';
 import type { ToolDefinition } from './tool.js';
 
 /** What the executor does with calls (FR-MODE-01..03). */
@@ -219,3 +216,23 @@ export interface Executor {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+interface EventBase {
+  readonly callId: string;
+  readonly toolName: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * In this order for every call: planned, approval_requested, approval_decided, started, stdout/stderr/progress,
+ * completed. A pre-resolved call has `planned` and `completed`.
+ */
+export type ToolEvent =
+  | (EventBase & { readonly type: 'planned'; readonly plan: PlannedCall })
+  | (EventBase & { readonly type: 'approval_requested'; readonly summary: string })
+  | (EventBase & { readonly type: 'approval_decided'; readonly approved: boolean; readonly reason?: string })
+  | (EventBase & { readonly type: 'started' })
+  | (EventBase & { readonly type: 'stdout' | 'stderr'; readonly chunk: string })
+  | (EventBase & { readonly type: 'progress'; readonly message: string })
+  | (EventBase & { readonly type: 'completed'; readonly result: ToolResult });

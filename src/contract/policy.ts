@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/catalogue.js';
+import type { Disposition } from './approval.js';
 import type { Effect } from './effect.js';
 import type { JsonObject } from './json.js';
-import type { Disposition } from './plan.js';
 import type { ToolCategory } from './tool.js';
 
 /** What a policy is told of a call. */

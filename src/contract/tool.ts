@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorCode } from '../errors/catalogue.js';
-import type { ContentBlock } from './content.js';
+import type { ContentBlock } from './call.js';
 import type { ToolContext } from './context.js';
 import type { Effect, EffectKind, Risk } from './effect.js';
 import type { JsonObject, JsonSchema, JsonValue } from './json.js';

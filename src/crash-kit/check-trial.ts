@@ -5,10 +5,10 @@ import {
   isObject,
   isTextList,
   isWhole,
+  normalizeOptions,
   type OptionRules,
   option,
-  settleOptions,
-} from '../base/settle-options.js';
+} from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CrashTrial } from './crash-trial.js';
 
@@ -18,7 +18,7 @@ export function checkTrial(trial: CrashTrial): void {
     const message = 'A crash trial needs tools: give the absolute path or the file: URL of their module.';
     throw new ToolError('config_invalid', message);
   }
-  settleOptions('trial', trial, RULES);
+  normalizeOptions('trial', trial, RULES);
 }
 
 /** Whoever names a call that is not there believes that it was looked at. @throws ToolError `config_invalid` */

@@ -1,5 +1,5 @@
+import type { ToolResult } from '../contract/call.js';
 import type { CallRecord } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import type { CrashProblem, CrashProblemKind } from './crash-trial.js';
 import { describeKillPoint, type KillPoint } from './kill-points.js';
 import type { RoundFindings, TrialSetting } from './play-round.js';

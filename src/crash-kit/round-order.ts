@@ -1,6 +1,5 @@
-import type { ToolCall } from '../contract/call.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { CallKey } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 
 /** What a process under trial is told to do. */
 export interface RoundOrder {

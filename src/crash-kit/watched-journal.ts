@@ -1,3 +1,4 @@
+import type { ToolResult } from '../contract/call.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -10,7 +11,6 @@ import type {
   JournalNote,
   Worker,
 } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import type { Awaitable } from '../contract/tool.js';
 import type { Acknowledged } from './round-order.js';
 

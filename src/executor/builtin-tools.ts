@@ -1,5 +1,5 @@
-import { isObject, type OptionRules, option, settleOptions } from '../base/settle-options.js';
-import type { Clock } from '../contract/clock.js';
+import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import type { Clock } from '../contract/context.js';
 import type { Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
@@ -36,7 +36,7 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
 
 /** The same by another clock, which says when a file was read or written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
-  const { listDirectory } = settleOptions('builtinTools', options, RULES);
+  const { listDirectory } = normalizeOptions('builtinTools', options, RULES);
   const now = (): number => clock.now();
   return [
     defineOwnTool(applyPatchTool({ now })),

@@ -1,8 +1,6 @@
 import type { ShownFile } from '../contract/approval.js';
-import type { Clock } from '../contract/clock.js';
-import type { ConversationMemory } from '../contract/context.js';
+import type { Clock, ConversationMemory, Logger } from '../contract/context.js';
 import type { ConversationFact, Journal } from '../contract/journal.js';
-import type { Logger } from '../contract/logger.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../tools/files-read.js';
 import { reasonOf } from './record/reason-of.js';
 

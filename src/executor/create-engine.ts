@@ -1,4 +1,5 @@
-import type { ToolCall } from '../contract/call.js';
+import type { Plan } from '../contract/approval.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type {
   ApproveOptions,
@@ -14,8 +15,6 @@ import type {
 } from '../contract/executor.js';
 import type { DecisionKind, Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Plan } from '../contract/plan.js';
-import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { settleOptions } from '../base/settle-options.js';
-import type { Clock } from '../contract/clock.js';
+import { normalizeOptions } from '../base/normalize-options.js';
+import type { Clock } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
@@ -43,7 +43,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
 
 function settle(options: ExecutorOptions): Settled {
   const clock = shieldClock(options.clock ?? systemClock);
-  const output = settleOptions('output', options.output, OUTPUT_RULES);
+  const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   return {
     registry: settleRegistry(options),
     mode: options.mode ?? 'enabled',
@@ -53,11 +53,11 @@ function settle(options: ExecutorOptions): Settled {
     reviewers: options.reviewers ?? [],
     approver: options.approver,
     ...settleSandbox(options),
-    commandLimits: settleOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
-    environment: settleOptions('environment', options.environment, ENVIRONMENT_RULES),
+    commandLimits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
+    environment: normalizeOptions('environment', options.environment, ENVIRONMENT_RULES),
     inherited: readEnvironment(),
     middleware: options.middleware ?? [],
-    limits: settleOptions('limits', options.limits, LIMIT_RULES),
+    limits: normalizeOptions('limits', options.limits, LIMIT_RULES),
     timeouts: settleTimeouts(options),
     maxOutputBytes: output.maxBytes,
     maxContentBytes: output.maxContentBytes,
@@ -74,7 +74,7 @@ function settleSandbox({
   root = ['.'],
   sandbox: given,
 }: ExecutorOptions): Pick<Settled, 'territory' | 'denies' | 'wall'> {
-  const options = settleOptions('sandbox', given, SANDBOX_RULES);
+  const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
   const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
   const territory = createTerritory({ roots: [root].flat(), allowAbsolute, hardLinks });
   for (const key of ['deniedPatterns', 'deniedWritePatterns'] as const)
@@ -104,11 +104,11 @@ function settlePolicy(policy: ExecutorOptions['policy'] = {}): Settled['policy']
 
 function settleCache({ cache }: ExecutorOptions, clock: Clock): Settled['cache'] {
   if (cache === false) return null;
-  return new LruResultCache(settleOptions('cache', cache, CACHE_RULES), clock);
+  return new LruResultCache(normalizeOptions('cache', cache, CACHE_RULES), clock);
 }
 
 function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
-  const ms = settleOptions('timeouts', timeouts, TIMEOUT_RULES);
+  const ms = normalizeOptions('timeouts', timeouts, TIMEOUT_RULES);
   const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
   return {
     default: { ms: ms.defaultMs, explicit: explicit('defaultMs') },
@@ -136,7 +136,7 @@ function outputsBeside(journal: ExecutorOptions['journal'] = false): Settled['ou
 /** A journal of the caller's own stays as it is. */
 function toJournalFile(journal: string | JournalFile | Journal): Required<JournalFile> | Journal {
   if (typeof journal === 'object' && 'accept' in journal) return journal;
-  return settleOptions(
+  return normalizeOptions(
     'journal',
     typeof journal === 'string' ? { path: journal } : journal,
     JOURNAL_FILE_RULES,

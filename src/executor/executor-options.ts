@@ -4,16 +4,14 @@ import {
   isObject,
   isTextList,
   isWhole,
+  normalizeOptions,
   type OptionRules,
   option,
-  settleOptions,
-} from '../base/settle-options.js';
+} from '../base/normalize-options.js';
 import type { Approver, Reviewer } from '../contract/approval.js';
-import type { Clock } from '../contract/clock.js';
+import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
-import type { Logger } from '../contract/logger.js';
-import type { Middleware } from '../contract/middleware.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -263,7 +261,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
 
 /** @throws ToolError `config_invalid` with the option's name. */
 export function checkExecutorOptions(options: unknown): asserts options is ExecutorOptions {
-  settleOptions('options', options, TOP_RULES);
+  normalizeOptions('options', options, TOP_RULES);
   const { root, definitions } = options as ExecutorOptions;
   if (Array.isArray(root) && root.length === 0) {
     throw new ToolError('config_invalid', 'options.root must name at least one directory.');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolEvent } from '../contract/event.js';
+import type { ToolEvent } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import { createExecutor } from './create-executor.js';
 import { executorOf, folder } from './fixtures/plan-fixture.js';

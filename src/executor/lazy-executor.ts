@@ -1,5 +1,5 @@
-import type { ResultCache } from '../contract/cache.js';
-import type { ToolCall } from '../contract/call.js';
+import type { Plan } from '../contract/approval.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type {
   ApproveOptions,
   BatchRun,
@@ -14,8 +14,7 @@ import type {
 } from '../contract/executor.js';
 import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Plan } from '../contract/plan.js';
-import type { ToolResult } from '../contract/result.js';
+import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { refusesName } from '../policy/compile-policy.js';
 import type { Engine } from './create-engine.js';

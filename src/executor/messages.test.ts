@@ -2,10 +2,9 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ToolCall } from '../contract/call.js';
+import { isWaitingAnswer, WAITING_ANSWER, waitingHint } from '../contract/approval.js';
+import type { ToolCall, ToolFailure } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { ToolFailure } from '../contract/result.js';
-import { isWaitingAnswer, WAITING_ANSWER, waitingHint } from '../contract/waiting-answer.js';
 import { ToolError } from '../errors/tool-error.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
 import { writeResults } from '../protocols/write-results.js';

@@ -1,7 +1,6 @@
 import { abortable } from '../base/abortable.js';
-import type { ToolCall } from '../contract/call.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { ToolResult } from '../contract/result.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
 import { review } from './approve/review.js';

@@ -1,5 +1,5 @@
+import type { ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { ToolResult } from '../contract/result.js';
 import type { PlacedEffect } from '../effects/conflicts.js';
 import { isToolError } from '../errors/tool-error.js';
 import { hasIdentity } from '../journal/call-key.js';

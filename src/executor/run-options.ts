@@ -3,10 +3,10 @@ import {
   isFilledText,
   isObject,
   isWhole,
+  normalizeOptions,
   type OptionRules,
   option,
-  settleOptions,
-} from '../base/settle-options.js';
+} from '../base/normalize-options.js';
 import type { ShownFile } from '../contract/approval.js';
 import type { ApproveOptions, RunOptions } from '../contract/executor.js';
 import type { BatchMessage } from '../contract/journal.js';
@@ -83,10 +83,10 @@ function isShown(value: unknown): boolean {
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkApproveOptions(options: ApproveOptions): void {
-  settleOptions('options', options, APPROVE_RULES);
+  normalizeOptions('options', options, APPROVE_RULES);
 }
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkRunOptions(options: RunOptions): void {
-  settleOptions('options', options, RULES);
+  normalizeOptions('options', options, RULES);
 }

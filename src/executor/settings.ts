@@ -1,10 +1,8 @@
 import type { Approver, Reviewer } from '../contract/approval.js';
-import type { Clock } from '../contract/clock.js';
+import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { Sandbox } from '../contract/files.js';
 import type { Journal, Worker } from '../contract/journal.js';
-import type { Logger } from '../contract/logger.js';
-import type { Middleware } from '../contract/middleware.js';
 import type { OutputStore } from '../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
 import type { BackgroundShells, RunCommand } from '../contract/processes.js';

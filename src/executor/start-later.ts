@@ -1,5 +1,4 @@
-import type { ToolEvent } from '../contract/event.js';
-import type { BatchRun } from '../contract/executor.js';
+import type { BatchRun, ToolEvent } from '../contract/executor.js';
 
 /**
  * A batch that begins when the engine is there.

@@ -1,6 +1,6 @@
+import type { ToolResult } from '../contract/call.js';
 import type { JournalNote } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import type { ToolResult } from '../contract/result.js';
 import { storeBlocks } from './stored-content.js';
 
 /** What a finish that came too late leaves behind as evidence. */

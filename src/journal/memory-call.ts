@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { ContentBlock } from '../contract/content.js';
+import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type {
   BatchDecision,
   BatchEntry,
@@ -11,7 +11,6 @@ import type {
   JournalNote,
   Worker,
 } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import type { MemoryContents } from './memory-contents.js';
 import { restoreBlocks, storeBlocks } from './stored-content.js';
 

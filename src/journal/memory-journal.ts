@@ -1,3 +1,4 @@
+import type { ToolResult } from '../contract/call.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -16,7 +17,6 @@ import type {
   RecalledFacts,
   Worker,
 } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { callKey, identityOf } from './call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from './journal-unavailable.js';

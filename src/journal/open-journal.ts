@@ -1,3 +1,5 @@
+import type { ToolResult } from '../contract/call.js';
+import type { Logger } from '../contract/context.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -15,8 +17,6 @@ import type {
   RecalledFacts,
   Worker,
 } from '../contract/journal.js';
-import type { Logger } from '../contract/logger.js';
-import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 import { IN_MEMORY } from './journal-place.js';
 import { journalIsClosed } from './journal-unavailable.js';

@@ -1,3 +1,4 @@
+import type { ToolResult } from '../contract/call.js';
 import {
   type CallKey,
   type CallPage,
@@ -5,7 +6,6 @@ import {
   type JournalNote,
   NOTE_KINDS,
 } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import { callKey, parseCallKey } from './call-key.js';
 import type { JournalDatabase } from './journal-database.js';

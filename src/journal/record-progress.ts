@@ -1,5 +1,5 @@
+import type { ToolResult } from '../contract/call.js';
 import type { CallKey, JournalNote, Worker } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import type { SqliteValue } from '../platform/sqlite.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';

@@ -1,3 +1,4 @@
+import type { ToolResult } from '../contract/call.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -15,7 +16,6 @@ import type {
   RecalledFacts,
   Worker,
 } from '../contract/journal.js';
-import type { ToolResult } from '../contract/result.js';
 import { readFacts, recordFacts } from './conversation-facts.js';
 import { GroupCommit, type Operation } from './group-commit.js';
 import { isAlone } from './is-alone.js';

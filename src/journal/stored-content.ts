@@ -1,7 +1,6 @@
 import { withBase64Json } from '../base/base64.js';
-import type { ContentBlock } from '../contract/content.js';
+import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
-import type { ToolResult } from '../contract/result.js';
 import { sha256 } from './link-hash.js';
 
 /** A block as a result's record holds it: bytes are kept beside it, under their hash. */

@@ -1,5 +1,5 @@
+import { REDACTION_MARKER } from '../contract/call.js';
 import { createExactValues, type ExactValues } from './exact-values.js';
-import { REDACTION_MARKER } from './redaction-marker.js';
 
 export interface Redactor {
   push(text: string): string;

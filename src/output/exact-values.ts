@@ -1,4 +1,4 @@
-import { REDACTION_MARKER } from './redaction-marker.js';
+import { REDACTION_MARKER } from '../contract/call.js';
 
 /** Shorter values would hit by chance. In UTF-16 units. */
 const SHORTEST_VALUE = 6;

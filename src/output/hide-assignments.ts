@@ -1,5 +1,5 @@
+import { REDACTION_MARKER } from '../contract/call.js';
 import { isAssignedSecret, type LinkKind } from './is-assigned-secret.js';
-import { REDACTION_MARKER } from './redaction-marker.js';
 
 /** What the name of a secret ends with. The words by which `redact` knows that this rule has work. */
 export const ASSIGNMENT_WORDS: readonly string[] = [

@@ -1,4 +1,4 @@
-import { REDACTION_MARKER } from './redaction-marker.js';
+import { REDACTION_MARKER } from '../contract/call.js';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;

@@ -1,9 +1,9 @@
+import { REDACTION_MARKER } from '../contract/call.js';
 import { createKeywordScanner } from './create-keyword-scanner.js';
 import { redactValues } from './create-redactor.js';
 import { createExactValues, type ExactValues } from './exact-values.js';
 import { ASSIGNMENT_WORDS, hideAssignments } from './hide-assignments.js';
 import { hidePrivateKeys } from './hide-private-keys.js';
-import { REDACTION_MARKER } from './redaction-marker.js';
 import { SECRET_CONTEXTS } from './secret-contexts.js';
 import { SECRET_SHAPES, type SecretShape } from './secret-shapes.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../contract/clock.js';
+import type { Clock } from '../contract/context.js';
 
 /** The machine's own time. Its timers keep the process alive until they fire or are taken back, unless told not to. */
 export function createClock(timersKeepAlive = true): Clock {

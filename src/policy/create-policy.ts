@@ -1,4 +1,4 @@
-import { option, settleOptions } from '../base/settle-options.js';
+import { normalizeOptions, option } from '../base/normalize-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import type { AnalyzeCommand } from './analyze.js';
 import { type CompiledPolicy, compilePolicy, refusesName } from './compile-policy.js';
@@ -42,7 +42,7 @@ export interface RulePolicy extends Policy {
  *   example of a rule that does not hold.
  */
 export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {}): RulePolicy {
-  const { analyzeCommand } = settleOptions<Required<PolicyParts>>('policy parts', parts, {
+  const { analyzeCommand } = normalizeOptions<Required<PolicyParts>>('policy parts', parts, {
     analyzeCommand: option(undefined, (value) => typeof value === 'function', 'a function'),
   });
   return policyOf(compilePolicy(options), { analyzeCommand });

@@ -1,4 +1,10 @@
-import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import {
+  isBoolean,
+  isTextList,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 import { environmentIgnoresCase } from '../platform/environment.js';
 import { classifyVariable } from './classify-variable.js';
@@ -24,7 +30,11 @@ export function sanitizeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  const { denylist, pass, ignoreCase = environmentIgnoresCase() } = settleOptions('options', options, RULES);
+  const {
+    denylist,
+    pass,
+    ignoreCase = environmentIgnoresCase(),
+  } = normalizeOptions('options', options, RULES);
   const isPassed = createNameMatcher(pass, ignoreCase);
   const isDenied = createNameMatcher(denylist, ignoreCase);
   const kept: [string, string][] = [];

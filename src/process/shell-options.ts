@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isObject, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { CommandLimits, Confinement, ShellRequest } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { readEnvironment } from '../platform/environment.js';
@@ -22,7 +22,7 @@ export interface ShellOptions {
 export function settleShell(command: string, cwd: string, options: ShellOptions): ShellRequest {
   requireText('command', command);
   requireText('cwd', cwd);
-  const { shell, env, timeoutMs, confinement, limits } = settleOptions('options', options, RULES);
+  const { shell, env, timeoutMs, confinement, limits } = normalizeOptions('options', options, RULES);
   return {
     shell: shell ?? 'bash',
     command,

@@ -1,4 +1,4 @@
-import type { Clock } from '../contract/clock.js';
+import type { Clock } from '../contract/context.js';
 import type { CommandTree } from './command-tree.js';
 
 export interface TreeWatch {

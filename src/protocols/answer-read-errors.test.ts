@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import { answerReadErrors } from './answer-read-errors.js';
 import { readCalls } from './read-calls.js';
 

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import type { ReadError } from './read-error.js';
 
 /**

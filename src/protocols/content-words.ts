@@ -1,6 +1,5 @@
 import { fromBase64 } from '../base/base64.js';
-import type { ContentBlock } from '../contract/content.js';
-import type { ToolResult } from '../contract/result.js';
+import type { ContentBlock, ToolResult } from '../contract/call.js';
 
 /** All blocks as one text: texts as they are, and a line for each block of another kind. */
 export function contentWords(content: readonly ContentBlock[], why?: string): string {

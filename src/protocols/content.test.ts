@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentBlock } from '../contract/content.js';
-import type { ToolResult } from '../contract/result.js';
+import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { CallOrigin } from './call-origin.js';
 import { contentWords } from './content-words.js';
 import type { WireFormat } from './wire-format.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import { isToolError } from '../errors/tool-error.js';
 import { createCallStream } from './create-call-stream.js';
 import { readCalls } from './read-calls.js';

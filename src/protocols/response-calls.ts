@@ -1,5 +1,4 @@
-import type { ToolCall } from '../contract/call.js';
-import type { ToolResult } from '../contract/result.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 import { answerReadErrors } from './answer-read-errors.js';
 import type { CallCollector } from './call-collector.js';

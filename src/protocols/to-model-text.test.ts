@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import { toModelText } from './to-model-text.js';
 
 const base = { callId: 'c', toolName: 't', truncated: false, executionTimeMs: 1, metadata: {} };

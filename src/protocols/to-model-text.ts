@@ -1,5 +1,4 @@
-import type { ContentBlock } from '../contract/content.js';
-import type { ToolResult } from '../contract/result.js';
+import type { ContentBlock, ToolResult } from '../contract/call.js';
 import { blockWords, contentWords, textBeside } from './content-words.js';
 
 /** What stands in the place of a block that a provider does not take. */

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import type { AnthropicAnswer } from './anthropic/write-anthropic.js';
 import type { OriginLookup } from './call-origin.js';
 import type { GeminiAnswer } from './gemini/write-gemini.js';

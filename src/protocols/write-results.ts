@@ -1,4 +1,4 @@
-import type { ToolResult } from '../contract/result.js';
+import type { ToolResult } from '../contract/call.js';
 import { type CallOrigin, createOriginLookup } from './call-origin.js';
 import type { WireFormat } from './wire-format.js';
 import type { Answers } from './wire-protocol.js';

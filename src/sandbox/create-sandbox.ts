@@ -1,5 +1,11 @@
 import { dirname } from 'node:path';
-import { isBoolean, isTextList, type OptionRules, option, settleOptions } from '../base/settle-options.js';
+import {
+  isBoolean,
+  isTextList,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { entryStat, filePrint, realPath } from '../platform/fs-entry.js';
 import type { Access } from './deny-rules.js';
@@ -32,7 +38,7 @@ import { writeContained } from './write-contained.js';
  * @throws ToolError `config_invalid` for a wrong option, a root that is missing and a pattern that is no glob
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { cwd, ...settled } = settleOptions('sandbox', options, RULES);
+  const { cwd, ...settled } = normalizeOptions('sandbox', options, RULES);
   return sandboxOf(createEnclosure(cwd === undefined ? settled : { ...settled, cwd }));
 }
 

@@ -1,4 +1,4 @@
-import { countSlips } from '../base/count-slips.js';
+import { countSlips } from '../base/nearest-name.js';
 import type { JsonSchema } from '../contract/json.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CheckerRole } from './compile-schema.js';

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
+import type { ToolResult } from '../contract/call.js';
+import type { Middleware } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Middleware } from '../contract/middleware.js';
-import type { ToolResult } from '../contract/result.js';
 import type { Registry } from '../contract/tool.js';
 import { type TapeEntry, type TapeRecord, toTapeRecords } from './tape-entries.js';
 import { TapeRegistry } from './tape-registry.js';

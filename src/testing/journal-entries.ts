@@ -1,6 +1,6 @@
+import type { ToolResult } from '../contract/call.js';
 import type { BatchEntry, CallEntry, Worker } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import type { ToolResult } from '../contract/result.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 
 export const WORKER: Worker = { id: 'worker-1', pid: 4711, startedAt: 1_700_000_000_123 };

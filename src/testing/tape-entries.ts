@@ -1,7 +1,7 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
+import type { ToolResult } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
-import type { ToolResult } from '../contract/result.js';
 import { ToolError } from '../errors/tool-error.js';
 
 /** A recorded call: a `call` line of `toolexec journal export`, or a `CallRecord` of a journal. */

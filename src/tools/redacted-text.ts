@@ -1,4 +1,4 @@
-import { REDACTION_MARKER } from '../contract/redaction-marker.js';
+import { REDACTION_MARKER } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 
 /**

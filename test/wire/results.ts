@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../src/contract/result.js';
+import type { ToolResult } from '../../src/contract/call.js';
 import type { ErrorCode } from '../../src/errors/catalogue.js';
 
 type Rest = Partial<Pick<ToolResult, 'output' | 'toolName' | 'metadata'>>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';

@@ -1,4 +1,4 @@
-import type { PlannedCall } from '../../contract/plan.js';
+import type { PlannedCall } from '../../contract/approval.js';
 import type { ObservedQuestion, PolicyQuestion } from '../../contract/policy.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { createAnalyzingPolicy } from '../../policy/create-analyzing-policy.js';

@@ -1,5 +1,5 @@
-import type { Plan, PlannedCall } from '../../contract/plan.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { Plan, PlannedCall } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { answerReadErrors } from '../../protocols/answer-read-errors.js';
 import type { ResponseOptions } from '../define/batch-options.js';

@@ -1,4 +1,4 @@
-import type { PlannedCall } from '../../contract/plan.js';
+import type { PlannedCall } from '../../contract/approval.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ToolResult } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
-import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';

@@ -1,7 +1,7 @@
 import { JsonTextError } from '../../base/json-text-error.js';
 import { parseJson } from '../../base/parse-json.js';
+import type { Disposition } from '../../contract/approval.js';
 import type { ToolCall } from '../../contract/call.js';
-import type { Disposition } from '../../contract/plan.js';
 import { isSqliteFile } from '../../platform/is-sqlite-file.js';
 import { readCalls } from '../../protocols/read-calls.js';
 import { type JournalChoice, requireJournal } from '../recorded-journal.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import { cut, describeDuration, describeResult } from './describe-call.js';
 import { createPalette } from './palette.js';
 

@@ -1,5 +1,5 @@
-import type { ToolEvent } from '../../contract/event.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { Palette } from './palette.js';
 

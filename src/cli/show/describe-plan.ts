@@ -1,4 +1,4 @@
-import type { Disposition, Plan, PlannedCall } from '../../contract/plan.js';
+import type { Disposition, Plan, PlannedCall } from '../../contract/approval.js';
 import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import { cut, describeName } from './describe-call.js';

@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { Effect } from '../../contract/effect.js';
-import type { ToolResult } from '../../contract/result.js';
 import { sanitize } from '../../output/sanitize.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import type { RecordedBatch, RecordedCall } from '../commands/show-recorded.js';

@@ -1,4 +1,4 @@
-import type { ToolEvent } from '../../contract/event.js';
+import type { ToolEvent } from '../../contract/executor.js';
 
 /** What is seen on standard error while a batch runs. */
 export interface Display {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../contract/clock.js';
-import type { ToolEvent } from '../../contract/event.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
+import type { ToolEvent } from '../../contract/executor.js';
 import { createLiveDisplay } from './live-display.js';
 import { createPalette } from './palette.js';
 

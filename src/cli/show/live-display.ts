@@ -1,5 +1,5 @@
-import type { Clock } from '../../contract/clock.js';
-import type { ToolEvent } from '../../contract/event.js';
+import type { Clock } from '../../contract/context.js';
+import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/stdio.js';
 import { describeDuration, describeName, describeResult } from './describe-call.js';

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import type { Display } from './display.js';
 
 /** What the person should know of the whole, besides the results themselves. */

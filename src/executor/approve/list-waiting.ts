@@ -1,4 +1,4 @@
-import { isFilledText, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ApprovalRequest } from '../../contract/approval.js';
 import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
@@ -23,7 +23,7 @@ export async function listWaiting(
   options: WaitingOptions,
   settings: EngineSettings,
 ): Promise<readonly WaitingBatch[]> {
-  const { conversation } = settleOptions('options', options, RULES);
+  const { conversation } = normalizeOptions('options', options, RULES);
   const { journal } = settings;
   if (journal === null) return [];
   // What waits is shown in every mode: it was deferred by an executor that runs calls.

@@ -1,4 +1,4 @@
-import { WAITING_ANSWER, waitingHint } from '../../contract/waiting-answer.js';
+import { WAITING_ANSWER, waitingHint } from '../../contract/approval.js';
 import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
 import { notRun } from '../record/results.js';
 

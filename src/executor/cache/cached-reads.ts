@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
-import type { ToolResult } from '../../contract/result.js';
 import { conflicts, type PlacedEffect } from '../../effects/conflicts.js';
 import type { CallParts } from '../execute/batch-scope.js';
 import type { ReadyCall } from '../plan/judged-call.js';

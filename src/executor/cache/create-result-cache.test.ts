@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../contract/clock.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { createResultCache } from './create-result-cache.js';
 

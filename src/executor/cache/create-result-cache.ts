@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { LRUCache } from 'lru-cache';
 import { withBase64Json } from '../../base/base64.js';
-import { isWhole, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
-import type { CacheStats, ResultCache } from '../../contract/cache.js';
-import type { Clock } from '../../contract/clock.js';
+import { isWhole, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { CacheStats, ResultCache } from '../../contract/outputs.js';
 import { hashArguments } from '../../schema/hash-arguments.js';
 
 export interface ResultCacheOptions {
@@ -25,7 +25,7 @@ export const CACHE_RULES: OptionRules<Required<ResultCacheOptions>> = {
  * @throws ToolError `config_invalid` for a wrong option.
  */
 export function createResultCache(options?: ResultCacheOptions, clock?: Clock): ResultCache {
-  return new LruResultCache(settleOptions('cache', options, CACHE_RULES), clock);
+  return new LruResultCache(normalizeOptions('cache', options, CACHE_RULES), clock);
 }
 
 export interface Entry {

@@ -1,5 +1,5 @@
-import { countSlips } from '../../base/count-slips.js';
-import { isBoolean, isFunction } from '../../base/settle-options.js';
+import { countSlips } from '../../base/nearest-name.js';
+import { isBoolean, isFunction } from '../../base/normalize-options.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { isEffectKind, KIND_NAMES } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ToolEvent } from '../../contract/event.js';
+import type { ToolEvent } from '../../contract/executor.js';
 import { EventStream } from './event-stream.js';
 
 const named = { callId: 'c', toolName: 't', at: 0 };

@@ -1,4 +1,4 @@
-import type { ToolEvent } from '../../contract/event.js';
+import type { ToolEvent } from '../../contract/executor.js';
 
 type ChunkEvent = Extract<ToolEvent, { chunk: string }>;
 

@@ -1,7 +1,6 @@
-import type { ToolCall } from '../../contract/call.js';
-import type { Clock } from '../../contract/clock.js';
-import type { PlannedCall } from '../../contract/plan.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { PlannedCall } from '../../contract/approval.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
 import type { EventStream } from './event-stream.js';
 
 type Named = Pick<ToolCall, 'id' | 'name'>;

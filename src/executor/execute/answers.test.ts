@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Middleware } from '../../contract/context.js';
 import type { Executor, RunOptions } from '../../contract/executor.js';
-import type { Middleware } from '../../contract/middleware.js';
 import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { builtinTools } from '../builtin-tools.js';

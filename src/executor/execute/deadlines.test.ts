@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../contract/clock.js';
+import type { Clock } from '../../contract/context.js';
 import { Deadlines, type Timed } from './deadlines.js';
 
 let now: number;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../contract/clock.js';
+import type { Clock } from '../../contract/context.js';
 import type { Stop } from './stop.js';
 
 /** A run that may take only so long. */

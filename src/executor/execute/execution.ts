@@ -1,5 +1,5 @@
-import type { MiddlewareContext } from '../../contract/middleware.js';
-import type { Executed, ToolResult } from '../../contract/result.js';
+import type { Executed, ToolResult } from '../../contract/call.js';
+import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock.js';

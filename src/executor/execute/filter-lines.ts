@@ -1,4 +1,4 @@
-import type { Clock } from '../../contract/clock.js';
+import type { Clock } from '../../contract/context.js';
 import type { LinearPattern } from '../../schema/linear-pattern.js';
 
 /** Characters of a line that are looked at: what is longer is no line that somebody wrote. */

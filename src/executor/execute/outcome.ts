@@ -1,7 +1,6 @@
 import { types } from 'node:util';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock, Executed } from '../../contract/call.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
-import type { Executed } from '../../contract/result.js';
 import type { Tool, ToolOutput } from '../../contract/tool.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { isErrorCode } from '../../errors/catalogue.js';

@@ -1,5 +1,4 @@
-import type { ToolCall } from '../../contract/call.js';
-import type { Executed, ToolResult } from '../../contract/result.js';
+import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
 import { CANCELLED_MESSAGE, notRun } from '../record/results.js';
 import type { OutcomeError } from './outcome.js';
 

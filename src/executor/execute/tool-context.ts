@@ -1,6 +1,5 @@
-import type { ContextLimits, ConversationMemory, ToolContext } from '../../contract/context.js';
+import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
-import type { Logger } from '../../contract/logger.js';
 import type { ToolProcesses } from '../../contract/processes.js';
 import type { ToolSearch } from '../../contract/search.js';
 import type { CallParts } from './batch-scope.js';

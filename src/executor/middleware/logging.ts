@@ -1,5 +1,4 @@
-import type { Logger } from '../../contract/logger.js';
-import type { Middleware } from '../../contract/middleware.js';
+import type { Logger, Middleware } from '../../contract/context.js';
 
 /** Logs every call's start and end; arguments and outputs stay out of the log, because they may hold secrets. */
 export function loggingMiddleware(logger: Logger): Middleware {

@@ -1,5 +1,5 @@
-import type { Middleware } from '../../contract/middleware.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { Middleware } from '../../contract/context.js';
 
 /** Figures of one tool. Durations are milliseconds. */
 export interface ToolMetrics {

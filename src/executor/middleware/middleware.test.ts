@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/call.js';
+import type { Middleware } from '../../contract/context.js';
 import type { Executor } from '../../contract/executor.js';
-import type { Middleware } from '../../contract/middleware.js';
-import type { ToolResult } from '../../contract/result.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock.js';
 import { createExecutor } from '../create-executor.js';

@@ -1,7 +1,6 @@
-import { isFunction, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import { isFunction, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ToolCall } from '../../contract/call.js';
-import type { Clock } from '../../contract/clock.js';
-import type { Middleware } from '../../contract/middleware.js';
+import type { Clock, Middleware } from '../../contract/context.js';
 import { systemClock } from '../../platform/clock.js';
 
 export interface TimingOptions {
@@ -21,7 +20,7 @@ const RULES: OptionRules<{ [K in keyof TimingOptions]-?: TimingOptions[K] | unde
  * @throws ToolError `config_invalid` for a wrong option.
  */
 export function createTiming(options?: TimingOptions): Middleware {
-  const { clock = systemClock, report } = settleOptions('createTiming', options, RULES);
+  const { clock = systemClock, report } = normalizeOptions('createTiming', options, RULES);
   return async (call, { logger }, next) => {
     const startedAt = clock.monotonic();
     try {

@@ -1,9 +1,9 @@
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { Effect, EffectKind } from '../../contract/effect.js';
-import type { ToolResult } from '../../contract/result.js';
 import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 

@@ -1,7 +1,6 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Effect, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { describeEffects, isAllReads } from '../../effects/traits.js';

@@ -1,4 +1,4 @@
-import type { Plan, PlannedCall } from '../../contract/plan.js';
+import type { Plan, PlannedCall } from '../../contract/approval.js';
 import { riskOfEffects } from '../../effects/traits.js';
 import { type JudgedCall, shownEffects } from './judged-call.js';
 

@@ -1,7 +1,6 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { reasonOf } from '../record/reason-of.js';
 import { failure, notRun } from '../record/results.js';
 import { attaches, checkCalls, incomingIsOver } from '../run-options.js';

@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { callKey } from '../../journal/call-key.js';
 import { madeUpIn } from '../hold-calls.js';
 import type { EngineSettings } from '../settings.js';

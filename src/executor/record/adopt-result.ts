@@ -1,4 +1,4 @@
-import type { Executed, ToolFailure, ToolResult } from '../../contract/result.js';
+import type { Executed, ToolFailure, ToolResult } from '../../contract/call.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';

@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { Acceptance, CallRecord, Journal } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { pending } from '../approve/pending-call.js';
 import type { JudgedCall, ResolvedCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';

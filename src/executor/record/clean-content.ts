@@ -1,5 +1,5 @@
 import { withBase64Json } from '../../base/base64.js';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock } from '../../contract/call.js';
 import { blockWords } from '../../protocols/content-words.js';
 
 export interface ContentCleaning {

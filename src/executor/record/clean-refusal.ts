@@ -1,5 +1,5 @@
+import type { ToolFailure } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolFailure } from '../../contract/result.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import type { EngineSettings } from '../settings.js';
 import { cleanJson } from './clean-json.js';

@@ -1,7 +1,6 @@
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock, ToolFailure, ToolResult, ToolSuccess } from '../../contract/call.js';
 import type { Effect } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolFailure, ToolResult, ToolSuccess } from '../../contract/result.js';
 import { cleanFileOutput } from '../../output/clean-file-output.js';
 import { type CleanOutputOptions, cleanOutput } from '../../output/clean-output.js';
 import { redactValues } from '../../output/create-redactor.js';

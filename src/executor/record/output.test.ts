@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/call.js';
 import type { Executor } from '../../contract/executor.js';
-import type { ToolResult } from '../../contract/result.js';
 import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { createExecutor } from '../create-executor.js';

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { fromBase64, withBase64Json } from '../../base/base64.js';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock } from '../../contract/call.js';
 
 /**
  * Blocks of content, each part read once and copied, so that their maker cannot change them afterwards; else what is

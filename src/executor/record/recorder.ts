@@ -1,4 +1,5 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { Disposition } from '../../contract/approval.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type {
   Acceptance,
@@ -8,8 +9,6 @@ import type {
   Journal,
   JournalNote,
 } from '../../contract/journal.js';
-import type { Disposition } from '../../contract/plan.js';
-import type { ToolResult } from '../../contract/result.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';

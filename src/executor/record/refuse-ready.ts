@@ -1,4 +1,4 @@
-import type { ResultError } from '../../contract/result.js';
+import type { ResultError } from '../../contract/call.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';

@@ -1,6 +1,5 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { Executed, ToolCall, ToolFailure, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { Executed, ToolFailure, ToolResult } from '../../contract/result.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 
 const NOTHING: JsonObject = Object.freeze({});

@@ -1,6 +1,5 @@
-import type { Clock } from '../../contract/clock.js';
+import type { Clock, Logger } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { Logger } from '../../contract/logger.js';
 import { systemClock } from '../../platform/clock.js';
 
 type Level = keyof Logger;

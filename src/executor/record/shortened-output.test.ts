@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { createExecutor } from '../create-executor.js';
 import { probeTool } from '../fixtures/probe-tool.js';
 

@@ -1,6 +1,5 @@
 import { withBase64Json } from '../../base/base64.js';
-import type { ContentBlock } from '../../contract/content.js';
-import type { ToolResult } from '../../contract/result.js';
+import type { ContentBlock, ToolResult } from '../../contract/call.js';
 import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { truncate } from '../../output/truncate.js';
 import { contentWords, textBeside } from '../../protocols/content-words.js';

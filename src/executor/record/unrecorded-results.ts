@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { idleClock } from '../../platform/clock.js';
 
 /** Pauses between attempts to write, in milliseconds: each twice as long as the one before it. */

@@ -1,7 +1,7 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { RecoveredBatch } from '../../contract/executor.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { liesElsewhere } from './lies-elsewhere.js';

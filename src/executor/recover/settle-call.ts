@@ -1,7 +1,7 @@
 import { dirname, isAbsolute } from 'node:path';
+import type { ToolResult } from '../../contract/call.js';
 import type { RestoreOptions } from '../../contract/files.js';
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { isAllReads } from '../../effects/traits.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { failure } from '../record/results.js';

@@ -1,6 +1,6 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { failure } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';

@@ -1,15 +1,15 @@
 import {
   isBoolean,
   isFilledText,
+  normalizeOptions,
   type OptionRules,
   option,
-  settleOptions,
-} from '../../base/settle-options.js';
+} from '../../base/normalize-options.js';
 import type { UndoOptions } from '../../contract/executor.js';
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes: a mistaken `dryRun` must not undo. */
 export function checkUndoOptions(options: UndoOptions): void {
-  settleOptions('options', options, RULES);
+  normalizeOptions('options', options, RULES);
 }
 
 const RULES: OptionRules<{ [K in keyof UndoOptions]-?: UndoOptions[K] | undefined }> = {

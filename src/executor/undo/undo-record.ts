@@ -1,6 +1,6 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { CallEntry, CallRecord, Journal } from '../../contract/journal.js';
-import type { ToolResult } from '../../contract/result.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { noteIntent } from '../record/note-intent.js';
 import { reasonOf } from '../record/reason-of.js';

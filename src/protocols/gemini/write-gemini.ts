@@ -1,7 +1,6 @@
 import { toBase64 } from '../../base/base64.js';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import type { CallOrigin, OriginLookup } from '../call-origin.js';
 import { bytesOf } from '../content-words.js';
 import { toModelParts } from '../to-model-text.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import { createCallStream } from '../create-call-stream.js';
 import { readCalls } from '../read-calls.js';
 import { writeResults } from '../write-results.js';

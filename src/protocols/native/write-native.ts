@@ -1,7 +1,6 @@
 import { toBase64 } from '../../base/base64.js';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock, ResultError, ToolResult } from '../../contract/call.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
-import type { ResultError, ToolResult } from '../../contract/result.js';
 import { bytesOf } from '../content-words.js';
 
 /** A result as our own JSON (A027). `error` is there exactly when `success` is false. */

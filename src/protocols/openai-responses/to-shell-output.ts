@@ -1,5 +1,5 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { toModelText } from '../to-model-text.js';
 
 export interface ShellOutput {

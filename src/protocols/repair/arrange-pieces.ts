@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import type { HistoryChange, HistoryFault } from './change.js';
 import { describeChange } from './describe-change.js';
 import { findInPlace } from './find-in-place.js';

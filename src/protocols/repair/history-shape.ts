@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import type { CallOrigin } from '../call-origin.js';
 import type { KnownTools } from '../known-tools.js';
 import type { ArrangedPiece, Piece, TurnPiece } from './piece.js';

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { KnownTools } from '../known-tools.js';
 import type { ToolLike } from '../tool-like.js';

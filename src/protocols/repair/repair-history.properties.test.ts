@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import { CHECKERS, callsOf, type Turn, textsOf, turns, WRITERS, writeGemini } from './fixtures/turns.js';
 import type { HistoryFormat } from './history-shapes.js';
 import { repairHistory } from './repair-history.js';

@@ -1,6 +1,6 @@
 import { JsonTextError } from '../../base/json-text-error.js';
+import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import type { Awaitable } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ToolLike } from '../tool-like.js';

@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../contract/result.js';
-import { isWaitingAnswer } from '../../contract/waiting-answer.js';
+import { isWaitingAnswer } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
 
 const MESSAGE =
   'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +

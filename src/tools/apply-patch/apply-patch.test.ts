@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../contract/result.js';
+import type { ToolResult } from '../../contract/call.js';
 import { builtinTools } from '../../executor/builtin-tools.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { defineTool } from '../../executor/declare/define-tool.js';

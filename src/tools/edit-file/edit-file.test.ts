@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../contract/call.js';
 import type { Executor } from '../../contract/executor.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolResult } from '../../contract/result.js';
 import { builtinTools } from '../../executor/builtin-tools.js';
 import { executorOf, folder } from '../../executor/fixtures/plan-fixture.js';
 import { runProgram } from '../../executor/fixtures/run-program.js';

@@ -1,5 +1,11 @@
 import { sep } from 'node:path';
-import { isBoolean, isWhole, type OptionRules, option, settleOptions } from '../../base/settle-options.js';
+import {
+  isBoolean,
+  isWhole,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../../base/normalize-options.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ListDirectoryArgs } from './list-directory-tool.js';
 
@@ -33,7 +39,7 @@ const RULES: OptionRules<ListSettings> = {
 
 /** @throws ToolError `config_invalid` for an unknown option, and for a value that is none. */
 export function listSettings(options: ListDirectoryOptions): ListSettings {
-  return settleOptions('listDirectory', options, RULES);
+  return normalizeOptions('listDirectory', options, RULES);
 }
 
 /** One listing, settled: an argument beats the configuration, the configuration beats the built-in default. */

@@ -1,5 +1,5 @@
 import { onFirstUse } from '../../base/on-first-use.js';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';

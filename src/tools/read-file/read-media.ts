@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ContentBlock } from '../../contract/content.js';
+import type { ContentBlock } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import { canonicalPath } from '../files-read.js';
 import type { ReadOutcome } from './read-file-tool.js';

@@ -15,7 +15,7 @@ export type OptionRules<T> = { readonly [K in keyof T]-?: OptionRule<T[K]> };
  * @param label where the options stand, for messages: `limits`.
  * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
  */
-export function settleOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): T {
+export function normalizeOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): T {
   if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
     throw new ToolError('config_invalid', `${label} must be an object.`);
   }

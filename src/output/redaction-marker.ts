@@ -1,1 +1,0 @@
-export { REDACTION_MARKER } from '../contract/redaction-marker.js';
