@@ -48,7 +48,7 @@ export class BareJournal {
         REASON,
       );
       claim.run(number + 1, WORKER, process.pid, at, at);
-      added += ` batches:${number} calls:${number + 1} claims:${number + 1}`;
+      added += ` b${number} c${number + 1} s${number + 1}`;
     }
     link.run(added.trimStart(), HASH);
     commit.run();
@@ -56,7 +56,7 @@ export class BareJournal {
     begin.run();
     for (let number = first; number < this.#next; number += 2) {
       result.run(number + 1, JSON.stringify(RESULT), null, Date.now());
-      added += ` results:${number + 1}`;
+      added += ` r${number + 1}`;
     }
     link.run(added.trimStart(), HASH);
     commit.run();

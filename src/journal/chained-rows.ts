@@ -1,7 +1,8 @@
-import type { SqliteRow, SqliteValue } from '../platform/sqlite.js';
 import type { ChainedTable, JournalDatabase } from './journal-database.js';
+import { rowContent } from './link-hash.js';
+import { parseRowName } from './row-name.js';
 
-/** The tables that the chain covers, with the column that names their rows. */
+/** The tables that the chain covers, with the column that names their rows: the first of each. */
 export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
   workers: 'number',
   batches: 'number',
@@ -16,29 +17,8 @@ export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
   facts: 'number',
 };
 
-/** Columns that a later version added: the chain covers them where they hold something. */
-const ADDED_COLUMNS: ReadonlySet<string> = new Set(['batches.worker', 'calls.turn']);
-
-export interface RowName {
-  readonly table: ChainedTable;
-  readonly number: number;
-}
-
-/** `calls:12`, as a commit names a row; undefined for what this version does not know. */
-export function parseRowName(name: string): RowName | undefined {
-  const [table, number] = name.split(':');
-  const known = CHAINED.find((each) => each === table);
-  return known === undefined ? undefined : { table: known, number: Number(number) };
-}
-
-/** What a row holds now, as the chain covers it; undefined where it is gone. */
-export function readChainedRow(
-  database: JournalDatabase,
-  { table, number }: RowName,
-): readonly SqliteValue[] | undefined {
-  const row = database.prepared(`SELECT * FROM ${table} WHERE ${CHAINED_TABLES[table]} = ?`).get(number);
-  return row === undefined ? undefined : toCovered(table, row);
-}
+/** How many columns a later version added at the end: the chain covers them where they hold something. */
+const ADDED_COLUMNS: Readonly<Partial<Record<ChainedTable, number>>> = { batches: 1, calls: 1 };
 
 /** At most so many rows are read ahead. */
 const MOST_AHEAD = 256;
@@ -48,65 +28,97 @@ const MOST_AHEAD = 256;
  * while nothing changes in the file.
  */
 export class ChainedRowReader {
-  readonly #database: JournalDatabase;
-  readonly #blocks = new Map<ChainedTable, Block>();
+  readonly #tables: Readonly<Record<ChainedTable, TableReader>>;
 
   constructor(database: JournalDatabase) {
-    this.#database = database;
+    const reader = (table: ChainedTable) => new TableReader(database, table);
+    this.#tables = {
+      workers: reader('workers'),
+      batches: reader('batches'),
+      calls: reader('calls'),
+      repeats: reader('repeats'),
+      claims: reader('claims'),
+      results: reader('results'),
+      notes: reader('notes'),
+      batch_notes: reader('batch_notes'),
+      messages: reader('messages'),
+      prunes: reader('prunes'),
+      facts: reader('facts'),
+    };
   }
 
-  /** What a row holds now, as the chain covers it; undefined where it is gone. */
-  read({ table, number }: RowName): readonly SqliteValue[] | undefined {
-    let block = this.#blocks.get(table);
-    if (block === undefined || number < block.from || number > block.to) {
-      const isNext = block !== undefined && number > block.to && number <= block.to + MOST_AHEAD;
-      block = this.#readBlock(table, number, isNext ? Math.min(block?.size ?? 1, MOST_AHEAD / 2) * 2 : 1);
-      this.#blocks.set(table, block);
+  /** What the chain covers of rows such as `c12`, as they are now. A row that is gone holds nothing. */
+  content(names: readonly string[]): string {
+    let content = '';
+    for (const name of names) {
+      const values = this.values(name);
+      if (values !== undefined) content += rowContent(values);
     }
-    const row = block.rows.get(number);
-    return row === undefined ? undefined : toCovered(table, row);
+    return content;
   }
 
-  #readBlock(table: ChainedTable, from: number, size: number): Block {
-    const column = CHAINED_TABLES[table];
-    const sql = `SELECT * FROM ${table} WHERE ${column} >= ? ORDER BY ${column} LIMIT ${size}`;
-    const rows = new Map<number, SqliteRow>();
-    for (const row of this.#database.prepared(sql).all(from)) rows.set(Number(row[column]), row);
+  /** What the chain covers of one row; undefined where it is gone, and for a table that this version does not know. */
+  values(name: string): readonly unknown[] | undefined {
+    const { table, number } = parseRowName(name);
+    return table === undefined ? undefined : this.#tables[table].read(number);
+  }
+}
+
+class TableReader {
+  readonly #database: JournalDatabase;
+  readonly #table: ChainedTable;
+  /** Neighbours, each with its number first. */
+  #rows: unknown[][] = [];
+  #from = 0;
+  #to = -1;
+  /** Where the last row was found: the next one lies behind it, as a rule. */
+  #at = -1;
+  #size = 1;
+
+  constructor(database: JournalDatabase, table: ChainedTable) {
+    this.#database = database;
+    this.#table = table;
+  }
+
+  read(number: number): readonly unknown[] | undefined {
+    if (number < this.#from || number > this.#to) this.#readBlock(number);
+    const at = this.#rows[this.#at + 1]?.[0] === number ? this.#at + 1 : this.#search(number);
+    const row = this.#rows[at];
+    if (row === undefined) return undefined;
+    this.#at = at;
+    return row;
+  }
+
+  #readBlock(from: number): void {
+    const isNext = from > this.#to && from <= this.#to + MOST_AHEAD;
+    this.#size = isNext ? Math.min(this.#size * 2, MOST_AHEAD) : 1;
+    const column = CHAINED_TABLES[this.#table];
+    const sql = `SELECT * FROM ${this.#table} WHERE ${column} >= ? ORDER BY ${column} LIMIT ${this.#size}`;
+    this.#rows = this.#database.prepared(sql).lists(from);
+    this.#from = from;
     // What is not in it up to its last row is not in the table either.
-    return { from, to: Math.max(from, ...rows.keys()), size, rows };
+    this.#to = Math.max(from, Number(this.#rows.at(-1)?.[0] ?? from));
+    this.#at = -1;
+    const added = ADDED_COLUMNS[this.#table] ?? 0;
+    if (added > 0) for (const row of this.#rows) leaveOutEmpty(row, row.length - added);
+  }
+
+  #search(number: number): number {
+    let low = 0;
+    let high = this.#rows.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = Number(this.#rows[middle]?.[0]);
+      if (found === number) return middle;
+      if (found < number) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
   }
 }
 
-interface Block {
-  readonly from: number;
-  readonly to: number;
-  readonly size: number;
-  readonly rows: ReadonlyMap<number, SqliteRow>;
-}
-
-function toCovered(table: ChainedTable, row: SqliteRow): readonly SqliteValue[] {
-  const covered = Object.entries(row).filter(
-    ([column, value]) => value !== null || !ADDED_COLUMNS.has(`${table}.${column}`),
-  );
-  return covered.map(([, value]) => toSqliteValue(value));
-}
-
-const CHAINED: readonly ChainedTable[] = [
-  'workers',
-  'batches',
-  'calls',
-  'repeats',
-  'claims',
-  'results',
-  'notes',
-  'batch_notes',
-  'messages',
-  'prunes',
-  'facts',
-];
-
-/** A driver gives nothing else; what it might is text. */
-function toSqliteValue(value: unknown): SqliteValue {
-  if (value === null || typeof value === 'number' || typeof value === 'bigint') return value;
-  return value instanceof Uint8Array ? value : String(value);
+function leaveOutEmpty(row: unknown[], first: number): void {
+  for (let place = row.length - 1; place >= first; place--) {
+    if (row[place] === null) row.splice(place, 1);
+  }
 }

@@ -9,6 +9,7 @@ import { type Ends, EndsHaveMoved, readEnds } from './journal-ends.js';
 import type { JournalWatch } from './journal-watch.js';
 import { linkHash, rowContent } from './link-hash.js';
 import { type BufferedTable, insertOne, RowBuffer } from './row-buffer.js';
+import { rowName } from './row-name.js';
 import { toStoredText } from './stored-text.js';
 
 /** A table whose rows the chain of commits covers. */
@@ -153,8 +154,13 @@ export class JournalDatabase {
 
   /** Says what row was added otherwise, with its values in the order of its columns. */
   chain(table: ChainedTable, number: number, values: readonly SqliteValue[]): void {
-    this.added += this.added === '' ? `${table}:${number}` : ` ${table}:${number}`;
-    this.content += rowContent(values);
+    this.cover(rowName(table, number), rowContent(values));
+  }
+
+  /** The same of a row that is in the file already, by its name in a commit. */
+  cover(name: string, content: string): void {
+    this.added += this.added === '' ? name : ` ${name}`;
+    this.content += content;
   }
 
   /** @throws ToolError `journal_unavailable` where the file was removed or replaced meanwhile. */

@@ -18,6 +18,8 @@ const SETTLED = `
       SELECT 1 FROM results r WHERE r.call > b.number AND r.call <= b.number + b.size AND r.finished_at >= ?1)
   ORDER BY b.number`;
 
+const REPEATS = 'SELECT number, call FROM repeats WHERE number > ? ORDER BY number';
+
 /**
  * The batches that were delivered and settled before a time, oldest first. What is settled stays so; but a delivery may
  * attach to one at any time, so that is looked at again in every transaction.
@@ -27,6 +29,9 @@ export class PrunableBatches {
   /** In order of their numbers. */
   readonly #batches: readonly PrunableBatch[];
   readonly #gone = new Set<PrunableBatch>();
+  /** What each batch's calls were delivered again with; undefined stands for a batch that stays. */
+  readonly #attached: Attached = new Map();
+  #lastRepeat = 0;
   #next = 0;
 
   constructor(database: JournalDatabase, before: number) {
@@ -39,31 +44,30 @@ export class PrunableBatches {
    * to it, or not at all.
    */
   take(count: number): readonly PrunableBatch[] {
-    const attached = this.#readAttached();
+    this.#readAttached();
     const taken = new Set<PrunableBatch>();
     for (; taken.size < count; this.#next++) {
       const batch = this.#batches[this.#next];
       if (batch === undefined) break;
-      const together = this.#gone.has(batch) ? undefined : withAttached(batch, attached);
-      for (const each of together ?? []) taken.add(each);
+      const together = this.#gone.has(batch) ? undefined : withAttached(batch, this.#attached);
+      for (const each of together ?? []) if (!this.#gone.has(each)) taken.add(each);
     }
     for (const batch of taken) this.#gone.add(batch);
     return [...taken].sort((a, b) => a.number - b.number);
   }
 
-  /** What each batch's calls were delivered again with; undefined stands for a batch that stays. */
-  #readAttached(): Attached {
-    const attached: Attached = new Map();
-    for (const values of this.#database.prepared('SELECT number, call FROM repeats').all()) {
+  /** Those that came since the last look. */
+  #readAttached(): void {
+    for (const values of this.#database.prepared(REPEATS).all(this.#lastRepeat)) {
       const row = new JournalRow(values);
+      this.#lastRepeat = row.number('number');
       const holder = this.#holderOf(row.number('call'));
       if (holder === undefined) continue;
-      const repeating = this.#holderOf(row.number('number'));
-      const known = attached.get(holder);
-      if (known === undefined) attached.set(holder, new Set([repeating]));
+      const repeating = this.#holderOf(this.#lastRepeat);
+      const known = this.#attached.get(holder);
+      if (known === undefined) this.#attached.set(holder, new Set([repeating]));
       else known.add(repeating);
     }
-    return attached;
   }
 
   /** The batch that a delivery's number belongs to. */

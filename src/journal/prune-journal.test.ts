@@ -176,17 +176,33 @@ describe('pruneJournal() and the chain', () => {
     expect(await ids()).toHaveLength(3);
   });
 
+  it('finds the commits of a later batch before those of an earlier one that was sealed again', async () => {
+    const both = ['late', 'early'];
+    await Promise.all(both.map((id) => journal.accept(batchEntry(id, [callEntry('x')], { at: 1 }))));
+    await Promise.all([
+      journal.finish('late/0', successOf('x'), 50),
+      journal.finish('early/0', successOf('x'), 1),
+    ]);
+    await settle('between', 10);
+    await settle('newest', 10);
+    await pruneJournal(path, { before: 3, at: 20 });
+    expect(await ids()).toEqual(['late', 'between', 'newest']);
+    expect(await pruneJournal(path, { before: 60, at: 70, atOnce: 1 })).toMatchObject({ batches: 2 });
+    expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 3 });
+  });
+
   it('holds however calls are mixed in commits, and whatever is pruned when', async () => {
     const step = fc.record({
       deliver: fc.array(fc.record({ at: fc.nat(20), finish: fc.boolean() }), { maxLength: 6 }),
       before: fc.nat(25),
+      atOnce: fc.integer({ min: 1, max: 4 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
         const file = join(directory, `${Math.random()}.db`);
         const own = openJournal(file);
         let count = 0;
-        for (const { deliver, before } of steps) {
+        for (const { deliver, before, atOnce } of steps) {
           // In one turn of the event loop: they share commits.
           await Promise.all(
             deliver.map(async ({ at, finish }) => {
@@ -199,14 +215,14 @@ describe('pruneJournal() and the chain', () => {
                 await own.finish(acceptance.key, successOf('x'), at);
             }),
           );
-          await pruneJournal(file, { before, at: 99 });
+          await pruneJournal(file, { before, at: 99, atOnce });
           expect(verifyJournal(file)).toMatchObject({ intact: true });
           const batches = await own.batches();
           for (const { id, size } of batches) expect(await own.batch(id)).toHaveLength(size);
         }
         await own.close();
       }),
-      { numRuns: 25 },
+      { numRuns: 30 },
     );
   });
 });

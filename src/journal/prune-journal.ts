@@ -5,7 +5,7 @@ import type { JournalDatabase } from './journal-database.js';
 import { journalFailure } from './journal-failure.js';
 import { openJournalDatabase } from './open-journal-database.js';
 import { type PrunableBatch, PrunableBatches } from './prunable-batches.js';
-import { type RemovedRows, removeBatches } from './remove-batches.js';
+import { findLooseRows, findRowsOfBatches, type RemovableRows } from './removable-rows.js';
 import { findCommitsOf, sealPrune } from './reseal-commits.js';
 import { sweepBlobs } from './sweep-blobs.js';
 
@@ -18,6 +18,8 @@ export interface PruneOptions {
   readonly dryRun?: boolean;
   /** Now; milliseconds since the epoch. */
   readonly at: number;
+  /** Batches of one transaction: others want to write as well. Default 2,000. */
+  readonly atOnce?: number;
 }
 
 export interface Pruned {
@@ -53,7 +55,6 @@ export async function pruneJournal(path: string, options: PruneOptions): Promise
   }
 }
 
-/** Batches of one transaction: others want to write as well. */
 const BATCHES_AT_ONCE = 2000;
 /** Of what the sizes suggest: the oldest are not always the smallest. */
 const CAUTION = 0.8;
@@ -67,6 +68,8 @@ class Pruning {
   #messages = 0;
   /** Of everything that was taken out. */
   #rows = 0;
+  /** The commit from which on those are looked for that cover what goes next. */
+  #commit = 1;
   /** Hashes that what was taken out has referred to. */
   readonly #blobs = new Set<string>();
 
@@ -76,19 +79,25 @@ class Pruning {
   }
 
   async run(): Promise<Pruned> {
-    const { before, maxBytes, dryRun = false } = this.#options;
+    const { before, maxBytes, dryRun = false, atOnce = BATCHES_AT_ONCE } = this.#options;
     this.#database.prepared('PRAGMA foreign_keys = OFF').run();
     const bytesBefore = this.#bytes();
     if (dryRun) await this.#begin();
     if (before !== undefined) {
       const old = new PrunableBatches(this.#database, before);
       // Contents are looked for once, at the end: that takes a look at everything that may refer to one.
-      while (await this.#round(() => old.take(BATCHES_AT_ONCE), 'later')) {}
+      while ((await this.#takeOut(() => old.take(atOnce))) !== undefined) {}
+      await this.#takeOutLoose(before);
       await this.#sweep();
     }
     if (maxBytes !== undefined) {
       const all = new PrunableBatches(this.#database, Number.POSITIVE_INFINITY);
-      while (await this.#round(() => all.take(this.#excess(maxBytes)), 'at once')) {}
+      for (;;) {
+        const newest = await this.#takeOut(() => all.take(this.#excess(maxBytes)));
+        if (newest === undefined) break;
+        await this.#takeOutLoose(before ?? newest.at);
+        await this.#sweep();
+      }
     }
     const bytesAfter = this.#bytes();
     if (dryRun) this.#database.rollback();
@@ -102,54 +111,54 @@ class Pruning {
     };
   }
 
-  /** One transaction. False when there was nothing more to do. */
-  async #round(choose: () => readonly PrunableBatch[], sweep: 'at once' | 'later'): Promise<boolean> {
+  /** One transaction. The last of the batches; undefined: there was nothing more to do. */
+  async #takeOut(choose: () => readonly PrunableBatch[]): Promise<PrunableBatch | undefined> {
+    let chosen: readonly PrunableBatch[] = [];
+    await this.#write(() => {
+      chosen = choose();
+      // The oldest go first, in the order in which they were written, as a rule.
+      this.#commit = this.#remove(findRowsOfBatches(this.#database, chosen), this.#commit);
+    });
+    return chosen.at(-1);
+  }
+
+  /** What belongs to no batch that is left. */
+  #takeOutLoose(before: number): Promise<void> {
+    return this.#write(() => {
+      this.#remove(findLooseRows(this.#database, before), 1);
+    });
+  }
+
+  /** @param from the commit to begin looking with. @returns the first that covered one of the rows. */
+  #remove(rows: RemovableRows, from: number): number {
+    if (rows.count === 0) return from;
     const { dryRun = false, at } = this.#options;
-    const database = this.#database;
-    if (!dryRun) await this.#begin();
-    const batches = choose();
-    const before = this.#options.before ?? batches.at(-1)?.at ?? 0;
-    database.prepared('SAVEPOINT looked').run();
-    let removed = removeBatches(database, batches, before);
-    const { batches: gone, calls, messages } = removed;
-    if (removed.names.size > 0 && !dryRun) removed = this.#reseal(removed, batches, before, at);
-    this.#rows += removed.names.size;
-    for (const blob of removed.blobs) this.#blobs.add(blob);
-    if (removed.names.size > 0 && sweep === 'at once') this.#sweepNow();
-    if (!dryRun) database.commit();
-    this.#batches += gone;
+    const { batches, calls, messages } = rows;
+    // The commits are checked with their rows in place.
+    const opened = dryRun ? undefined : findCommitsOf(this.#database, rows, from);
+    rows.remove();
+    if (opened !== undefined) sealPrune(this.#database, opened, { batches, calls, messages }, at);
+    this.#rows += rows.count;
+    this.#batches += batches;
     this.#calls += calls;
     this.#messages += messages;
-    return gone > 0;
+    for (const blob of rows.blobs) this.#blobs.add(blob);
+    return opened?.runs[0]?.[0] ?? from;
   }
 
   async #sweep(): Promise<void> {
-    const { dryRun = false } = this.#options;
     if (this.#rows === 0) return;
-    if (!dryRun) await this.#begin();
-    this.#sweepNow();
-    if (!dryRun) this.#database.commit();
-  }
-
-  #sweepNow(): void {
-    sweepBlobs(this.#database, this.#blobs);
+    await this.#write(() => {
+      sweepBlobs(this.#database, this.#blobs);
+    });
     this.#blobs.clear();
   }
 
-  /** The commits are checked with their rows in place. */
-  #reseal(
-    { names }: RemovedRows,
-    batches: readonly PrunableBatch[],
-    before: number,
-    at: number,
-  ): RemovedRows {
-    const database = this.#database;
-    database.prepared('ROLLBACK TO looked').run();
-    const opened = findCommitsOf(database, names);
-    const removed = removeBatches(database, batches, before);
-    const { calls, messages } = removed;
-    sealPrune(database, opened, { batches: batches.length, calls, messages }, at);
-    return removed;
+  async #write(write: () => void): Promise<void> {
+    const { dryRun = false } = this.#options;
+    if (!dryRun) await this.#begin();
+    write();
+    if (!dryRun) this.#database.commit();
   }
 
   /** How many batches are too many, going by their size. */

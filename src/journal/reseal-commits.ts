@@ -1,11 +1,15 @@
-import { ChainedRowReader, parseRowName, readChainedRow } from './chained-rows.js';
+import { ChainedRowReader } from './chained-rows.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 import { journalUnavailable } from './journal-unavailable.js';
 import { linkHash, rowContent } from './link-hash.js';
 import type { PruneData } from './pruned-commits.js';
+import type { RemovableRows } from './removable-rows.js';
 
-const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';
+// What was pruned before covers nothing any more.
+const PAGE = `
+  SELECT number, added, hash FROM commits WHERE number >= ? AND number < ? AND added <> '' ORDER BY number LIMIT 32`;
+const HASH = 'SELECT hash FROM commits WHERE number = ?';
 
 export interface OpenedCommits {
   /** Runs of commits that cover one of the rows. */
@@ -17,59 +21,53 @@ export interface OpenedCommits {
 /**
  * Finds the commits that cover rows which are about to be taken out. Each of them is checked while its rows are there:
  * what was tampered with must not be sealed anew.
+ * @param from the commit to begin with: those before it come last.
  * @throws ToolError `journal_unavailable` when one does not hold what it held when it was written.
  */
-export function findCommitsOf(database: JournalDatabase, names: ReadonlySet<string>): OpenedCommits {
-  const rows = new ChainedRowReader(database);
+export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, from: number): OpenedCommits {
+  const reader = new ChainedRowReader(database);
   const runs: [number, number][] = [];
   const remaining: string[] = [];
-  let missing = names.size;
-  let last = 0;
-  let head = '';
-  while (missing > 0) {
-    const page = database
-      .prepared(PAGE)
-      .all(last)
-      .map((values) => new JournalRow(values));
-    if (page.length === 0) break;
-    for (const row of page) {
-      const number = row.number('number');
-      const added = row.rawText('added').split(' ');
-      const hash = row.rawText('hash');
-      const kept = added.filter((name) => !names.has(name));
-      if (kept.length < added.length) {
-        checkCommit(rows, { number, added, hash, head });
-        missing -= added.length - kept.length;
-        remaining.push(...kept);
-        const run = runs.at(-1);
-        if (run !== undefined && run[1] === number - 1) run[1] = number;
-        else runs.push([number, number]);
-      }
-      head = hash;
-      last = number;
-    }
+  let missing = rows.count;
+  for (const row of commitsFrom(database, from)) {
+    const number = row.number('number');
+    const added = row.rawText('added').split(' ');
+    const kept = added.filter((name) => !rows.has(name));
+    if (kept.length === added.length) continue;
+    const head = String(database.prepared(HASH).get(number - 1)?.hash ?? '');
+    if (linkHash(head, row.rawText('added'), reader.content(added)) !== row.rawText('hash'))
+      throw isTamperedWith(number);
+    missing -= added.length - kept.length;
+    remaining.push(...kept);
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === number - 1) run[1] = number;
+    else runs.push([number, number]);
+    if (missing === 0) break;
   }
   return { runs, remaining };
 }
 
-interface Commit {
-  readonly number: number;
-  readonly added: readonly string[];
-  readonly hash: string;
-  /** The hash of the one before. */
-  readonly head: string;
+function* commitsFrom(database: JournalDatabase, from: number): Generator<JournalRow> {
+  for (const [first, end] of [
+    [from, Number.MAX_SAFE_INTEGER],
+    [1, from],
+  ]) {
+    for (let next = Number(first); ; ) {
+      const page = database.prepared(PAGE).all(next, Number(end));
+      for (const values of page) {
+        const row = new JournalRow(values);
+        next = row.number('number') + 1;
+        yield row;
+      }
+      if (page.length === 0) break;
+    }
+  }
 }
 
-function checkCommit(rows: ChainedRowReader, { number, added, hash, head }: Commit): void {
-  const content = added.map((name) => {
-    const row = parseRowName(name);
-    const values = row === undefined ? undefined : rows.read(row);
-    return values === undefined ? '' : rowContent(values);
-  });
-  if (linkHash(head, added.join(' '), content.join('')) === hash) return;
-  throw journalUnavailable(
+function isTamperedWith(commit: number): Error {
+  return journalUnavailable(
     'Cannot prune the journal',
-    `commit ${number} does not hold what it held when it was written`,
+    `commit ${commit} does not hold what it held when it was written`,
     'Look at it with `toolexec journal verify`, and restore it from a copy.',
   );
 }
@@ -90,9 +88,9 @@ export function sealPrune(
   const values = [JSON.stringify({ ...data, commits: runs } satisfies PruneData), at];
   const number = Number(database.prepared(ADD_PRUNE).get(...values)?.number);
   database.chain('prunes', number, [number, ...values]);
+  const rows = new ChainedRowReader(database);
   for (const name of remaining) {
-    const row = parseRowName(name);
-    const content = row === undefined ? undefined : readChainedRow(database, row);
-    if (row !== undefined && content !== undefined) database.chain(row.table, row.number, content);
+    const kept = rows.values(name);
+    if (kept !== undefined) database.cover(name, rowContent(kept));
   }
 }

@@ -1,6 +1,6 @@
 import { targetOf } from '../platform/fs-entry.js';
 import { removeQuietly } from '../platform/remove-quietly.js';
-import { CHAINED_TABLES, ChainedRowReader, parseRowName } from './chained-rows.js';
+import { CHAINED_TABLES, ChainedRowReader } from './chained-rows.js';
 import { findSchemaFlaw } from './find-schema-flaw.js';
 import { anchorPath, readAnchor } from './journal-anchor.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -8,7 +8,7 @@ import { journalFailure } from './journal-failure.js';
 import { describeLoss, type JournalLoss, lossOfMissing } from './journal-loss.js';
 import { IN_MEMORY } from './journal-place.js';
 import { JournalRow } from './journal-row.js';
-import { linkHash, rowContent, sha256 } from './link-hash.js';
+import { linkHash, sha256 } from './link-hash.js';
 import { openJournalDatabase, openJournalReader } from './open-journal-database.js';
 import { readPrunedCommits } from './pruned-commits.js';
 import { CONTENT_MARK, contentHashes } from './stored-content.js';
@@ -122,9 +122,8 @@ function verifyChain(database: JournalDatabase): Verification {
         continue;
       }
       const names = String(added).split(' ');
-      const content = names.map((name) => readContent(rows, name)).join('');
       const isNext = number === commits + 1;
-      if (!isNext || linkHash(head, String(added), content) !== hash) {
+      if (!isNext || linkHash(head, String(added), rows.content(names)) !== hash) {
         return { intact: false, commit: commits + 1, reason: 'its rows are not those that were written' };
       }
       head = hash;
@@ -145,13 +144,6 @@ function verifyChain(database: JournalDatabase): Verification {
   if (schema !== undefined) return { intact: false, reason: schema };
   const prunes = Number(database.prepared('SELECT count(*) AS prunes FROM prunes').get()?.prunes);
   return { intact: true, commits, head, prunes };
-}
-
-/** What a row such as `calls:12` holds now; nothing where it is gone. */
-function readContent(rows: ChainedRowReader, name: string): string {
-  const row = parseRowName(name);
-  const values = row === undefined ? undefined : rows.read(row);
-  return values === undefined ? '' : rowContent(values);
 }
 
 function countRows(database: JournalDatabase): number {

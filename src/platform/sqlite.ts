@@ -10,6 +10,8 @@ export interface SqliteStatement {
   run(...values: SqliteValue[]): number;
   get(...values: SqliteValue[]): SqliteRow | undefined;
   all(...values: SqliteValue[]): readonly SqliteRow[];
+  /** The same rows, each as its values in the order of the columns: for those who read very many. */
+  lists(...values: SqliteValue[]): unknown[][];
 }
 
 /** What is used of SQLite. Every operation is synchronous and throws what `sqliteFailure` reads. */
@@ -122,5 +124,13 @@ function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStateme
     run: (...values) => Number(statement.run(...values).changes),
     get: (...values) => statement.get(...values),
     all: (...values) => statement.all(...values),
+    lists(...values) {
+      statement.setReturnArrays(true);
+      try {
+        return statement.all(...values);
+      } finally {
+        statement.setReturnArrays(false);
+      }
+    },
   };
 }
