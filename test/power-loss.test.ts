@@ -176,7 +176,8 @@ const noTrace = whyNoTrace();
 /** The changes of names and the syncs below a root, in words, in order. */
 function readChanges(trace: string, root: string): readonly string[] {
   return trace.split('\n').flatMap((line) => {
-    const synced = /\bfsync\(\d+<([^>]*)>\)/.exec(line)?.[1];
+    // It may end on a line of its own: other threads are traced as well.
+    const synced = /\bfsync\(\d+<([^>]*)>/.exec(line)?.[1];
     if (synced !== undefined) {
       const isFile = basename(synced).startsWith('.toolexec-');
       return synced.startsWith(root) && !isFile ? [`sync ${synced.slice(root.length) || '/'}`] : [];
@@ -229,6 +230,43 @@ describe.skipIf(noTrace !== undefined)(
         ],
         'remove what was made': ['unlink', 'sync /patched'],
       });
+    });
+
+    const AT_ONCE = 24;
+
+    /** Writes new files into one directory at once, watched; gives the answers and what the system was asked. */
+    function writeAtOnce(root: string, ...more: readonly string[]): readonly [unknown, readonly string[]] {
+      const [inside = '', ...options] = traced(root, ...more);
+      const program = ['--import', 'tsx', join(PROJECT, 'test/power-loss/write-at-once.ts')];
+      const { status, stdout } = spawnSync(
+        inside,
+        [...options, process.execPath, ...program, root, 'kept', String(AT_ONCE)],
+        { cwd: PROJECT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      expect(status).toBe(0);
+      return [JSON.parse(stdout), readChanges(readFileSync(`${root}.trace`, 'utf8'), root)];
+    }
+
+    it('share the syncs of a directory, and each is synced after its name is there', () => {
+      const root = temporary();
+      folders.push(`${root}.trace`);
+      fill(root);
+      const [answers, changes] = writeAtOnce(root);
+      expect(answers).toEqual(Array.from({ length: AT_ONCE }, () => 'written'));
+      expect(changes.filter((change) => change === 'link')).toHaveLength(AT_ONCE);
+      expect(changes.at(-1)).toBe('sync /kept');
+      expect(changes.filter((change) => change === 'sync /kept').length).toBeLessThan(AT_ONCE);
+    });
+
+    it('say of every file that shared a sync which the disk refused that it has changed', () => {
+      const root = temporary();
+      folders.push(`${root}.trace`);
+      fill(root);
+      const [answers] = writeAtOnce(root, '-P', join(root, 'kept'), '-e', 'inject=fsync:error=EIO');
+      const details = expect.objectContaining({ errno: 'EIO', changed: true, executed: 'yes' });
+      expect(answers).toEqual(Array.from({ length: AT_ONCE }, () => ({ code: 'execution_failed', details })));
+      const made = readdirSync(join(root, 'kept')).filter((name) => name.startsWith('new-'));
+      expect(made).toHaveLength(AT_ONCE);
     });
 
     it('say that the file has changed when the disk refuses the sync after a rename', async () => {

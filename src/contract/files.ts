@@ -99,12 +99,14 @@ export interface ChangeOptions {
    * changes meanwhile, it is told again.
    */
   readonly intend?: (intent: FileIntent) => Awaitable<void>;
-}
-
-export interface WriteAllOptions extends ChangeOptions {
-  /** Called before every attempt (another process may be changing the files); what it throws ends them. */
+  /**
+   * Called before every attempt (another process may be changing the files), and once more before anything is replaced:
+   * until then nothing has changed. What it throws ends the change.
+   */
   readonly check?: () => void;
 }
+
+export type WriteAllOptions = ChangeOptions;
 
 /** A file as it was, to be put back; `path` is canonical. */
 export interface RestoredFile extends Pick<FileChange, 'path' | 'bytes'> {

@@ -3,6 +3,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  fsync,
   fsyncSync,
   openSync,
   readSync,
@@ -39,7 +40,7 @@ export function readBytes(descriptor: number, { offset, length, size }: ByteRang
 }
 
 /** What an existing file passes on to the one that replaces it. */
-interface NewFileOptions {
+export interface NewFileOptions {
   readonly like?: Stats;
   /** Copied in front of the bytes. */
   readonly prefix?: number;
@@ -51,6 +52,31 @@ interface NewFileOptions {
 
 /** Writes a file that must not exist yet, and has it on the disk before it returns. */
 export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): void {
+  const descriptor = fillNewFile(path, bytes, options);
+  try {
+    fsyncSync(descriptor);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The same, with the sync beside the event loop: several run at once. The bytes are written when this returns. */
+export async function stageNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): Promise<void> {
+  const descriptor = fillNewFile(path, bytes, options);
+  try {
+    await syncDescriptor(descriptor);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function fillNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): number {
   // A replaced file's content must not be readable by more people for a moment than it was.
   const descriptor = openSync(
     path,
@@ -63,12 +89,11 @@ export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOp
     if (options.like !== undefined) takeOver(descriptor, options.like);
     if (options.mode !== undefined) fchmodSync(descriptor, options.mode & 0o1777);
     if (options.exact !== undefined) makeExact(descriptor, options.exact);
-    fsyncSync(descriptor);
+    return descriptor;
   } catch (error) {
+    closeSync(descriptor);
     unlinkSync(path);
     throw error;
-  } finally {
-    closeSync(descriptor);
   }
 }
 
@@ -82,9 +107,36 @@ export function syncDirectory(path: string): void {
       closeSync(descriptor);
     }
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'EINVAL' && errno !== 'EISDIR' && errno !== 'EPERM' && errno !== 'EACCES') throw error;
+    throwUnlessUnsyncable(error);
   }
+}
+
+/** The same, with the sync beside the event loop. */
+export async function syncDirectoryLater(path: string): Promise<void> {
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      await syncDescriptor(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throwUnlessUnsyncable(error);
+  }
+}
+
+function syncDescriptor(descriptor: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(descriptor, (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+}
+
+function throwUnlessUnsyncable(error: unknown): void {
+  const errno = errnoOf(error);
+  if (errno !== 'EINVAL' && errno !== 'EISDIR' && errno !== 'EPERM' && errno !== 'EACCES') throw error;
 }
 
 export function closeDescriptor(descriptor: number): void {

@@ -110,8 +110,10 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
       return readContained(enclosure, path, options);
     },
     async write(path, bytes, options) {
-      const outcome = await whileBusy((abandonedLock) =>
-        writeContained(enclosure, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
+      const outcome = await whileBusy(
+        (abandonedLock) =>
+          writeContained(enclosure, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
+        options?.check,
       );
       sweepBeside([outcome.path]);
       return outcome;
@@ -135,10 +137,10 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
       return statEntriesContained(enclosure, directory, names);
     },
     async remove(path, options = {}) {
-      await whileBusy((abandoned) => removeContained(enclosure, path, options, abandoned));
+      await whileBusy((abandoned) => removeContained(enclosure, path, options, abandoned), options.check);
     },
     async rename(from, to, options = {}) {
-      await whileBusy((abandoned) => renameContained(enclosure, from, to, options, abandoned));
+      await whileBusy((abandoned) => renameContained(enclosure, from, to, options, abandoned), options.check);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isToolError, ToolError } from '../errors/tool-error.js';
-import { syncDirectory } from '../platform/fs-bytes.js';
 import { describeErrno, errnoOf } from '../platform/fs-errno.js';
+import type { Pin } from '../platform/fs-pin.js';
+import { syncShared } from './shared-sync.js';
 
 type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';
 
@@ -18,16 +19,29 @@ export function withFailures<Value>(action: FileAction, asked: string, operation
   }
 }
 
+/** The same, for an operation that answers later. */
+export async function withLaterFailures<Value>(
+  action: FileAction,
+  asked: string,
+  operation: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw fileFailure(action, asked, error);
+  }
+}
+
 /**
- * Makes a change of names durable: syncs the directories in which it happened, each once.
+ * Makes a change of names durable: syncs the directories in which it happened, in this order. They stay held meanwhile.
  * @throws ToolError `execution_failed` with `details.changed: true` when the disk refuses: the files are changed by then,
  *   and only a loss of power could take that back.
  */
-export function syncChange(asked: string, directories: Iterable<string>): void {
+export async function syncChange(asked: string, directories: readonly Pin[]): Promise<void> {
   let refusal: unknown;
-  for (const directory of new Set(directories)) {
+  for (const directory of directories) {
     try {
-      syncDirectory(directory);
+      await syncShared(directory);
     } catch (error) {
       refusal ??= error;
     }

@@ -44,7 +44,7 @@ export function readHeld(enclosure: Enclosure, at: string, maxBytes: number): He
 
 /** Copies a regular file with its mode and owner, and further bytes behind its own. */
 export function copyHeld(enclosure: Enclosure, at: string, to: string, more: Uint8Array = NOTHING): void {
-  withContent(enclosure, at, (prefix, like) => writeNewFile(to, more, { like, prefix }));
+  withContent(enclosure, at, (descriptor, like) => writeNewFile(to, more, { like, prefix: descriptor }));
 }
 
 function withContent<Value>(

@@ -1,6 +1,7 @@
 import type { ChangeOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { moveEntry, removeEntry } from '../platform/fs-entry.js';
+import type { Pin } from '../platform/fs-pin.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, syncChange, withFailures } from './file-failure.js';
@@ -17,7 +18,7 @@ const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false 
 export async function removeContained(
   enclosure: Enclosure,
   asked: string,
-  { intend }: ChangeOptions,
+  { intend, check }: ChangeOptions,
   abandonedLock?: string,
 ): Promise<void> {
   const request = admit(enclosure, asked, 'write');
@@ -30,9 +31,10 @@ export async function removeContained(
     } else {
       const seen = step(() => seeChange(enclosure, held, null));
       await intend({ op: 'remove', changes: [seen.change] });
+      check?.();
       step(() => locked([held], abandonedLock, [seen], () => removeEntry(held.at)));
     }
-    syncChange(asked, [held.place.parent.at]);
+    await syncChange(asked, [held.place.parent]);
   } finally {
     held.place.parent.close();
   }
@@ -47,7 +49,7 @@ export async function renameContained(
   enclosure: Enclosure,
   from: string,
   to: string,
-  { intend }: ChangeOptions,
+  { intend, check }: ChangeOptions,
   abandonedLock?: string,
 ): Promise<void> {
   const source = admit(enclosure, from, 'write');
@@ -67,10 +69,11 @@ export async function renameContained(
       } else {
         const seen = step(() => seeRename(enclosure, held, destination));
         await intend({ op: 'rename', changes: seen.map(({ change }) => change) });
+        check?.();
         step(() => locked([held, destination], abandonedLock, seen, move));
       }
       // The new name first: of a file that the sync cannot finish with, one name at least is on the disk.
-      syncChange(to, [destination.place.parent.at, ...otherParent(held, destination)]);
+      await syncChange(to, [destination.place.parent, ...otherParent(held, destination)]);
     } finally {
       destination.place.parent.close();
     }
@@ -79,8 +82,8 @@ export async function renameContained(
   }
 }
 
-function otherParent({ place: from }: HeldPlace, { place: to }: HeldPlace): readonly string[] {
-  return from.parent.name() === to.parent.name() ? [] : [from.parent.at];
+function otherParent({ place: from }: HeldPlace, { place: to }: HeldPlace): readonly Pin[] {
+  return from.parent.name() === to.parent.name() ? [] : [from.parent];
 }
 
 function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenChange[] {

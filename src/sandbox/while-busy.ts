@@ -1,3 +1,4 @@
+import type { Clock } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
@@ -19,18 +20,19 @@ const MAX_SWAPS = 8;
 export async function whileBusy<Value>(
   attempt: (abandoned: string | undefined) => Value | Promise<Value>,
   check: () => void = NOTHING,
+  { monotonic }: Pick<Clock, 'monotonic'> = systemClock,
 ): Promise<Value> {
   let waiting: { readonly since: number; lock: string; lockSince: number } | undefined;
   let changed: { readonly since: number; swaps: number } | undefined;
   for (;;) {
     check();
-    const now = waiting === undefined ? 0 : systemClock.monotonic();
+    const now = waiting === undefined ? 0 : monotonic();
     const isAbandoned = waiting !== undefined && now - waiting.lockSince > ABANDONED_MS;
     try {
       return await attempt(isAbandoned ? waiting?.lock : undefined);
     } catch (error) {
       if (!(error instanceof DirectoryBusy)) throw error;
-      const at = systemClock.monotonic();
+      const at = monotonic();
       waiting ??= { since: at, lock: error.lock, lockSince: at };
       if (waiting.lock !== error.lock) Object.assign(waiting, { lock: error.lock, lockSince: at });
       if (error instanceof PlaceChanged) {

@@ -5,13 +5,8 @@ import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { removeEmpty } from './make-directories.js';
 import type { PathRequest } from './parse-request.js';
-import {
-  assertMayChange,
-  holdChange,
-  type StagedChange,
-  WriteAttempt,
-  type WriteKind,
-} from './write-attempt.js';
+import { assertMayChange, holdChange, type StagedChange, type WriteKind } from './staged-change.js';
+import { WriteAttempt } from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
@@ -51,12 +46,16 @@ async function runAttempt(
   { check, intend, directories }: SettledOptions,
 ): Promise<readonly WriteOutcome[]> {
   try {
-    for (const [index, change] of changes.entries()) {
-      if (index > 0 && index % STAGED_A_TURN === 0) await otherTurns(check);
-      attempt.stage(change, requests[index]);
+    for (let from = 0; from < changes.length; from += STAGED_A_TURN) {
+      const some = changes.slice(from, from + STAGED_A_TURN);
+      await allSettled(some.map((change, index) => attempt.stage(change, requests[from + index])));
+      check();
     }
-    if (intend !== undefined) await attempt.announce(intend, directories);
-    attempt.commit();
+    if (intend !== undefined) {
+      await attempt.announce(intend, directories);
+      check();
+    }
+    await attempt.commit();
     return attempt.outcomes();
   } catch (error) {
     attempt.discard();
@@ -66,14 +65,13 @@ async function runAttempt(
   }
 }
 
-/** Each of them is synced to the disk, which takes milliseconds. */
+/** So many files are open, and synced to the disk at once: it takes milliseconds. */
 const STAGED_A_TURN = 8;
 
-async function otherTurns(check: () => void): Promise<void> {
-  await new Promise<void>((done) => {
-    setImmediate(done);
-  });
-  check();
+/** @throws the first failure, once none of them is under way any more */
+async function allSettled(steps: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(steps)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
 function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: StagedChange): PathRequest {

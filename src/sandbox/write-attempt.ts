@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { ChangeOptions, FileChange, FileIntent, RestoredFile, WriteOutcome } from '../contract/files.js';
+import type { ChangeOptions, FileIntent, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { syncDirectory, writeNewFile } from '../platform/fs-bytes.js';
+import { stageNewFile, syncDirectory } from '../platform/fs-bytes.js';
 import {
   type EntryStat,
   entryStat,
@@ -10,21 +10,24 @@ import {
   moveToFreeName,
   removeEntry,
 } from '../platform/fs-entry.js';
+import type { Pin } from '../platform/fs-pin.js';
 import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { syncChange, withFailures } from './file-failure.js';
+import { syncChange, withFailures, withLaterFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import type { PathRequest } from './parse-request.js';
+import {
+  asAsked,
+  asItWas,
+  assertMayChange,
+  holdChange,
+  type StagedChange,
+  stale,
+  type WriteKind,
+} from './staged-change.js';
 import { type TemporaryKind, temporaryName } from './temporary-name.js';
-import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
-
-/** A change that a caller asks for, or a file that is put back. */
-export type StagedChange = FileChange & Partial<RestoredFile>;
-
-/** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
-export type WriteKind = 'write' | 'restore';
 
 /** One try: it holds what it touches, and knows how to take everything back. */
 export class WriteAttempt {
@@ -41,8 +44,9 @@ export class WriteAttempt {
     this.#kind = kind;
   }
 
-  stage(change: StagedChange, request: PathRequest | undefined): void {
-    withFailures('write', change.path, () => {
+  /** Writes the new content beside its place, and has it on the disk once the promise resolves. */
+  stage(change: StagedChange, request: PathRequest | undefined): Promise<void> {
+    return withLaterFailures('write', change.path, async () => {
       const held = holdChange(this.#enclosure, request, change, this.#kind, true);
       const temporary = change.bytes === null ? undefined : beside(held);
       this.#items.push({ change, held, temporary, backup: undefined, state: 'staged', seen: undefined });
@@ -51,7 +55,7 @@ export class WriteAttempt {
       const { like = change.movedFrom } = change;
       const model = held.entry ?? this.#modelOf(like);
       const options = this.#kind === 'restore' ? asItWas(change, model) : asAsked(change, model);
-      writeNewFile(temporary, change.bytes, options);
+      await stageNewFile(temporary, change.bytes, options);
     });
   }
 
@@ -81,7 +85,7 @@ export class WriteAttempt {
     });
   }
 
-  commit(): void {
+  async commit(): Promise<void> {
     // What is only made anew needs no lock: taking a free name is one step.
     const replaces = this.#items.some(({ change }) => change.expectedSha256 !== null);
     if (replaces) this.#each(({ held }) => this.#locks.take(held.place.parent));
@@ -104,7 +108,7 @@ export class WriteAttempt {
     this.#dropBackups();
     this.#locks.release();
     const [some] = this.#items;
-    if (some !== undefined) syncChange(some.change.path, parentsOf(this.#items));
+    if (some !== undefined) await syncChange(some.change.path, parentsOf(this.#items));
   }
 
   outcomes(): readonly WriteOutcome[] {
@@ -219,69 +223,18 @@ interface Item {
   seen: SeenChange | undefined;
 }
 
-/** Holds the place of a change. */
-export function holdChange(
-  enclosure: Enclosure,
-  request: PathRequest | undefined,
-  { path, bytes }: StagedChange,
-  kind: WriteKind,
-  createParents: boolean,
-): HeldPlace {
-  if (request === undefined) throw badWrite('a change has no path');
-  const followLast = kind === 'write' && bytes !== null;
-  const held = holdPlace(enclosure, request, { access: 'write', followLast, createParents });
-  if (kind === 'write' || held.place.path === request.path) return held;
-  held.place.parent.close();
-  throw stale(path, 'a directory on its way has become a link');
-}
-
-export function assertMayChange(change: StagedChange, held: HeldPlace, kind: WriteKind): void {
-  const { path, bytes, expectedSha256 } = change;
-  if (kind === 'restore') {
-    // Its permission bits are looked at where it is planned.
-    if (held.entry?.isFile() === false) throw stale(path, 'something else lies there');
-  } else if (bytes !== null) {
-    assertMayWrite(path, held, 'overwrite');
-  } else if (held.entry !== undefined) {
-    assertRegular(path, held.entry);
-  }
-  if (held.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
-    throw stale(path, 'it is gone');
-  }
-  if (held.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
-}
-
-type NewFileOptions = Parameters<typeof writeNewFile>[2];
-
-function asAsked({ mode }: StagedChange, model: EntryStat | undefined): NewFileOptions {
-  return {
-    ...(model === undefined ? {} : { like: model }),
-    ...(mode === undefined ? {} : { mode }),
-  };
-}
-
-function asItWas({ mode, expectedMode, owner }: StagedChange, model: EntryStat | undefined): NewFileOptions {
-  const now = model === undefined ? undefined : model.mode & 0o7777;
-  const isAsLeft = now === undefined || expectedMode === undefined || now === expectedMode;
-  const bits = isAsLeft ? (mode ?? now) : now;
-  const owned = owner ?? model;
-  if (bits === undefined) return {};
-  return {
-    exact: { mode: bits, ...(owned === undefined ? {} : { owner: { uid: owned.uid, gid: owned.gid } }) },
-  };
-}
-
 function beside({ place }: HeldPlace, kind: TemporaryKind = 'content'): string {
   return `${place.parent.at}/${temporaryName(kind)}`;
 }
 
 function syncParents(items: readonly Item[]): void {
-  for (const at of parentsOf(items)) syncDirectory(at);
+  // Nobody else of this process comes between the names that are new and those that go.
+  for (const { at } of parentsOf(items)) syncDirectory(at);
 }
 
 /** Each directory once, however many of the items lie in it. */
-function parentsOf(items: readonly Item[]): readonly string[] {
-  return [...new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent.at])).values()];
+function parentsOf(items: readonly Item[]): readonly Pin[] {
+  return [...new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent])).values()];
 }
 
 function assertUnchanged(
@@ -316,14 +269,4 @@ function takeBack(item: Item): void {
   else if (state === 'removed') moveToFreeName(backup, held.at);
   else removeIfThere(backup);
   item.backup = undefined;
-}
-
-export function stale(path: string, what?: string): ToolError {
-  const reason = 'File content changed since last read';
-  const why = what === undefined ? reason : `${reason}: ${what}`;
-  return new ToolError(
-    'stale_file',
-    `Cannot write ${JSON.stringify(path)}: ${why}. Read it again, then repeat the change.`,
-    { details: { path, reason } },
-  );
 }

@@ -70,6 +70,25 @@ describe.each([
       },
     );
 
+    it.each([undefined, async () => {}])(
+      'replaces nothing that is called off while it waits',
+      async (intend) => {
+        const { root } = temporaryTree({ f: 'old' });
+        let asked = 0;
+        const check = (): void => {
+          if (++asked > 1) throw new Error('called off');
+        };
+        const options = { check, ...(intend === undefined ? {} : { intend }) };
+        const write = filesOf(root).write('f', bytes('new'), { mode: 'overwrite', ...options });
+        await expect(write).rejects.toThrow('called off');
+        asked = 0;
+        const change = filesOf(root).writeAll([{ path: 'f', bytes: bytes('new') }], options);
+        await expect(change).rejects.toThrow('called off');
+        expect(readdirSync(root)).toEqual(['f']);
+        expect(readFileSync(join(root, 'f'), 'utf8')).toBe('old');
+      },
+    );
+
     it('appends what several writers bring at once to a file that is not there yet', async () => {
       const { root } = temporaryTree();
       const texts = Array.from({ length: 4 }, (_, index) => `line ${index}\n`);

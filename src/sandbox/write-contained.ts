@@ -1,6 +1,6 @@
 import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { writeNewFile } from '../platform/fs-bytes.js';
+import { stageNewFile, writeNewFile } from '../platform/fs-bytes.js';
 import {
   assertWritable,
   type EntryStat,
@@ -11,7 +11,7 @@ import {
 import { errnoOf } from '../platform/fs-errno.js';
 import { DirectoryBusy, DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
-import { fileSystemError, syncChange, withFailures } from './file-failure.js';
+import { fileSystemError, syncChange, withFailures, withLaterFailures } from './file-failure.js';
 import { copyHeld, hashHeld } from './held-content.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
@@ -29,7 +29,7 @@ const MAX_NAME_BYTES = 255;
 export async function writeContained(
   enclosure: Enclosure,
   asked: string,
-  { bytes, mode, abandonedLock, intend }: Replacement,
+  { bytes, mode, abandonedLock, intend, check }: Replacement,
 ): Promise<WriteOutcome> {
   if (!(bytes instanceof Uint8Array)) throw badWrite('the content is not bytes (Uint8Array)');
   if (mode !== 'create' && mode !== 'overwrite' && mode !== 'append') {
@@ -44,20 +44,22 @@ export async function writeContained(
   try {
     step(() => assertMayWrite(asked, held, mode));
     const temporary = `${held.place.parent.at}/${temporaryName()}`;
+    let created: boolean;
     try {
-      step(() => stage(enclosure, held, temporary, { bytes, mode }));
+      await withLaterFailures('write', asked, () => stage(enclosure, held, temporary, { bytes, mode }));
       let seen: SeenChange | undefined;
       if (intend !== undefined) {
         seen = step(() => seeChange(enclosure, held, afterHash(enclosure, held, temporary, { bytes, mode })));
         await intend({ op: 'write', changes: [seen.change], ...madeFor([held]) });
       }
-      step(() => putInPlace(held, temporary, { mode, abandonedLock, seen }));
+      check?.();
+      created = step(() => putInPlace(held, temporary, { mode, abandonedLock, seen }));
     } catch (error) {
       removeIfThere(temporary);
       throw error;
     }
-    syncChange(asked, [held.place.parent.at]);
-    return { path: held.place.path, created: held.entry === undefined, bytesWritten: bytes.length };
+    await syncChange(asked, [held.place.parent]);
+    return { path: held.place.path, created, bytesWritten: bytes.length };
   } finally {
     held.place.parent.close();
   }
@@ -73,14 +75,16 @@ export interface Replacement extends ChangeOptions {
 type NewContent = Pick<Replacement, 'bytes' | 'mode'>;
 
 /** The whole new content, beside its place. */
-function stage(
+async function stage(
   enclosure: Enclosure,
   { at, entry }: HeldPlace,
   temporary: string,
   { bytes, mode }: NewContent,
-): void {
-  if (entry !== undefined && mode === 'append') copyHeld(enclosure, at, temporary, bytes);
-  else writeNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
+): Promise<void> {
+  // What is appended to must not change under its copy: other writers of this process wait for the sync.
+  if (mode === 'append' && entry !== undefined) copyHeld(enclosure, at, temporary, bytes);
+  else if (mode === 'append') writeNewFile(temporary, bytes, {});
+  else await stageNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
 }
 
 function afterHash(
@@ -129,21 +133,27 @@ interface Step {
   readonly seen: SeenChange | undefined;
 }
 
-function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: Step): void {
+/** @returns whether there was no file before */
+function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: Step): boolean {
   const { mode, abandonedLock, seen } = step;
   const locks = new DirectoryLocks(abandonedLock);
   try {
     if (entry === undefined && mode === 'append') {
       beFirst(temporary, at);
-    } else if (entry === undefined && mode === 'create') {
-      moveToFreeName(temporary, at);
-    } else {
-      locks.take(place.parent);
-      // What was put there since it was copied must not be lost: then it is copied again.
-      if (entry !== undefined && mode === 'append') assertAsSeen(entry, at);
-      if (seen !== undefined) assertAsSeen(seen.entry, at);
-      moveEntry(temporary, at);
+      return true;
     }
+    if (entry === undefined && mode === 'create') {
+      moveToFreeName(temporary, at);
+      return true;
+    }
+    locks.take(place.parent);
+    // What was put there since it was copied must not be lost: then it is copied again.
+    if (entry !== undefined && mode === 'append') assertAsSeen(entry, at);
+    if (seen !== undefined) assertAsSeen(seen.entry, at);
+    // Since it was looked at another writer may have made it.
+    const isThere = seen === undefined ? entryStat(at) !== undefined : seen.entry !== undefined;
+    moveEntry(temporary, at);
+    return !isThere;
   } finally {
     locks.release();
   }

@@ -82,16 +82,9 @@ export function grantFiles(
   }
 
   const { files } = sandbox;
-  const recorded: ChangeOptions =
-    record === undefined
-      ? {}
-      : {
-          async intend(intent) {
-            await record(intent);
-            // While that was written the call may have been answered.
-            lease.require('change files');
-          },
-        };
+  // While bytes go to the disk, or the journal, or other processes are waited for, the call may be answered.
+  const check = (): void => lease.require('change files');
+  const recorded: ChangeOptions = record === undefined ? { check } : { check, intend: record };
   return {
     resolve(path) {
       if (requireOutput(path)) return path;
@@ -112,12 +105,11 @@ export function grantFiles(
         require(bytes === null ? 'delete' : 'write', path);
         if (like !== undefined) require('read', like);
       }
-      // While it waits for other processes the call may be answered.
-      const check = (): void => {
-        lease.require('write files');
+      const checkBoth = (): void => {
+        check();
         options?.check?.();
       };
-      return files.writeAll(changes, { check, ...recorded });
+      return files.writeAll(changes, { ...recorded, check: checkBoth });
     },
     async list(path) {
       require('read', path);

@@ -1,0 +1,79 @@
+import type { FileChange, RestoredFile } from '../contract/files.js';
+import { ToolError } from '../errors/tool-error.js';
+import type { NewFileOptions } from '../platform/fs-bytes.js';
+import type { EntryStat } from '../platform/fs-entry.js';
+import type { Enclosure } from './enclosure.js';
+import { type HeldPlace, holdPlace } from './hold.js';
+import type { PathRequest } from './parse-request.js';
+import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
+
+/** A change that a caller asks for, or a file that is put back. */
+export type StagedChange = FileChange & Partial<RestoredFile>;
+
+/** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
+export type WriteKind = 'write' | 'restore';
+
+/** Holds the place of a change. */
+export function holdChange(
+  enclosure: Enclosure,
+  request: PathRequest | undefined,
+  { path, bytes }: StagedChange,
+  kind: WriteKind,
+  createParents: boolean,
+): HeldPlace {
+  if (request === undefined) throw badWrite('a change has no path');
+  const followLast = kind === 'write' && bytes !== null;
+  const held = holdPlace(enclosure, request, { access: 'write', followLast, createParents });
+  if (kind === 'write' || held.place.path === request.path) return held;
+  held.place.parent.close();
+  throw stale(path, 'a directory on its way has become a link');
+}
+
+export function assertMayChange(change: StagedChange, held: HeldPlace, kind: WriteKind): void {
+  const { path, bytes, expectedSha256 } = change;
+  if (kind === 'restore') {
+    // Its permission bits are looked at where it is planned.
+    if (held.entry?.isFile() === false) throw stale(path, 'something else lies there');
+  } else if (bytes !== null) {
+    assertMayWrite(path, held, 'overwrite');
+  } else if (held.entry !== undefined) {
+    assertRegular(path, held.entry);
+  }
+  if (held.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
+    throw stale(path, 'it is gone');
+  }
+  if (held.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
+}
+
+/** Mode and owner of a new content: as a caller asks. */
+export function asAsked({ mode }: StagedChange, model: EntryStat | undefined): NewFileOptions {
+  return {
+    ...(model === undefined ? {} : { like: model }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+/** The same of a file that is put back. */
+export function asItWas(
+  { mode, expectedMode, owner }: StagedChange,
+  model: EntryStat | undefined,
+): NewFileOptions {
+  const now = model === undefined ? undefined : model.mode & 0o7777;
+  const isAsLeft = now === undefined || expectedMode === undefined || now === expectedMode;
+  const bits = isAsLeft ? (mode ?? now) : now;
+  const owned = owner ?? model;
+  if (bits === undefined) return {};
+  return {
+    exact: { mode: bits, ...(owned === undefined ? {} : { owner: { uid: owned.uid, gid: owned.gid } }) },
+  };
+}
+
+export function stale(path: string, what?: string): ToolError {
+  const reason = 'File content changed since last read';
+  const why = what === undefined ? reason : `${reason}: ${what}`;
+  return new ToolError(
+    'stale_file',
+    `Cannot write ${JSON.stringify(path)}: ${why}. Read it again, then repeat the change.`,
+    { details: { path, reason } },
+  );
+}
