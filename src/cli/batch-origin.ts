@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { CallOrigin } from '../protocols/call-origin.js';
-import type { ReadError } from '../protocols/read-error.js';
-import { isWireFormat, type WireFormat } from '../protocols/wire-format.js';
+import { isWireFormat, type WireFormat } from '../protocols/registry.js';
+import type { ReadError } from '../protocols/resolve-call.js';
 import type { ModelResponse } from './input/read-response.js';
 
 /** What has to be known of a response to answer it in kind, however much later. */

@@ -2,8 +2,8 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
 import { systemClock } from '../platform/clock.js';
 import type { Stdio } from '../platform/stdio.js';
-import { answerReadErrors } from '../protocols/answer-read-errors.js';
-import type { ReadError } from '../protocols/read-error.js';
+import type { ReadError } from '../protocols/resolve-call.js';
+import { answerReadErrors } from '../protocols/response-calls.js';
 import type { Display } from './show/display.js';
 import { watchInterrupts } from './watch-interrupts.js';
 

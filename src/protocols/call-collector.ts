@@ -2,13 +2,13 @@ import type { ToolCall } from '../contract/call.js';
 import type { CallOrigin } from './call-origin.js';
 import type { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
-import type { ReadError } from './read-error.js';
-import { type SettledCall, settleCall } from './settle-call.js';
+import type { ReadError } from './resolve-call.js';
+import { type ResolvedCall, resolveCall } from './resolve-call.js';
 
 /** Numbers the calls of one response in their order, and keeps apart what can be run and what cannot. */
 export class CallCollector {
   readonly #tools: KnownTools;
-  readonly #places: SettledCall[] = [];
+  readonly #places: ResolvedCall[] = [];
   #id: string | undefined;
 
   constructor(tools: KnownTools) {
@@ -26,13 +26,13 @@ export class CallCollector {
 
   /** The calls among `raws`, in order; the rest goes to the errors. */
   add(raws: readonly RawCall[]): ToolCall[] {
-    const added = raws.map((raw, at) => settleCall(raw, this.#places.length + at, this.#tools, this.#id));
+    const added = raws.map((raw, at) => resolveCall(raw, this.#places.length + at, this.#tools, this.#id));
     this.#places.push(...added);
     return callsOf(added);
   }
 
   /** One place for each call that the model asked for, readable or not, in order. */
-  get places(): readonly SettledCall[] {
+  get places(): readonly ResolvedCall[] {
     return this.#places;
   }
 
@@ -50,6 +50,6 @@ export class CallCollector {
   }
 }
 
-function callsOf(places: readonly SettledCall[]): ToolCall[] {
+function callsOf(places: readonly ResolvedCall[]): ToolCall[] {
   return places.flatMap((place) => (place.kind === 'call' ? [place.call] : []));
 }

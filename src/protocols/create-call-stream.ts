@@ -3,9 +3,8 @@ import { CallCollector } from './call-collector.js';
 import { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import type { ReadOptions } from './read-calls.js';
+import { providerOf, type WireFormat } from './registry.js';
 import { type ResponseCalls, toResponseCalls } from './response-calls.js';
-import type { WireFormat } from './wire-format.js';
-import { protocolOf } from './wire-protocols.js';
 
 /** Reads one response while it arrives (A026). */
 export interface CallStream<F extends WireFormat = WireFormat> {
@@ -27,14 +26,14 @@ export function createCallStream<F extends WireFormat>(
   format: F,
   options: Pick<ReadOptions, 'tools'> = {},
 ): CallStream<F> {
-  const protocol = protocolOf(format);
-  const tools = new KnownTools(format, options.tools);
-  const assembler = protocol.createAssembler(tools);
+  const provider = providerOf(format);
+  const tools = new KnownTools(provider.names, options.tools);
+  const assembler = provider.createAssembler(tools);
   const collector = new CallCollector(tools);
   let response: ResponseCalls<F> | undefined;
   const read = (event: unknown): readonly RawCall[] => {
     try {
-      collector.setId(protocol.idOf(event));
+      collector.setId(provider.idOf(event));
       return assembler.push(event);
     } catch (error) {
       // A getter or a proxy of the caller may throw anything.

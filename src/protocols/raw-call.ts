@@ -1,3 +1,5 @@
+import { JsonTextError } from '../base/json-text-error.js';
+import { parseJson } from '../base/parse-json.js';
 import type { ItemOrigin } from './call-origin.js';
 
 /** A call as it stands in a format, before anything in it was checked. */
@@ -29,4 +31,16 @@ export interface BrokenCall {
   /** It was begun and never ended. */
   readonly unfinished?: true;
   readonly origin?: ItemOrigin;
+}
+
+/** Arguments that came as JSON text: parsed strictly, never mended. Other values pass for `settleCall` to judge. */
+export function parseArguments(call: AskedCall): RawCall {
+  if (typeof call.args !== 'string') return call;
+  if (call.args.trim() === '') return { ...call, args: undefined };
+  try {
+    return { ...call, args: parseJson(call.args) };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    return { id: call.id, name: call.name, problem: `"${call.argsField}" is no valid JSON: ${error.detail}` };
+  }
 }

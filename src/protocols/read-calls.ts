@@ -1,19 +1,19 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
 import { CallCollector } from './call-collector.js';
-import { describeValue } from './describe-value.js';
-import { KnownTools } from './known-tools.js';
+import { KnownTools, type ToolLike } from './known-tools.js';
+import type { Provider } from './provider.js';
 import { type Recording, readRecording } from './read-recording.js';
+import { listTitles, PROVIDERS, providerOf, WIRE_FORMATS, type WireFormat } from './registry.js';
 import {
   type ReadCalls,
   type ResponseCalls,
   toNoResponse,
+  toReadCalls,
   toResponseCalls,
   toUnknown,
 } from './response-calls.js';
-import type { ToolLike } from './tool-like.js';
-import type { WireFormat } from './wire-format.js';
-import { protocolOf, RECOGNITION_ORDER, WIRE_PROTOCOLS } from './wire-protocols.js';
+import { describeValue } from './unknown-value.js';
 
 export interface ReadOptions {
   /**
@@ -40,7 +40,7 @@ export function readCalls<F extends WireFormat>(
 ): ResponseCalls<F>;
 export function readCalls(input: unknown, options?: ReadOptions): ReadCalls;
 export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls {
-  if (options.format !== undefined) protocolOf(options.format);
+  if (options.format !== undefined) providerOf(options.format);
   try {
     return typeof input === 'string' ? readText(input, options) : readValue(input, options);
   } catch (error) {
@@ -50,37 +50,40 @@ export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls 
   }
 }
 
-const EXPECTED =
-  'A response of Anthropic, OpenAI or Gemini, {"id", "name", "args"} or an array of such calls, or text with ```tool blocks was expected.';
+const EXPECTED = `A response of ${listTitles('or')}, {"id", "name", "args"} or an array of such calls, or text with \`\`\`tool blocks was expected.`;
 
 function readText(text: string, options: ReadOptions): ReadCalls {
   if (text.trim() === '') return refuse(`Cannot read the input: it is empty. ${EXPECTED}`, options);
   if (text.includes('\0')) return refuse(`Cannot read the input: it is binary. ${EXPECTED}`, options);
   const recording = readRecording(text);
   if (recording !== undefined && isWanted(recording.format, options)) {
-    return READERS[recording.format]({ recording }, options);
+    return readAs(recording.format, { recording }, options);
   }
-  if (isWanted('fenced', options) && WIRE_PROTOCOLS.fenced.recognises(text)) {
-    return READERS.fenced({ input: text }, options);
-  }
+  // Only formats whose responses are no JSON recognize a text.
+  const format = recognize(text);
+  if (format !== undefined && isWanted(format, options)) return readAs(format, { input: text }, options);
   try {
     return readValue(parseJson(text), options);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    const how = WIRE_PROTOCOLS.fenced.recognises(text) ? 'it is no JSON' : 'it begins like JSON and is none';
+    const how = format === undefined ? 'it begins like JSON and is none' : 'it is no JSON';
     return refuse(`Cannot read the input: ${how}: ${error.detail}`, options);
   }
 }
 
 function readValue(value: unknown, options: ReadOptions): ReadCalls {
-  const format = RECOGNITION_ORDER.find(
-    (candidate) => isWanted(candidate, options) && WIRE_PROTOCOLS[candidate].recognises(value),
-  );
-  if (format !== undefined) return READERS[format]({ input: value }, options);
+  const format = recognize(value, options);
+  if (format !== undefined) return readAs(format, { input: value }, options);
   const shape = options.format === undefined ? 'no known shape' : `another shape than ${options.format}`;
   return refuse(
     `Cannot find a call in the input: it is ${describeValue(value)} of ${shape}. ${EXPECTED}`,
     options,
+  );
+}
+
+function recognize(input: unknown, options: ReadOptions = {}): WireFormat | undefined {
+  return WIRE_FORMATS.find(
+    (candidate) => isWanted(candidate, options) && PROVIDERS[candidate].recognizes(input),
   );
 }
 
@@ -89,45 +92,29 @@ function isWanted(candidate: WireFormat, { format = candidate }: ReadOptions): b
 }
 
 /** A response, whole or as the events of its stream. */
-type Source =
-  | { readonly input: unknown }
-  | { readonly recording: Recording }
-  /** Why it is no response. */
-  | { readonly problem: string };
-type Reader<F extends WireFormat> = (source: Source, options: ReadOptions) => ResponseCalls<F>;
+type Source = { readonly input: unknown } | { readonly recording: Recording };
 
-/** One each, so that a format and its answer stay together in the types. */
-const READERS: { readonly [F in WireFormat]: Reader<F> } = {
-  native: (source, options) => readAs('native', source, options),
-  fenced: (source, options) => readAs('fenced', source, options),
-  anthropic: (source, options) => readAs('anthropic', source, options),
-  openai: (source, options) => readAs('openai', source, options),
-  'openai-responses': (source, options) => readAs('openai-responses', source, options),
-  gemini: (source, options) => readAs('gemini', source, options),
-};
-
-function readAs<F extends WireFormat>(format: F, source: Source, options: ReadOptions): ResponseCalls<F> {
-  if ('problem' in source) return toNoResponse(format, source.problem);
-  const tools = new KnownTools(format, options.tools);
+function readAs(format: WireFormat, source: Source, options: ReadOptions): ReadCalls {
+  const provider = providerOf(format);
+  const tools = new KnownTools(provider.names, options.tools);
   const collector = new CallCollector(tools);
-  if ('recording' in source) replay(format, source.recording, tools, collector);
+  if ('recording' in source) replay(provider, source.recording, tools, collector);
   else {
-    collector.setId(protocolOf(format).idOf(source.input));
-    collector.add(protocolOf(format).read(source.input, tools));
+    collector.setId(provider.idOf(source.input));
+    collector.add(provider.read(source.input, tools));
   }
-  return toResponseCalls(format, collector);
+  return toReadCalls(toResponseCalls(format, collector));
 }
 
 function replay(
-  format: WireFormat,
+  provider: Provider,
   { events, rest }: Recording,
   tools: KnownTools,
   collector: CallCollector,
 ): void {
-  const protocol = WIRE_PROTOCOLS[format];
-  const assembler = protocol.createAssembler(tools);
+  const assembler = provider.createAssembler(tools);
   for (const event of events) {
-    collector.setId(protocol.idOf(event));
+    collector.setId(provider.idOf(event));
     collector.add(assembler.push(event));
   }
   const left = assembler.end();
@@ -137,5 +124,5 @@ function replay(
 
 /** Where no format was named, the model may be told in our own format what was wrong. */
 function refuse(message: string, { format }: ReadOptions): ReadCalls {
-  return format === undefined ? toUnknown(message) : READERS[format]({ problem: message }, {});
+  return format === undefined ? toUnknown(message) : toReadCalls(toNoResponse(format, message));
 }

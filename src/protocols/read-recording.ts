@@ -1,10 +1,9 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
 import type { RawCall } from './raw-call.js';
-import type { WireFormat } from './wire-format.js';
-import { RECOGNITION_ORDER, WIRE_PROTOCOLS } from './wire-protocols.js';
+import { PROVIDERS, WIRE_FORMATS, type WireFormat } from './registry.js';
 
-/** A stream that somebody wrote down. */
+/** A stream that was saved. */
 export interface Recording {
   readonly format: WireFormat;
   readonly events: readonly unknown[];
@@ -35,18 +34,9 @@ const NO_JSON: RawCall = {
 };
 
 function toRecording(events: readonly unknown[], problem: RawCall | undefined): Recording | undefined {
-  const format = RECOGNITION_ORDER.find((candidate) => {
-    const { recognisesEvent } = WIRE_PROTOCOLS[candidate];
-    if (recognisesEvent === undefined) return false;
-    // A provider's stream may hold events of other kinds; a line among calls of ours may not.
-    return candidate === 'native' ? isNonEmptyList(events, recognisesEvent) : events.some(recognisesEvent);
-  });
+  const format = WIRE_FORMATS.find((candidate) => PROVIDERS[candidate].recognizesStream?.(events));
   if (format === undefined) return undefined;
   return { format, events, rest: problem === undefined ? [] : [problem] };
-}
-
-function isNonEmptyList(events: readonly unknown[], isCall: (event: unknown) => boolean): boolean {
-  return events.length > 0 && events.every(isCall);
 }
 
 const FIELD = /^(?:data|event|id|retry)?:/;

@@ -4,6 +4,7 @@ import type { ToolResult } from '../contract/call.js';
 import { isToolError } from '../errors/tool-error.js';
 import { createCallStream } from './create-call-stream.js';
 import { readCalls } from './read-calls.js';
+import { answerReadErrors } from './response-calls.js';
 import { writeResults } from './write-results.js';
 
 const done = (callId: string, output = callId): ToolResult => ({
@@ -180,5 +181,37 @@ describe('createCallStream(): what end() gives', () => {
     stream.push('```tool\n{"name":"bash","args":{}}\n```\n```tool\n{"name":');
     const read = stream.end();
     expect(outputs(read.answer([done('call_0')]))).toEqual(['call_0', 'bad_args']);
+  });
+});
+
+describe('answerReadErrors()', () => {
+  it('answers every malformed call in its place', () => {
+    const bad = (id: string) => ({ id, name: 'x' });
+    const good = (id: string) => ({ id, name: 'x', args: {} });
+    const read = readCalls([bad('a'), good('b'), bad('c'), bad('d'), good('e'), good('f'), bad('g')]);
+    const answered = answerReadErrors(
+      read.calls.map((call) => done(call.id)),
+      read.errors,
+    );
+    expect(answered.map((result) => result.callId)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    expect(answered[0]).toEqual({
+      callId: 'a',
+      toolName: 'x',
+      success: false,
+      output: '',
+      error: { code: 'bad_args', message: read.errors[0]?.message, details: { executed: 'no' } },
+      truncated: false,
+      executionTimeMs: 0,
+      metadata: {},
+    });
+  });
+
+  it('loses no error when results are missing, and adds none', () => {
+    const error = { index: 7, id: 'late', message: 'm' };
+    expect(answerReadErrors([done('a')], [error]).map((result) => result.callId)).toEqual(['a', 'late']);
+    expect(answerReadErrors([done('a')], [])).toEqual([done('a')]);
+    expect(answerReadErrors([], [{ index: 0, message: 'm' }])).toMatchObject([
+      { callId: 'call_0', toolName: '' },
+    ]);
   });
 });

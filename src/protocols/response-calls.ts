@@ -1,14 +1,11 @@
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
-import { answerReadErrors } from './answer-read-errors.js';
 import type { CallCollector } from './call-collector.js';
 import { type CallOrigin, createOriginLookup } from './call-origin.js';
-import { quote } from './describe-value.js';
-import type { ReadError } from './read-error.js';
-import type { SettledCall } from './settle-call.js';
-import type { WireFormat } from './wire-format.js';
-import type { Answers } from './wire-protocol.js';
-import { protocolOf } from './wire-protocols.js';
+import { native } from './native/native.js';
+import { type Answers, providerOf, type WireFormat } from './registry.js';
+import type { ReadError, ResolvedCall } from './resolve-call.js';
+import { quote } from './unknown-value.js';
 
 /** What a response asks for, and how it is answered. */
 export interface ResponseCalls<F extends WireFormat> {
@@ -35,6 +32,11 @@ export interface ResponseCalls<F extends WireFormat> {
 /** Of a response whose format shows only when it is read: `format` tells which. */
 export type ReadCalls = { readonly [F in WireFormat]: ResponseCalls<F> }[WireFormat];
 
+/** Calls of one format are calls of one of the formats, which the compiler cannot derive for a type parameter. */
+export function toReadCalls(calls: ResponseCalls<WireFormat>): ReadCalls {
+  return calls as ReadCalls;
+}
+
 export function toResponseCalls<F extends WireFormat>(format: F, collector: CallCollector): ResponseCalls<F> {
   const { id, places, calls, errors, origins } = collector;
   return {
@@ -49,7 +51,7 @@ export function toResponseCalls<F extends WireFormat>(format: F, collector: Call
         const unnamed = place.madeUp === undefined ? {} : { unnamed: place.madeUp };
         return place.origin ?? { callId: idOf(place), ...unnamed };
       });
-      return protocolOf(format).write(inPlaces(places, results), createOriginLookup(asked));
+      return providerOf(format).write(inPlaces(places, results), createOriginLookup(asked));
     },
   };
 }
@@ -75,11 +77,11 @@ export function toUnknown(message: string): ResponseCalls<'native'> {
     calls: [],
     errors,
     shape: 'unknown',
-    answer: (results) => protocolOf('native').write(answerReadErrors(results, errors), () => undefined),
+    answer: (results) => native.write(answerReadErrors(results, errors)),
   };
 }
 
-function inPlaces(places: readonly SettledCall[], results: readonly ToolResult[]): readonly ToolResult[] {
+function inPlaces(places: readonly ResolvedCall[], results: readonly ToolResult[]): readonly ToolResult[] {
   if (!Array.isArray(results)) throw cannotAnswer('an array of results was expected.');
   const isInOrder =
     results.length === places.length && places.every((place, at) => results[at]?.callId === idOf(place));
@@ -90,8 +92,8 @@ function inPlaces(places: readonly SettledCall[], results: readonly ToolResult[]
     if (alike === undefined) left.set(result.callId, [result]);
     else alike.push(result);
   }
-  const answers = new Map<SettledCall, ToolResult>();
-  const give = (place: SettledCall): void => {
+  const answers = new Map<ResolvedCall, ToolResult>();
+  const give = (place: ResolvedCall): void => {
     const result = left.get(idOf(place))?.shift();
     if (result !== undefined) answers.set(place, result);
     else if (place.kind === 'call') throw cannotAnswer(`${nameOf(place.call)} has no result. ${ONE_EACH}`);
@@ -107,7 +109,7 @@ function inPlaces(places: readonly SettledCall[], results: readonly ToolResult[]
 
 const ONE_EACH = 'Hand over exactly one result for each call.';
 
-function isSpare({ callId }: ToolResult, places: readonly SettledCall[]): ToolError {
+function isSpare({ callId }: ToolResult, places: readonly ResolvedCall[]): ToolError {
   const call = quote(callId);
   if (places.some((place) => idOf(place) === callId)) {
     return cannotAnswer(`the call ${call} has more than one result. ${ONE_EACH}`);
@@ -119,10 +121,49 @@ function nameOf({ id, name }: ToolCall): string {
   return `the call ${quote(id)} of ${quote(name)}`;
 }
 
-function idOf(place: SettledCall): string {
+function idOf(place: ResolvedCall): string {
   return place.kind === 'call' ? place.call.id : (place.error.id ?? `call_${place.error.index}`);
 }
 
 function cannotAnswer(why: string): ToolError {
   return new ToolError('bad_args', `Cannot answer the response: ${why}`);
+}
+
+/**
+ * One result per call that the model asked for: `results` belong to the readable calls, in order, and each error is
+ * answered in its place with `bad_args`.
+ */
+export function answerReadErrors(
+  results: readonly ToolResult[],
+  errors: readonly ReadError[],
+): readonly ToolResult[] {
+  const unplaced = new Map(errors.map((error) => [error.index, toResult(error)]));
+  const answered: ToolResult[] = [];
+  const placeErrors = () => {
+    for (let at = answered.length; ; at++) {
+      const result = unplaced.get(at);
+      if (result === undefined) return;
+      unplaced.delete(at);
+      answered.push(result);
+    }
+  };
+  for (const result of results) {
+    placeErrors();
+    answered.push(result);
+  }
+  placeErrors();
+  return [...answered, ...unplaced.values()];
+}
+
+function toResult({ index, id, name, message }: ReadError): ToolResult {
+  return {
+    callId: id ?? `call_${index}`,
+    toolName: name ?? '',
+    success: false,
+    output: '',
+    error: { code: 'bad_args', message, details: { executed: 'no' } },
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: {},
+  };
 }

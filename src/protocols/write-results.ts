@@ -1,8 +1,6 @@
 import type { ToolResult } from '../contract/call.js';
 import { type CallOrigin, createOriginLookup } from './call-origin.js';
-import type { WireFormat } from './wire-format.js';
-import type { Answers } from './wire-protocol.js';
-import { protocolOf } from './wire-protocols.js';
+import { type Answers, providerOf, type WireFormat } from './registry.js';
 
 /** From `readCalls` or a stream's `end()`, which may be handed over whole. */
 export interface WriteResultsOptions {
@@ -24,5 +22,5 @@ export function writeResults<F extends WireFormat>(
   origins: readonly CallOrigin[] | WriteResultsOptions = [],
 ): Answers[F] {
   const known = 'length' in origins ? origins : origins.origins;
-  return protocolOf(format).write(results, createOriginLookup(known));
+  return providerOf(format).write(results, createOriginLookup(known));
 }

@@ -1,7 +1,7 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import { createExecutor } from '../../executor/create-executor.js';
-import { answerReadErrors } from '../../protocols/answer-read-errors.js';
+import { answerReadErrors } from '../../protocols/response-calls.js';
 import type { ResponseOptions } from '../define/batch-options.js';
 import type { ExitCode } from '../exit-code.js';
 import { type ModelResponse, readResponse } from '../input/read-response.js';

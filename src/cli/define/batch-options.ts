@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { WireFormat } from '../../protocols/wire-format.js';
+import type { WireFormat } from '../../protocols/registry.js';
 
 /** What `run`, `plan` and `call` take alike, as commander hands it over. */
 export interface BatchOptions {

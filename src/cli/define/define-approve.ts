@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { WireFormat } from '../../protocols/wire-format.js';
+import type { WireFormat } from '../../protocols/registry.js';
 import { addFormatOption, type BatchOptions } from './batch-options.js';
 import type { DefineCommand } from './command-group.js';
 import { EXIT_CODES } from './texts.js';

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { HistoryFormat } from '../../protocols/repair/history-shapes.js';
+import type { HistoryFormat } from '../../protocols/registry.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import type { DefineCommand } from './command-group.js';
 

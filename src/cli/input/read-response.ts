@@ -2,9 +2,9 @@ import type { ToolCall } from '../../contract/call.js';
 import type { Stdio } from '../../platform/stdio.js';
 import type { CallOrigin } from '../../protocols/call-origin.js';
 import { readCalls } from '../../protocols/read-calls.js';
-import type { ReadError } from '../../protocols/read-error.js';
+import type { WireFormat } from '../../protocols/registry.js';
+import type { ReadError } from '../../protocols/resolve-call.js';
 import type { ReadCalls } from '../../protocols/response-calls.js';
-import type { WireFormat } from '../../protocols/wire-format.js';
 import { UsageError } from '../usage-error.js';
 import { readSource } from './read-source.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isToolError } from '../../errors/tool-error.js';
 import { readCalls } from '../read-calls.js';
-import type { WireFormat } from '../wire-format.js';
+import type { WireFormat } from '../registry.js';
 import { describeTools } from './describe-tools.js';
 
 const FORMATS: readonly WireFormat[] = [

@@ -1,49 +1,10 @@
+import type { JsonSchema, JsonValue } from '../../contract/json.js';
 import type { ToolDefinition } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ToolLike } from '../tool-like.js';
-import type { WireFormat } from '../wire-format.js';
-import { protocolOf } from '../wire-protocols.js';
-import { describeFenced } from './describe-fenced.js';
-import { type GeminiSchema, toGeminiSchema } from './gemini-schema.js';
-import { settleDefinition } from './settle-definition.js';
-import { type ObjectSchema, toObjectSchema } from './to-object-schema.js';
-import { wireNames } from './wire-names.js';
-
-/**
- * What `describeTools` gives for each format: the `tools` of a request, or a text for the system prompt (fenced). The
- * lists are the caller's own, as the clients of the providers want them.
- */
-export interface ToolDescriptions {
-  readonly native: ToolDefinition[];
-  readonly fenced: string;
-  readonly anthropic: {
-    readonly name: string;
-    readonly description: string;
-    readonly input_schema: ObjectSchema;
-  }[];
-  readonly openai: {
-    readonly type: 'function';
-    readonly function: FunctionDescription;
-  }[];
-  readonly 'openai-responses': (FunctionDescription & {
-    readonly type: 'function';
-    readonly strict: false;
-  })[];
-  readonly gemini: { readonly functionDeclarations: GeminiDeclaration[] }[];
-}
-
-interface FunctionDescription {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: ObjectSchema;
-}
-
-export interface GeminiDeclaration {
-  readonly name: string;
-  readonly description: string;
-  /** Left out when the tool takes no arguments: the API refuses an object without properties. */
-  readonly parameters?: GeminiSchema;
-}
+import type { ToolLike } from '../known-tools.js';
+import { wireNames } from '../known-tools.js';
+import { providerOf, type ToolDescriptions, type WireFormat } from '../registry.js';
+import { describeValue, isRecord, quote } from '../unknown-value.js';
 
 /**
  * The tools as a model of that provider is shown them, sorted by name. The same tools give the same bytes, in
@@ -57,50 +18,17 @@ export function describeTools<F extends WireFormat>(
   format: F,
   tools: readonly ToolLike[],
 ): ToolDescriptions[F] {
-  protocolOf(format);
-  const definitions = tools.map(settleDefinition);
+  const provider = providerOf(format);
+  const definitions = tools.map(normalizeDefinition);
   const names = wireNames(
-    format,
+    provider.names,
     definitions.map(({ name }) => name),
   );
   if (names.size < definitions.length) throw duplicate(definitions);
   const named = definitions.map(
     (tool): ToolDefinition => ({ ...tool, name: names.get(tool.name) ?? tool.name }),
   );
-  return DESCRIBERS[format](named.sort((one, other) => (one.name < other.name ? -1 : 1)));
-}
-
-const DESCRIBERS: { readonly [F in WireFormat]: (tools: readonly ToolDefinition[]) => ToolDescriptions[F] } =
-  {
-    native: (tools) => [...tools],
-    fenced: describeFenced,
-    anthropic: (tools) =>
-      tools.map((tool) => {
-        const { schema, description } = toObjectSchema(tool, ANTHROPIC_PROPERTY);
-        return { name: tool.name, description, input_schema: schema };
-      }),
-    openai: (tools) =>
-      tools.map((tool) => {
-        const { schema, description } = toObjectSchema(tool);
-        return { type: 'function', function: { name: tool.name, description, parameters: schema } };
-      }),
-    'openai-responses': (tools) =>
-      tools.map((tool) => {
-        const { schema, description } = toObjectSchema(tool);
-        return { type: 'function', name: tool.name, description, parameters: schema, strict: false };
-      }),
-    gemini: (tools) =>
-      tools.length === 0 ? [] : [{ functionDeclarations: tools.map((tool) => toDeclaration(tool)) }],
-  };
-
-const ANTHROPIC_PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
-const GEMINI_PROPERTY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-
-function toDeclaration(tool: ToolDefinition): GeminiDeclaration {
-  const { schema, description } = toObjectSchema(tool, GEMINI_PROPERTY);
-  const parameters = toGeminiSchema(schema, GEMINI_PROPERTY);
-  const isEmpty = parameters.properties === undefined;
-  return { name: tool.name, description, ...(isEmpty ? {} : { parameters }) };
+  return provider.describe(named.sort((one, other) => (one.name < other.name ? -1 : 1)));
 }
 
 function duplicate(definitions: readonly ToolDefinition[]): ToolError {
@@ -110,4 +38,69 @@ function duplicate(definitions: readonly ToolDefinition[]): ToolError {
     'duplicate_tool',
     `Cannot describe the tools: two of them are called ${JSON.stringify(twice.slice(0, 80))}. Rename one.`,
   );
+}
+
+/**
+ * A tool's definition with a private copy of its schema, every object's keys sorted.
+ * @throws ToolError `config_invalid`
+ */
+function normalizeDefinition(tool: ToolLike): ToolDefinition {
+  const { name, description = '', inputSchema, input }: { readonly [key: string]: unknown } = { ...tool };
+  if (typeof name !== 'string' || typeof description !== 'string') {
+    throw new ToolError(
+      'config_invalid',
+      `Cannot describe ${describeValue(tool)}: it is no tool. Give what executor.definitions() gives.`,
+    );
+  }
+  try {
+    const copier = new SchemaCopier();
+    const schema = copier.copy(inputSchema ?? toJsonSchema(input), 0);
+    if (!isSchema(schema)) throw new Error(`it is ${describeValue(schema)}`);
+    return { name, description, inputSchema: schema };
+  } catch (error) {
+    // A getter or a proxy of the caller may throw anything.
+    const why = error instanceof Error ? error.message : 'it cannot be read';
+    throw new ToolError(
+      'config_invalid',
+      `Cannot describe the tool ${quote(name)}: its input schema is no JSON Schema: ${why}. Give a plain JSON Schema.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A Standard Schema that can say its own JSON Schema does; everything else is taken for one. */
+function toJsonSchema(input: unknown): unknown {
+  const standard =
+    typeof input === 'function' || isRecord(input) ? Reflect.get(input, '~standard') : undefined;
+  const converter = isRecord(standard) ? standard.jsonSchema : undefined;
+  const convert = isRecord(converter) ? converter.input : undefined;
+  return typeof convert === 'function' ? convert({ target: 'draft-2020-12' }) : input;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return isRecord(value);
+}
+
+/** What no real schema reaches. Cycles end at the depth, what is shared a thousandfold at the count. */
+const MAX_DEPTH = 256;
+const MAX_VALUES = 200_000;
+
+class SchemaCopier {
+  #values = 0;
+
+  copy(value: unknown, depth: number): JsonValue {
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw new Error(`it holds more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new Error(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    if (Array.isArray(value)) return Array.from(value, (element) => this.copy(element, depth + 1));
+    if (!isRecord(value)) throw new Error(`it holds ${describeValue(value)}`);
+    const entries = Object.keys(value)
+      .sort()
+      .map((key): [string, unknown] => [key, value[key]])
+      .filter(([, member]) => member !== undefined);
+    // Not by assignment: a key may be __proto__.
+    return Object.fromEntries(entries.map(([key, member]) => [key, this.copy(member, depth + 1)]));
+  }
 }

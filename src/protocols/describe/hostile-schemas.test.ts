@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../../errors/tool-error.js';
-import type { WireFormat } from '../wire-format.js';
+import type { WireFormat } from '../registry.js';
 import { describeTools } from './describe-tools.js';
 
 const FORMATS: readonly WireFormat[] = [

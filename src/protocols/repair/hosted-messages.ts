@@ -1,10 +1,15 @@
-import { isRecord } from '../is-record.js';
 import type { KnownTools } from '../known-tools.js';
 import type { RawCall } from '../raw-call.js';
-import { assembleMessages } from './assemble-messages.js';
-import type { CallEdits, HistoryShape } from './history-shape.js';
-import type { Piece, ResultPiece, TurnPiece } from './piece.js';
-import { readCallsOfTurn } from './read-calls-of-turn.js';
+import { isRecord } from '../unknown-value.js';
+import type {
+  ArrangedPiece,
+  CallEdits,
+  HistoryShape,
+  Piece,
+  ResultPiece,
+  TurnPiece,
+} from './history-shape.js';
+import { readCallsOfTurn } from './history-shape.js';
 
 /** A format whose messages hold calls, results and texts as parts of a list. */
 export interface HostFormat {
@@ -65,4 +70,116 @@ function rewrite({ value }: TurnPiece, edits: CallEdits, format: HostFormat): un
     return edit === 'drop' ? [] : [format.withCallId(part, edit.id)];
   });
   return kept.some((part) => format.standsAlone(part)) ? { ...value, [format.parts]: kept } : undefined;
+}
+
+/** The messages that pieces make, in formats in which results are parts of a message. */
+function assembleMessages(
+  pieces: readonly ArrangedPiece[],
+  list: readonly unknown[],
+  format: HostFormat,
+): readonly unknown[] {
+  const slots: Slot[] = [];
+  /** The message that takes further parts. */
+  let open: OpenMessage | undefined;
+  for (const piece of pieces) {
+    if (piece.kind === 'gone') {
+      slots.push({ kind: 'gap', at: piece.at });
+      continue;
+    }
+    const home = homeOf(piece);
+    const fits = open !== undefined && (open.home === undefined || home === undefined || open.home === home);
+    if (piece.kind === 'turn' || (piece.kind === 'other' && piece.by === 'model')) {
+      slots.push({ kind: 'whole', value: piece.value, isModel: true });
+      open = undefined;
+    } else if (isWhole(piece) && !(fits && canHost(piece.value, format))) {
+      slots.push({ kind: 'whole', value: piece.value, isModel: false });
+      open = undefined;
+    } else {
+      if (open === undefined || !fits) {
+        open = { kind: 'open', home: undefined, parts: [] };
+        slots.push(open);
+      }
+      open.home ??= home;
+      open.parts.push(...(isWhole(piece) ? partsOf(piece.value, format) : [piece.value]));
+    }
+  }
+  return fillGaps(slots, list, format);
+}
+
+/** A message under way: of the one that `home` names it keeps everything but the parts. */
+interface OpenMessage {
+  readonly kind: 'open';
+  home: number | undefined;
+  readonly parts: unknown[];
+}
+
+type Slot =
+  | OpenMessage
+  | { readonly kind: 'whole'; readonly value: unknown; readonly isModel: boolean }
+  | { readonly kind: 'gap'; readonly at: number };
+
+type Standing = Exclude<ArrangedPiece, { readonly kind: 'gone' }>;
+
+function homeOf(piece: Standing): number | undefined {
+  return piece.kind === 'result' ? piece.home : piece.at;
+}
+
+function isWhole(piece: Standing): boolean {
+  return piece.kind === 'other' && piece.part === undefined;
+}
+
+/** Two messages of one side in a row are refused by some servers: results join the text that follows them. */
+function canHost(message: unknown, { parts }: HostFormat): boolean {
+  if (!isRecord(message) || message.role === 'system') return false;
+  return typeof message[parts] === 'string' || Array.isArray(message[parts]);
+}
+
+function partsOf(message: unknown, { parts, toPart }: HostFormat): readonly unknown[] {
+  const content = isRecord(message) ? message[parts] : undefined;
+  if (Array.isArray(content)) return content;
+  return typeof content === 'string' && content !== '' ? [toPart(content)] : [];
+}
+
+const GONE =
+  'Results of tool calls stood here. They stand with their calls, or their calls are not part of this conversation.';
+
+/** A message that is left without parts is left out, but not where the model would speak twice, or first. */
+function fillGaps(slots: readonly Slot[], list: readonly unknown[], format: HostFormat): readonly unknown[] {
+  const standing = slots.filter((slot) => slot.kind !== 'gap');
+  const messages: unknown[] = [];
+  let passed = 0;
+  let filled = false;
+  for (const slot of slots) {
+    if (slot.kind !== 'gap') {
+      messages.push(toMessage(slot, list, format));
+      passed += 1;
+      filled = false;
+    } else if (!filled && isModel(standing[passed]) && (passed === 0 || isModel(standing[passed - 1]))) {
+      messages.push(withParts(list[slot.at], [format.toPart(GONE)], format));
+      filled = true;
+    }
+  }
+  return messages;
+}
+
+function isModel(slot: Slot | undefined): boolean {
+  return slot?.kind === 'whole' && slot.isModel;
+}
+
+function toMessage(
+  slot: Exclude<Slot, { kind: 'gap' }>,
+  list: readonly unknown[],
+  format: HostFormat,
+): unknown {
+  if (slot.kind === 'whole') return slot.value;
+  const host = slot.home === undefined ? undefined : list[slot.home];
+  return withParts(host ?? { role: 'user' }, slot.parts, format);
+}
+
+function withParts(host: unknown, parts: readonly unknown[], { parts: key }: HostFormat): unknown {
+  if (!isRecord(host)) return host;
+  const before = host[key];
+  const isSame =
+    Array.isArray(before) && before.length === parts.length && parts.every((part, at) => part === before[at]);
+  return isSame ? host : { ...host, [key]: parts };
 }

@@ -1,9 +1,15 @@
 import { ToolError } from '../../errors/tool-error.js';
-import { describeValue } from '../describe-value.js';
-import { isRecord, toRecords } from '../is-record.js';
 import { KnownTools } from '../known-tools.js';
-import type { WireFormat } from '../wire-format.js';
-import { HISTORY_SHAPES, type HistoryFormat } from './history-shapes.js';
+import {
+  HISTORY_FORMATS,
+  type HistoryFormat,
+  historyOf,
+  listTitles,
+  PROVIDERS,
+  type WireFormat,
+} from '../registry.js';
+import { describeValue, type Fields, isRecord, toRecords } from '../unknown-value.js';
+import { isMessage } from './history-shape.js';
 
 export interface LocatedHistory {
   readonly format: HistoryFormat;
@@ -22,36 +28,50 @@ export function locateHistory(history: unknown, format: WireFormat | undefined):
   const wanted = format === undefined ? undefined : requireFormat(format);
   if (Array.isArray(history)) {
     const list: readonly unknown[] = history;
-    const known = settleFormat(wanted, list, {});
-    return { format: known, list, continues: refersElsewhere(list), put: (mended) => mended };
+    return {
+      format: resolveFormat(wanted, list, {}),
+      list,
+      continues: isContinued(list, {}),
+      put: (mended) => mended,
+    };
   }
   if (!isRecord(history)) throw refuse(`it is ${describeValue(history)}`);
-  const key = KEYS.find((candidate) => candidate in history);
-  if (key === undefined) throw refuse('it is an object without "messages", "input" or "contents"');
+  const key = BODY_KEYS.find((candidate) => candidate in history);
+  if (key === undefined) throw refuse(`it is an object without ${listKeys()}`);
   const value = history[key];
-  // One text, or one content, holds no calls.
   const list: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
-  if (list === undefined && (key === 'messages' || !(typeof value === 'string' || isRecord(value)))) {
+  if (list === undefined && !(mayHoldOne(key) && (typeof value === 'string' || isRecord(value)))) {
     throw refuse(`"${key}" is ${describeValue(value)}, a list was expected`);
   }
   return {
-    format: settleFormat(wanted, list ?? [], history),
+    format: resolveFormat(wanted, list ?? [], history),
     list: list ?? [],
-    continues:
-      isGiven(history.previous_response_id) || isGiven(history.conversation) || refersElsewhere(list ?? []),
+    continues: isContinued(list ?? [], history),
     put: (mended) => ({ ...history, [key]: mended }),
   };
 }
 
-type Body = { readonly [key: string]: unknown };
+const SHAPES = HISTORY_FORMATS.map(historyOf);
 
-const KEYS = ['messages', 'contents', 'input'] as const;
+const BODY_KEYS = [...new Set(SHAPES.flatMap(({ bodyKey }) => bodyKey ?? []))];
 
-const EXPECTED =
-  'A list of messages, or a request body with "messages", "input" or "contents" was expected, as Anthropic, OpenAI and Gemini take it.';
+/** One text, or one content, in place of a list. */
+function mayHoldOne(key: string): boolean {
+  return SHAPES.some(({ bodyKey, maySpeakAlone }) => bodyKey === key && maySpeakAlone === true);
+}
+
+function isContinued(list: readonly unknown[], body: Fields): boolean {
+  return SHAPES.some((shape) => shape.continues?.(list, body) === true);
+}
+
+function listKeys(): string {
+  const keys = BODY_KEYS.map((key) => `"${key}"`);
+  return `${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`;
+}
 
 function refuse(problem: string): ToolError {
-  return new ToolError('config_invalid', `Cannot repair the history: ${problem}. ${EXPECTED}`);
+  const expected = `A list of messages, or a request body with ${listKeys()} was expected, as ${listTitles('and')} take it.`;
+  return new ToolError('config_invalid', `Cannot repair the history: ${problem}. ${expected}`);
 }
 
 function requireFormat(format: WireFormat): HistoryFormat {
@@ -63,23 +83,14 @@ function requireFormat(format: WireFormat): HistoryFormat {
   );
 }
 
-/** What is marked most clearly is asked first. */
-const HISTORY_FORMATS: readonly HistoryFormat[] = [
-  'openai',
-  'openai-responses',
-  'gemini',
-  'anthropic',
-  'native',
-];
-
 /**
  * What was asked for counts where the list could be that.
  * @throws ToolError where nothing in it is, and something is clearly another's: "nothing to mend" would be no answer.
  */
-function settleFormat(
+function resolveFormat(
   wanted: HistoryFormat | undefined,
   list: readonly unknown[],
-  body: Body,
+  body: Fields,
 ): HistoryFormat {
   if (wanted === undefined) return recognise(list, body);
   const most = mostSpoken(list);
@@ -94,13 +105,13 @@ function settleFormat(
 
 /** Whether there are calls or results in it, read in a format. */
 function holdsTools(list: readonly unknown[], format: HistoryFormat): boolean {
-  return HISTORY_SHAPES[format]
-    .read(list, new KnownTools(format, undefined))
+  return historyOf(format)
+    .read(list, new KnownTools(PROVIDERS[format].names))
     .some(({ kind }) => kind !== 'other');
 }
 
 function countSpoken(list: readonly unknown[], format: HistoryFormat): number {
-  return toRecords(list).filter((element) => HISTORY_SHAPES[format].speaks(element)).length;
+  return toRecords(list).filter((element) => historyOf(format).speaks(element)).length;
 }
 
 function mostSpoken(list: readonly unknown[]): { readonly format: HistoryFormat; readonly count: number } {
@@ -108,26 +119,13 @@ function mostSpoken(list: readonly unknown[]): { readonly format: HistoryFormat;
   return votes.reduce((best, vote) => (vote.count > best.count ? vote : best));
 }
 
-function recognise(list: readonly unknown[], body: Body): HistoryFormat {
+function recognise(list: readonly unknown[], body: Fields): HistoryFormat {
   const stranger = list.findIndex((element) => !isRecord(element));
   if (stranger !== -1) throw refuse(`element ${stranger} is ${describeValue(list[stranger])}`);
   const most = mostSpoken(list);
   if (most.count > 0) return most.format;
-  if ('contents' in body) return 'gemini';
-  if ('input' in body) return 'openai-responses';
-  if (list.length === 0) return 'messages' in body ? 'openai' : 'native';
-  const mute = toRecords(list).findIndex(({ role, type }) => typeof (role ?? type) !== 'string');
-  if (mute !== -1) throw refuse(`element ${mute} has the shape of no known message`);
-  // There is no call in it, so that nothing depends on this.
-  return toRecords(list).some(({ content }) => Array.isArray(content)) || 'system' in body
-    ? 'anthropic'
-    : 'openai';
-}
-
-function refersElsewhere(list: readonly unknown[]): boolean {
-  return list.some((item) => isRecord(item) && item.type === 'item_reference');
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '';
+  const format = HISTORY_FORMATS.find((candidate) => historyOf(candidate).mayBe(list, body));
+  if (format !== undefined) return format;
+  const mute = toRecords(list).findIndex((element) => !isMessage(element));
+  throw refuse(mute === -1 ? 'it has no known shape' : `element ${mute} has the shape of no known message`);
 }

@@ -1,7 +1,8 @@
-import type { ResultPiece } from './piece.js';
+import { isWaitingAnswer } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { ResultPiece } from './history-shape.js';
 import type { Answer, Entry, Reading } from './reading.js';
-import { areOneCall } from './settle-calls.js';
-import { isOpenResult } from './unknown-result.js';
+import { areOneCall } from './reading.js';
 
 /** Results that nothing needs: why each is taken out. */
 export type Spare = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
@@ -146,4 +147,44 @@ function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [value]);
   else group.push(value);
+}
+
+const MESSAGE =
+  'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +
+  'Look at what it would have changed before repeating it.';
+
+/** What is honest to say of a call when nobody has its result. */
+export function unknownResult(callId: string, toolName: string): ToolResult {
+  return {
+    callId,
+    toolName,
+    success: false,
+    output: '',
+    error: { code: 'outcome_unknown', message: MESSAGE, details: { executed: 'maybe' } },
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: {},
+  };
+}
+
+/**
+ * Whether a result in any format is ours and not its last word: of an earlier repair, or of a call that waited for
+ * approval. A real one is better.
+ */
+export function isOpenResult(written: unknown): boolean {
+  return says(written, DEEPEST);
+}
+
+/** No format writes it further down. */
+const DEEPEST = 4;
+
+function says(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return isOurs(value.replace(/^Error: /, ''));
+  if (typeof value !== 'object' || value === null) return false;
+  return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
+}
+
+/** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
+function isOurs(text: string): boolean {
+  return text === MESSAGE || isWaitingAnswer(text);
 }

@@ -1,5 +1,5 @@
-import type { HistoryShape } from './history-shape.js';
-import type { HistoryCall, Piece, ResultPiece, TurnPiece } from './piece.js';
+import canonicalize from 'canonicalize';
+import type { HistoryCall, HistoryShape, Piece, ResultPiece, TurnPiece } from './history-shape.js';
 
 /** A call and what becomes of it. */
 export interface Entry {
@@ -68,4 +68,104 @@ export function toReading(pieces: readonly Piece[], shape: Pick<HistoryShape, 'r
 
 function toEntry(call: HistoryCall, turn: TurnPiece, cluster: number): Entry {
   return { call, turn, cluster, id: call.id, isCopy: false, result: undefined };
+}
+
+/**
+ * Gives every call that needs one an id, and marks a call that stands twice among the same results: it was written
+ * down twice. An id that comes back later may be another call; its results will tell.
+ */
+export function settleCalls(entries: readonly Entry[]): void {
+  const free = new FreeIds(entries);
+  for (const entry of entries) {
+    if (entry.id === undefined && !entry.call.byOrder) entry.id = free.take(`call_${entry.call.index}`);
+  }
+  for (const alike of byId(entries).values()) {
+    const seen = new Set<string>();
+    for (const entry of alike) {
+      const likeness = `${entry.cluster} ${likenessOf(entry)}`;
+      entry.isCopy = seen.has(likeness);
+      seen.add(likeness);
+    }
+  }
+}
+
+/** With the results matched: a repeated call that has none of its own is a copy; any other gets an id of its own. */
+export function settleRepeats(entries: readonly Entry[]): void {
+  const free = new FreeIds(entries);
+  for (const alike of byId(entries.filter(({ isCopy }) => !isCopy)).values()) {
+    const answered = alike.filter(({ result }) => result !== undefined);
+    const kept = new Set(answered.map(likenessOf));
+    for (const entry of alike) {
+      if (entry.result !== undefined) continue;
+      entry.isCopy = kept.has(likenessOf(entry));
+      kept.add(likenessOf(entry));
+    }
+    const [, ...renamed] = alike.filter(({ isCopy }) => !isCopy);
+    for (const entry of renamed) entry.id = free.take(entry.id ?? '');
+  }
+}
+
+/** Whether calls were written alike, id and all. */
+export function areOneCall(entries: readonly Entry[]): boolean {
+  return new Set(entries.map(likenessOf)).size <= 1;
+}
+
+const likenesses = new WeakMap<HistoryCall, string>();
+
+function likenessOf({ call }: Entry): string {
+  let likeness = likenesses.get(call);
+  if (likeness === undefined) {
+    likeness = spell(call.raw);
+    likenesses.set(call, likeness);
+  }
+  return likeness;
+}
+
+function spell(raw: HistoryCall['raw']): string {
+  try {
+    return canonicalize(raw) ?? '';
+  } catch {
+    // Numbers that no double holds, and halves of characters: there is no canonical text of them, and that of a copy is
+    // the same.
+    return JSON.stringify(raw, (_, value: unknown) =>
+      typeof value === 'number' || typeof value === 'bigint' ? String(value) : value,
+    );
+  }
+}
+
+/** Calls with ids, those with one id together. */
+function byId(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    if (entry.id === undefined) continue;
+    const group = groups.get(entry.id);
+    if (group === undefined) groups.set(entry.id, [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+/** What the strictest provider takes for an id. */
+const LONGEST_ID = 40;
+
+class FreeIds {
+  readonly #taken: Set<string>;
+  /** Where the search for a wanted id goes on. */
+  readonly #next = new Map<string, number>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  }
+
+  /** The wanted id, or the first that is free with a number behind it. */
+  take(wanted: string): string {
+    for (let number = this.#next.get(wanted) ?? 1; ; number++) {
+      const suffix = number === 1 ? '' : `_${number}`;
+      const id = `${wanted.slice(0, LONGEST_ID - suffix.length)}${suffix}`;
+      if (this.#taken.has(id)) continue;
+      this.#taken.add(id);
+      this.#next.set(wanted, number + 1);
+      return id;
+    }
+  }
 }

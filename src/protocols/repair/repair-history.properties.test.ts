@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
+import type { HistoryFormat } from '../registry.js';
 import { CHECKERS, callsOf, type Turn, textsOf, turns, WRITERS, writeGemini } from './fixtures/turns.js';
-import type { HistoryFormat } from './history-shapes.js';
+import { unknownResult } from './match-results.js';
 import { repairHistory } from './repair-history.js';
-import { unknownResult } from './unknown-result.js';
 
 const FORMATS: readonly HistoryFormat[] = ['anthropic', 'openai', 'openai-responses', 'gemini', 'native'];
 const WITHOUT_IDS = (turn: Turn): readonly object[] => writeGemini(turn, false);

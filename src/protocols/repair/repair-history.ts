@@ -2,13 +2,17 @@ import { JsonTextError } from '../../base/json-text-error.js';
 import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Awaitable } from '../../contract/tool.js';
-import { ToolError } from '../../errors/tool-error.js';
-import type { ToolLike } from '../tool-like.js';
-import type { WireFormat } from '../wire-format.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
+import type { ToolLike } from '../known-tools.js';
+import { KnownTools } from '../known-tools.js';
+import { type HistoryFormat, historyOf, PROVIDERS, type WireFormat } from '../registry.js';
+import { arrangePieces } from './arrange-pieces.js';
 import type { HistoryChange } from './change.js';
-import type { HistoryFormat } from './history-shapes.js';
+import type { Piece } from './history-shape.js';
 import { HistoryText } from './history-text.js';
-import { matchHistory, mendHistory } from './match-history.js';
+import { type LocatedHistory, locateHistory } from './locate-history.js';
+import { isOpenResult, matchResults, type Spare } from './match-results.js';
+import { type Entry, type Reading, settleCalls, settleRepeats, toReading } from './reading.js';
 
 /**
  * The recorded result of a call that has none in the history; undefined when there is none either.
@@ -96,5 +100,86 @@ function readText(text: string): HistoryText {
     if (!(error instanceof JsonTextError)) throw error;
     const reason = text.trim() === '' ? 'it is empty.' : `it is no valid JSON: ${error.detail}`;
     throw new ToolError('config_invalid', `Cannot repair the history: ${reason}`, { cause: error });
+  }
+}
+
+/** A history with its calls and results sorted out, before anything is changed. */
+interface MatchedHistory {
+  readonly located: LocatedHistory;
+  readonly reading: Reading;
+  readonly spare: Spare;
+  /** Calls without a result, and those whose answer was not the last word. */
+  readonly wanting: readonly Entry[];
+}
+
+/** @throws ToolError `config_invalid` for what is no history. */
+function matchHistory(
+  history: unknown,
+  options: { readonly format?: WireFormat; readonly tools?: readonly ToolLike[] },
+): MatchedHistory {
+  return guarded(() => {
+    const located = locateHistory(history, options.format);
+    const shape = historyOf(located.format);
+    const read = shape.read(located.list, new KnownTools(PROVIDERS[located.format].names, options.tools));
+    const pieces = located.continues ? leaveAnswersToOthers(read) : read;
+    const reading = toReading(pieces, shape);
+    settleCalls(reading.entries);
+    const spare = matchResults(reading);
+    settleRepeats(reading.entries);
+    const wanting = reading.entries.filter(
+      ({ isCopy, result }) => !isCopy && (result === undefined || isOpenResult(result.value)),
+    );
+    return { located, reading, spare, wanting };
+  });
+}
+
+interface MendedHistory {
+  readonly history: unknown;
+  readonly changes: readonly HistoryChange[];
+  readonly format: HistoryFormat;
+}
+
+/** @param found the results of the calls that want one, in their order. */
+function mendHistory(
+  history: unknown,
+  { located, reading, spare, wanting }: MatchedHistory,
+  found: readonly (ToolResult | undefined)[],
+): MendedHistory {
+  return guarded(() => {
+    const { format, list } = located;
+    const shape = historyOf(format);
+    const results = new Map<Entry, ToolResult>();
+    for (const [at, entry] of wanting.entries()) {
+      const result = found[at];
+      // What says no more than what is there changes nothing.
+      if (result === undefined || (entry.result !== undefined && isOpenResult(result.error))) continue;
+      results.set(entry, result);
+    }
+    const { pieces, changes } = arrangePieces({ reading, spare, found: results }, shape);
+    if (changes.length === 0) return { history, changes, format };
+    return { history: located.put(shape.assemble(pieces, list)), changes, format };
+  });
+}
+
+/** Results of calls that only the server has are none of ours to judge. */
+function leaveAnswersToOthers(pieces: readonly Piece[]): readonly Piece[] {
+  const asked = new Set(
+    pieces.flatMap((piece) => (piece.kind === 'turn' ? piece.calls.map(({ id }) => id) : [])),
+  );
+  return pieces.map((piece) =>
+    piece.kind === 'result' && !asked.has(piece.id)
+      ? { kind: 'other', at: piece.at, value: piece.value, by: 'model' }
+      : piece,
+  );
+}
+
+// A getter or a proxy of the caller may throw anything, and what is nested too deeply exhausts the stack.
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (isToolError(error)) throw error;
+    const reason = error instanceof Error ? error.message : 'it throws when it is read';
+    throw new ToolError('config_invalid', `Cannot repair the history: ${reason}.`, { cause: error });
   }
 }

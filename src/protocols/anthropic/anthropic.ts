@@ -1,0 +1,38 @@
+import type { ToolDefinition } from '../../contract/tool.js';
+import { type ObjectSchema, toObjectSchema } from '../describe/object-schema.js';
+import { WORD_NAMES } from '../known-tools.js';
+import type { Provider } from '../provider.js';
+import { isRecord, textsOf } from '../unknown-value.js';
+import { anthropicHistory } from './history.js';
+import { isAnthropic, messageIdOf, readAnthropic } from './read.js';
+import { createAnthropicAssembler, isStreamEvent } from './stream.js';
+import { type AnthropicAnswer, writeAnthropic } from './write.js';
+
+/** A message or its content blocks in; the one user message that has to hold all results out. */
+export const anthropic = {
+  title: 'Anthropic',
+  vendor: 'anthropic',
+  recognizes: isAnthropic,
+  idOf: messageIdOf,
+  read: readAnthropic,
+  textOf: (input) => textsOf(isRecord(input) ? input.content : input, 'text'),
+  createAssembler: createAnthropicAssembler,
+  recognizesStream: (events) => events.some(isStreamEvent),
+  write: writeAnthropic,
+  names: WORD_NAMES,
+  describe: (tools) => tools.map(describe),
+  history: anthropicHistory,
+} satisfies Provider<AnthropicAnswer, AnthropicTool[]>;
+
+export interface AnthropicTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: ObjectSchema;
+}
+
+const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+function describe(tool: ToolDefinition): AnthropicTool {
+  const { schema, description } = toObjectSchema(tool, PROPERTY_NAME);
+  return { name: tool.name, description, input_schema: schema };
+}

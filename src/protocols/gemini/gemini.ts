@@ -1,0 +1,36 @@
+import type { Provider } from '../provider.js';
+import { isRecord, toRecords } from '../unknown-value.js';
+import { describeGemini, type GeminiTool } from './describe.js';
+import { geminiHistory } from './history.js';
+import { isGemini, isResponse, readContent, readGemini, responseIdOf } from './read.js';
+import { type GeminiAnswer, writeGemini } from './write.js';
+
+/** A response or its content with `functionCall` parts in; the content with `functionResponse` parts out. */
+export const gemini = {
+  title: 'Gemini',
+  vendor: 'google',
+  recognizes: isGemini,
+  idOf: responseIdOf,
+  read: readGemini,
+  textOf: (input) => textOfContent(isRecord(input) ? (firstContent(input.candidates) ?? input) : input),
+  // A chunk of the stream is a response whose parts are whole.
+  createAssembler: () => ({ push: readContent, end: () => [] }),
+  recognizesStream: (events) => events.some(isResponse),
+  write: writeGemini,
+  names: { allowed: /[A-Za-z0-9_.:-]/, first: /[A-Za-z_]/ },
+  describe: describeGemini,
+  history: geminiHistory,
+} satisfies Provider<GeminiAnswer, GeminiTool[]>;
+
+function firstContent(candidates: unknown): unknown {
+  return toRecords(candidates)[0]?.content;
+}
+
+/** Thoughts are no part of what was said. */
+function textOfContent(content: unknown): string {
+  const parts = isRecord(content) ? toRecords(content.parts) : [];
+  return parts
+    .filter(({ thought }) => thought !== true)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('');
+}

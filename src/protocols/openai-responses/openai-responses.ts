@@ -1,0 +1,38 @@
+import type { ToolDefinition } from '../../contract/tool.js';
+import { WORD_NAMES } from '../known-tools.js';
+import { describeFunction, type FunctionDescription } from '../openai/openai.js';
+import type { Provider } from '../provider.js';
+import { isRecord, textsOf, toRecords } from '../unknown-value.js';
+import { openaiResponsesHistory } from './history.js';
+import { isOpenaiResponses, readOpenaiResponses, responseIdOf } from './read.js';
+import { createOpenaiResponsesAssembler, isStreamEvent } from './stream.js';
+import { type OpenaiOutputItem, writeOutputItem } from './write.js';
+
+/** A response or its output items in, those that ask for a call; an output item of the same kind for each out. */
+export const openaiResponses = {
+  title: 'OpenAI responses',
+  vendor: 'openai',
+  recognizes: isOpenaiResponses,
+  idOf: responseIdOf,
+  read: readOpenaiResponses,
+  textOf: (input) =>
+    toRecords(isRecord(input) ? input.output : input)
+      .filter((item) => item.type === 'message')
+      .map(({ content }) => textsOf(content, 'output_text'))
+      .join('\n'),
+  createAssembler: createOpenaiResponsesAssembler,
+  recognizesStream: (events) => events.some(isStreamEvent),
+  write: (results, originOf) => results.map((result) => writeOutputItem(result, originOf(result.callId))),
+  names: WORD_NAMES,
+  describe: (tools) => tools.map(describe),
+  history: openaiResponsesHistory,
+} satisfies Provider<OpenaiOutputItem[], OpenaiResponsesTool[]>;
+
+export interface OpenaiResponsesTool extends FunctionDescription {
+  readonly type: 'function';
+  readonly strict: false;
+}
+
+function describe(tool: ToolDefinition): OpenaiResponsesTool {
+  return { type: 'function', ...describeFunction(tool), strict: false };
+}

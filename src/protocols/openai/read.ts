@@ -1,0 +1,61 @@
+import { parseArguments, type RawCall } from '../raw-call.js';
+import { describeValue, isRecord, toName, toRecords } from '../unknown-value.js';
+
+type Message = { readonly [key: string]: unknown };
+
+/** Whether input is a completion or its message. */
+export function isOpenai(input: unknown): boolean {
+  return isRecord(input) && (Array.isArray(input.choices) || isMessage(input));
+}
+
+/** That of a completion, whole or in chunks; a message has none. */
+export function completionIdOf(input: unknown): string | undefined {
+  return isRecord(input) && Array.isArray(input.choices) ? toName(input.id) : undefined;
+}
+
+export function readOpenai(input: unknown): readonly RawCall[] {
+  const { tool_calls: calls, function_call: legacy } = toMessage(input) ?? {};
+  if (Array.isArray(calls) && calls.length > 0) return calls.map(readToolCall);
+  return legacy === undefined || legacy === null ? [] : [readLegacyCall(legacy)];
+}
+
+/** Of several choices the first: the others are alternatives to it. */
+function toMessage(input: unknown): Message | undefined {
+  if (!isRecord(input)) return undefined;
+  if (!Array.isArray(input.choices)) return input;
+  const message = toRecords(input.choices)[0]?.message;
+  return isRecord(message) ? message : undefined;
+}
+
+function isMessage({ role, content, tool_calls: calls, function_call: legacy }: Message): boolean {
+  if (role !== undefined && role !== 'assistant') return false;
+  if (Array.isArray(calls)) return true;
+  return role === 'assistant' && (typeof content === 'string' || content === null || isRecord(legacy));
+}
+
+/** An element of `tool_calls`: a function with JSON arguments, or a custom tool with free text. */
+export function readToolCall(value: unknown): RawCall {
+  if (!isRecord(value)) return { problem: `it is ${describeValue(value)}, a tool call object was expected.` };
+  const { id, type, function: wanted, custom } = value;
+  if (type === 'custom' && isRecord(custom)) return { id, name: custom.name, text: custom.input };
+  if (!isRecord(wanted)) {
+    return {
+      id,
+      problem: `"function" is ${describeValue(wanted)}, an object with "name" and "arguments" was expected.`,
+    };
+  }
+  return parseArguments({ id, name: wanted.name, args: wanted.arguments, argsField: 'arguments' });
+}
+
+/** `function_call` of a message, which older models and servers send: one call, without an id. */
+export function readLegacyCall(value: unknown): RawCall {
+  const origin = { item: 'legacy_function_call' } as const;
+  if (!isRecord(value)) {
+    return {
+      problem: `"function_call" is ${describeValue(value)}, an object with "name" and "arguments" was expected.`,
+      origin,
+    };
+  }
+  const { name, arguments: args } = value;
+  return { ...parseArguments({ id: undefined, name, args, argsField: 'arguments' }), origin };
+}

@@ -1,0 +1,75 @@
+import { ToolError } from '../errors/tool-error.js';
+import { anthropic } from './anthropic/anthropic.js';
+import { fenced } from './fenced/fenced.js';
+import { gemini } from './gemini/gemini.js';
+import { native } from './native/native.js';
+import { openai } from './openai/openai.js';
+import { openaiResponses } from './openai-responses/openai-responses.js';
+import type { Provider } from './provider.js';
+import type { HistoryShape } from './repair/history-shape.js';
+
+/**
+ * Every wire format, a line each. All lists and types of formats are derived from this one. A response is read in the
+ * first format that recognizes it: the formats that are marked most clearly come first.
+ */
+const providers = {
+  openai,
+  'openai-responses': openaiResponses,
+  gemini,
+  anthropic,
+  native,
+  fenced,
+} satisfies Readonly<Record<string, Provider>>;
+
+type Providers = typeof providers;
+
+/** The shapes in which models ask for tools and are answered. */
+export type WireFormat = keyof Providers;
+
+/**
+ * The results of a response as the next request takes them: one message with all results, or a list with an element for
+ * each. They fit the message types of the provider's SDK; the lists are the caller's own.
+ */
+export type Answers = { readonly [F in WireFormat]: ReturnType<Providers[F]['write']> };
+
+/**
+ * What `describeTools` gives for each format: the `tools` of a request, or a text for the system prompt (fenced). The
+ * lists are the caller's own, as the clients of the providers want them.
+ */
+export type ToolDescriptions = { readonly [F in WireFormat]: ReturnType<Providers[F]['describe']> };
+
+/** A format in which results have a place. Text with fenced blocks has none: it is answered in the native format. */
+export type HistoryFormat = {
+  readonly [F in WireFormat]: Providers[F] extends { readonly history: HistoryShape } ? F : never;
+}[WireFormat];
+
+export const PROVIDERS: { readonly [F in WireFormat]: Provider<Answers[F], ToolDescriptions[F]> } = providers;
+
+export const WIRE_FORMATS = Object.keys(providers) as readonly WireFormat[];
+
+export const HISTORY_FORMATS: readonly HistoryFormat[] = WIRE_FORMATS.filter(
+  (format): format is HistoryFormat => PROVIDERS[format].history !== undefined,
+);
+
+export function isWireFormat(value: unknown): value is WireFormat {
+  return typeof value === 'string' && Object.hasOwn(providers, value);
+}
+
+/** @throws ToolError `config_invalid` for what is no format. */
+export function providerOf<F extends WireFormat>(format: F): Provider<Answers[F], ToolDescriptions[F]> {
+  if (isWireFormat(format)) return PROVIDERS[format];
+  throw new ToolError(
+    'config_invalid',
+    `There is no wire format ${JSON.stringify(format)}. Known: ${WIRE_FORMATS.join(', ')}.`,
+  );
+}
+
+export function historyOf(format: HistoryFormat): HistoryShape {
+  return providers[format].history;
+}
+
+/** `OpenAI chat completions, OpenAI responses, Gemini or Anthropic`, for messages. */
+export function listTitles(conjunction: 'and' | 'or'): string {
+  const titles = WIRE_FORMATS.flatMap((format) => PROVIDERS[format].title ?? []);
+  return `${titles.slice(0, -1).join(', ')} ${conjunction} ${titles.at(-1)}`;
+}

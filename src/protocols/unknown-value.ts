@@ -1,0 +1,40 @@
+/** Names what came instead of what was expected: `an array`, `the string "ls"`. */
+
+export function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return `the string ${quote(value)}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** In double quotes, on one line, at most 40 characters of it. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+/** An object whose keys are not known. */
+export type Fields = { readonly [key: string]: unknown };
+
+/** Narrows to an object that may be asked for keys. */
+export function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text that names something; undefined for anything else. */
+export function toName(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The elements that are objects, of what may be no array at all. */
+export function toRecords(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** The texts of a message's content, which may be one text or a list of blocks. */
+export function textsOf(content: unknown, type: string): string {
+  if (typeof content === 'string') return content;
+  const blocks = toRecords(content).filter((block) => block.type === type);
+  return blocks.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');
+}
