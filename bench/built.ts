@@ -10,21 +10,10 @@ export const toolexecPolicy: typeof import('../src/policy.js') = await import(`$
 export const toolexecLp1: typeof import('../src/lp1.js') = await import(`${NAME}/lp1`);
 export const toolexecSandbox: typeof import('../src/sandbox.js') = await import(`${NAME}/sandbox`);
 
-/** The rows of a journal file are no public interface: to write the same ones bare takes a look inside. */
-export const journalSchema: typeof import('../src/journal/migrations.js') = await import(
-  inside('journal/migrations.js')
-);
-export const sqlite: typeof import('../src/platform/sqlite.js') = await import(inside('platform/sqlite.js'));
-
+/** The rows of a journal file are no public interface: the bench that writes the same ones bare needs them. */
+export * as journalSchema from '../src/journal/migrations.js';
 /** What the journal's commands use. */
-export const longJournal: Pick<typeof import('../src/journal/open-archive.js'), 'openArchive'> &
-  Pick<typeof import('../src/journal/verify-journal.js'), 'verifyJournal'> &
-  Pick<typeof import('../src/journal/prune-journal.js'), 'pruneJournal'> = {
-  ...(await import(inside('journal/open-archive.js'))),
-  ...(await import(inside('journal/verify-journal.js'))),
-  ...(await import(inside('journal/prune-journal.js'))),
-};
-
-function inside(path: string): string {
-  return new URL(`../dist/${path}`, import.meta.url).href;
-}
+export { openArchive } from '../src/journal/open-archive.js';
+export { pruneJournal } from '../src/journal/prune-journal.js';
+export { verifyJournal } from '../src/journal/verify-journal.js';
+export * as sqlite from '../src/platform/sqlite.js';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { longJournal, toolexec } from './built.js';
+import { openArchive, pruneJournal, toolexec, verifyJournal } from './built.js';
 import type { Scale } from './contents.js';
 import type { Row } from './row.js';
 import { withDirectory } from './with-directory.js';
@@ -29,7 +29,7 @@ export function measureLongJournal(scale: Scale): Promise<readonly Row[]> {
     ];
     const half = { before: middle, at: calls };
     rows.push(
-      atMost('pruning half', await timed(() => longJournal.pruneJournal(path, half)), 20_000),
+      atMost('pruning half', await timed(() => pruneJournal(path, half)), 20_000),
       atMost('verifying the rest', await timed(() => verify(path)), 20_000),
     );
     const amount = calls.toLocaleString('en');
@@ -113,7 +113,7 @@ async function openOnce(path: string): Promise<void> {
 }
 
 function list(path: string, limit: number): void {
-  const archive = longJournal.openArchive(path);
+  const archive = openArchive(path);
   const rows = archive.batches({ limit }).map((batch) => archive.calls(batch.id));
   archive.close();
   if (rows.length !== limit) throw new Error(`${rows.length} of ${limit} batches are listed.`);
@@ -121,7 +121,7 @@ function list(path: string, limit: number): void {
 
 /** In the order of the command: by batch, by conversation, by call. */
 function show(path: string, id: string): void {
-  const archive = longJournal.openArchive(path);
+  const archive = openArchive(path);
   const batch = archive.batch(id);
   const batches = batch === undefined ? archive.batches({ conversation: id }) : [batch];
   const ids = batches.length > 0 ? batches.map((each) => each.id) : archive.batchesOfCall(id);
@@ -131,6 +131,6 @@ function show(path: string, id: string): void {
 }
 
 function verify(path: string): void {
-  const verification = longJournal.verifyJournal(path);
+  const verification = verifyJournal(path);
   if (!verification.intact) throw new Error(verification.reason);
 }

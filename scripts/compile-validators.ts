@@ -1,34 +1,37 @@
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build, type Plugin } from 'esbuild';
-
-type Preset = typeof import('../src/executor/builtin-tools.js');
-type Compiled = typeof import('../src/executor/declare/compiled-tool.js');
-type JsonValidators = typeof import('../src/schema/json-validator.js');
+import { builtinTools } from '../src/executor/builtin-tools.js';
+import { compiledTool } from '../src/executor/declare/compiled-tool.js';
+import { toAjvSchema } from '../src/schema/json-validator.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const HEADER =
   '/* Compiled from the schemas of the built-in tools by ajv (MIT licence); see scripts/compile-validators.ts. */';
 
 /**
- * Puts validators of the built-in tools into a finished build, so that their calls are checked without loading ajv:
- * the schemas in `tools/` stay the only place where they are written.
- * @param dist where the build is.
+ * Puts validators of the built-in tools into a bundle in place of `schema/ready-made.ts`, so that their schemas are not
+ * compiled at run time: the schemas in `tools/` stay the only place where they are written.
  */
-export async function compileValidators(dist: string): Promise<void> {
-  const load = (path: string): Promise<unknown> => import(pathToFileURL(join(dist, path)).href);
-  const { builtinTools } = (await load('executor/builtin-tools.js')) as Preset;
-  const { compiledTool } = (await load('executor/declare/compiled-tool.js')) as Compiled;
-  const { toAjvSchema } = (await load('schema/json-validator.js')) as JsonValidators;
+export async function compiledValidators(): Promise<Plugin> {
+  const contents = await validatorsModule();
+  return {
+    name: 'compiled-validators',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/src\/schema\/ready-made\.ts$/ }, () => ({ contents, loader: 'js' }));
+    },
+  };
+}
+
+/** One ES module without imports that exports `READY_MADE`. */
+export function validatorsModule(): Promise<string> {
   const schemas = builtinTools().map((tool) => compiledTool(tool).inputSchema());
   const sources = schemas.map((schema) => ({
     text: JSON.stringify(schema),
     code: sourceOf(toAjvSchema(schema)),
   }));
-  writeFileSync(join(dist, 'schema', 'ready-made.js'), await joined(sources));
+  return joined(sources);
 }
 
 interface Source {

@@ -125,7 +125,7 @@ describe('the house', () => {
       const allowed = [source.folder, ...(table.get(source.folder) ?? [])];
       if (source.isTest) allowed.push('testing', 'platform', 'executor');
       return source.imports
-        .filter(({ to }) => to.startsWith('.'))
+        .filter(({ to }) => to.startsWith('.') && !to.endsWith('/package.json'))
         .filter(({ to }) => !allowed.includes(folderOf(targetOf(source, to))))
         .map(({ to }) => `${show(source)} imports ${to}`);
     });

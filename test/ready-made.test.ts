@@ -1,17 +1,15 @@
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { validatorsModule } from '../scripts/compile-validators.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { compileInput } from '../src/schema/compile-input.js';
-import { builtCommand } from './cli/built-command.js';
 
 let readyMade: Readonly<Record<string, ValidateFunction>> = {};
 
 beforeAll(async () => {
-  const dist = join(dirname(builtCommand()), '..');
-  ({ READY_MADE: readyMade } = await import(pathToFileURL(join(dist, 'schema', 'ready-made.js')).href));
+  const code = encodeURIComponent(await validatorsModule());
+  ({ READY_MADE: readyMade } = await import(`data:text/javascript,${code}`));
 });
 
 interface Property {

@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from './cli/built-command.js';
 
-const SRC = pathToFileURL(resolve(import.meta.dirname, '..', 'src')).href;
-const TSX = import.meta.resolve('tsx');
 const folder = mkdtempSync(join(tmpdir(), 'toolexec-start-'));
+let dist = '';
+beforeAll(() => {
+  dist = dirname(dirname(builtCommand()));
+}, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Tells every ES module that is loaded, a line each on standard error. */
+/** Reports each ES module that is loaded, a line each on standard error. */
 const HOOK = `
   import { writeSync } from 'node:fs';
   export function load(url, context, next) {
@@ -20,77 +23,80 @@ const HOOK = `
 `;
 
 interface Loaded {
-  /** Paths below `src/`, without the ending. */
+  /** Our sources, as \`executor/run-batch\`. */
   readonly own: readonly string[];
-  /** Packages, however they were loaded. */
   readonly packages: readonly string[];
+  /** Modules of Node's own. */
+  readonly builtins: readonly string[];
 }
 
-/** What a program has loaded when it is at its end. */
+/** What a program that imports the built package has loaded when it ends. */
 function loadedBy(program: string): Loaded {
   const hook = `data:text/javascript,${encodeURIComponent(HOOK)}`;
-  const file = join(folder, 'program.mts');
+  const file = join(folder, 'program.mjs');
   const body = [
-    "import Module, { register } from 'node:module';",
+    "import { register } from 'node:module';",
     `register(${JSON.stringify(hook)});`,
-    `const { createExecutor, defineTool } = await import('${SRC}/index.ts');`,
+    `const { createExecutor, defineTool } = await import(${JSON.stringify(pathToFileURL(join(dist, 'index.js')).href)});`,
     program,
-    "for (const path of Object.keys((Module as never)['_cache'])) process.stderr.write('loaded ' + path + '\\n');",
+    "for (const name of process.moduleLoadList) process.stderr.write('builtin ' + name + '\\n');",
   ];
   writeFileSync(file, body.join('\n'));
-  const { status, stderr } = spawnSync(process.execPath, ['--import', TSX, file], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
-  const urls = [...stderr.matchAll(/^loaded (.+)$/gm)].map(([, url = '']) => url);
-  const parts = (pattern: RegExp): string[] =>
-    [...new Set(urls.flatMap((url) => pattern.exec(url)?.[1] ?? []))].sort();
+  const files = [...stderr.matchAll(/^loaded (file:.+)$/gm)].map(([, url = '']) => fileURLToPath(url));
+  // The bundler says above each module where it comes from.
+  const text = files
+    .filter((path) => path !== file)
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const all = (pattern: RegExp, where: string): string[] =>
+    [...new Set([...where.matchAll(pattern)].map(([, found = '']) => found))].sort();
   return {
-    own: parts(new RegExp(`^${SRC}/(.+)\\.ts`)),
-    packages: parts(/.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//).filter((name) => !OF_TSX.has(name)),
+    own: all(/^\/\/ src\/(.+)\.ts$/gm, text),
+    packages: all(/^\/\/ node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm, text),
+    builtins: all(/^builtin NativeModule (.+)$/gm, stderr),
   };
 }
 
-const OF_TSX = new Set(['tsx', 'esbuild', 'get-tsconfig', 'resolve-pkg-maps']);
-
-const READY = `const executor = createExecutor({ root: '.' });`;
 const TOOL = `defineTool({ name: 'own', description: '', input: { type: 'object' }, execute: () => '' })`;
 
+function expectNothingHeavy({ own, packages, builtins }: Loaded): void {
+  expect(own.length).toBeGreaterThan(50);
+  expect(own.filter((path) => /analyze-command|run-command$/.test(path))).toEqual([]);
+  expect(packages).not.toContain('unbash');
+  expect(builtins).not.toContain('sqlite');
+  expect(builtins).not.toContain('child_process');
+}
+
 describe('a program that imports toolexec', () => {
-  it('loads what can be asked for at once, and no more', () => {
-    const { own, packages } = loadedBy('');
-    // Each takes a millisecond. What is asked for later belongs behind an import() of its own.
-    expect(own.length).toBeLessThan(120);
-    expect(own.length).toBeGreaterThan(50);
-    expect(packages).toEqual(['canonicalize']);
+  it('loads neither the analysis of commands, nor SQLite, nor child processes', () => {
+    expectNothingHeavy(loadedBy(''));
   });
 
-  it('loads nothing more to make an executor and to show its tools', () => {
-    const ready = loadedBy(`${READY} if (executor.definitions().length === 0) process.exit(1);`);
-    expect(ready).toEqual(loadedBy(''));
+  it('loads none of them to check schemas, to run calls of its own tools, and to read a file', () => {
+    expectNothingHeavy(
+      loadedBy(`
+        const executor = createExecutor({ root: '.', tools: undefined });
+        const own = createExecutor({ root: '.', tools: [${TOOL}] });
+        const [result] = await executor.run([{ id: '1', name: 'read_file', args: { path: 'program.mjs' } }]);
+        if (!result.success) throw new Error(result.error.message);
+        await own.run([{ id: '1', name: 'own', args: {} }]);
+        await executor.close();
+        await own.close();
+      `),
+    );
   });
 
-  it('loads the validator with the first schema of its own', () => {
-    const { packages } = loadedBy(`createExecutor({ root: '.', tools: [${TOOL}] });`);
-    expect(packages).toContain('ajv');
-    expect(packages).not.toContain('minimatch');
-  });
-
-  it('loads what runs calls with the first call, of the tools those that run, and no commands', () => {
-    const { own, packages } = loadedBy(`
-      ${READY}
-      const [result] = await executor.run([{ id: '1', name: 'read_file', args: { path: 'program.mts' } }]);
+  it('loads them when they are needed', () => {
+    const { own, packages, builtins } = loadedBy(`
+      const executor = createExecutor({ root: '.', journal: 'journal.db', approver: null });
+      const [result] = await executor.run([{ id: '1', name: 'bash', args: { command: 'true' } }]);
       if (!result.success) throw new Error(result.error.message);
       await executor.close();
     `);
-    expect(own).toContain('executor/run-batch');
-    expect(own).toContain('tools/read-file/read-file');
-    expect(own).not.toContain('tools/edit-file/edit-file');
-    expect(own.filter((path) => path.startsWith('search/'))).toEqual([]);
-    expect(own).not.toContain('process/run-command');
-    expect(own).not.toContain('policy/command/analyze-command');
-    expect(packages).not.toContain('@photostructure/sqlite');
-    expect(packages).not.toContain('minimatch');
+    expect(own).toContain('process/run-command');
+    expect(packages).toContain('unbash');
+    expect(builtins).toContain('child_process');
   });
 });

@@ -1,11 +1,4 @@
-import { createRequire } from 'node:module';
-
-const packageJson: unknown = createRequire(import.meta.url)('../../package.json');
+import packageJson from '../../package.json' with { type: 'json' };
 
 /** Of this package. */
-export const VERSION = readVersion(packageJson);
-
-function readVersion(value: unknown): string {
-  const { version } = Object(value) as { version?: unknown };
-  return typeof version === 'string' ? version : 'unknown';
-}
+export const VERSION: string = packageJson.version;

@@ -1,11 +1,6 @@
-import { createRequire } from 'node:module';
+import * as smolToml from 'smol-toml';
 
-type SmolToml = typeof import('smol-toml');
-
-let loaded: SmolToml | undefined;
-
-/** What reads and writes TOML, loaded when it is asked for: programs without a configuration file never need it. */
-export function toml(): SmolToml {
-  loaded ??= createRequire(import.meta.url)('smol-toml') as SmolToml;
-  return loaded;
+/** What reads and writes TOML. */
+export function toml(): typeof smolToml {
+  return smolToml;
 }

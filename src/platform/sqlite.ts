@@ -1,6 +1,7 @@
-import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { ToolError } from '../errors/tool-error.js';
+import { requireInstalled } from './installed-package.js';
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, unknown>>;
@@ -94,10 +95,16 @@ type Driver = new (path: string) => DatabaseSyncInstance;
 let DatabaseSync: Driver | undefined;
 
 function loadDriver(): Driver {
-  const require = createRequire(import.meta.url);
   const name = isSafeSqlite(process.versions.sqlite) ? 'node:sqlite' : '@photostructure/sqlite';
-  const driver = withoutWarnings((): { readonly DatabaseSync: Driver } => require(name));
-  return driver.DatabaseSync;
+  try {
+    return (withoutWarnings(() => requireInstalled(name)) as { readonly DatabaseSync: Driver }).DatabaseSync;
+  } catch (cause) {
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new ToolError('journal_unavailable', `Cannot load SQLite from ${name}: ${why}.`, {
+      cause,
+      hint: `Install ${name} with its dependencies where the program can find it, or run on a Node whose own SQLite is 3.51.3 or newer.`,
+    });
+  }
 }
 
 /** Node 22 says of its SQLite that it is experimental, on the standard error of whoever loads it. */

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { Minimatch, MinimatchOptions } from 'minimatch';
+import { Minimatch, type MinimatchOptions } from 'minimatch';
 import { expandBraces } from '../base/expand-braces.js';
 import { ToolError } from '../errors/tool-error.js';
 import { globFlawOf } from './glob-flaw.js';
@@ -88,17 +87,13 @@ function compile(source: string, alternative: string): DenyPattern {
   };
 }
 
-/** Made when it is asked for the first time, and minimatch loaded, which takes 15 ms: most names concern no pattern. */
+/** Made when it is asked for the first time: most names concern no pattern. */
 function matcherOf(pattern: string): () => Minimatch {
   let matcher: Minimatch | undefined;
   return () => {
-    matcher ??= new (minimatch().Minimatch)(pattern, OPTIONS);
+    matcher ??= new Minimatch(pattern, OPTIONS);
     return matcher;
   };
-}
-
-function minimatch(): typeof import('minimatch') {
-  return createRequire(import.meta.url)('minimatch') as typeof import('minimatch');
 }
 
 interface FixedEnds {

@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { default as addFormats } from 'ajv-formats';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import canonicalize from 'canonicalize';
 import type { JsonSchema } from '../contract/json.js';
 import { listChoices } from './describe-schema.js';
@@ -21,15 +20,12 @@ export interface EngineOptions {
 
 type Engine = Ajv | Ajv2020;
 
-const require = createRequire(import.meta.url);
-
 /** An engine keeps a little of everything it has compiled: now and then it is replaced, so that memory stays flat. */
 const MAX_COMPILED_BY_ONE = 500;
 const engines = new Map<string, { readonly engine: Engine; compiled: number }>();
 
 /**
- * A validator for a settled schema. Ajv takes 40 ms to load: it is, when the first schema is compiled. What an
- * engine has compiled is not looked up again: `findValidator` does that.
+ * A validator for a normalized schema. What an engine has compiled is not looked up again: `findValidator` does that.
  *
  * @throws Error when the schema cannot be compiled: an unresolvable reference, a pattern that is none, …
  */
@@ -95,11 +91,8 @@ function createEngine({ dialect, report, ownProperties }: EngineOptions): Engine
     ownProperties,
     code: { regExp: Object.assign((pattern: string) => compileLinearPattern(pattern), { code: '' }) },
   } as const;
-  const engine =
-    dialect === '2020-12'
-      ? new (require('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 }).Ajv2020(settings)
-      : new (require('ajv') as { Ajv: typeof Ajv }).Ajv(settings);
-  (require('ajv-formats') as { default: typeof addFormats.default }).default(engine as Ajv);
+  const engine = dialect === '2020-12' ? new Ajv2020(settings) : new Ajv(settings);
+  addFormats.default(engine as Ajv);
   // Ajv compares every item with every other: an array of 40,000 arrays would take seconds.
   engine.removeKeyword('uniqueItems');
   engine.addKeyword({

@@ -1,13 +1,14 @@
 import { ToolError } from '../errors/tool-error.js';
+import { importInstalled } from '../platform/installed-package.js';
 import { OLDEST, ripgrepOnPath } from './ripgrep-on-path.js';
 
 /**
  * The ripgrep that came along as a package, else a new enough one on `PATH` from outside of the roots.
- * @throws ToolError `execution_failed` that says what to install; looked for anew the next time
+ * @throws ToolError `execution_failed` that says what to install; the next call looks again
  */
 export async function findRipgrep(roots: readonly string[]): Promise<string> {
   try {
-    return (await import('@vscode/ripgrep')).rgPath;
+    return ((await importInstalled('@vscode/ripgrep')) as typeof import('@vscode/ripgrep')).rgPath;
   } catch (cause) {
     const file = await ripgrepOnPath(roots);
     if (file !== undefined) return file;

@@ -19,7 +19,9 @@ describe('the command as it is shipped', () => {
     ]);
     const asked = parts.flatMap((name) =>
       [
-        ...readFileSync(join(directory, name), 'utf8').matchAll(/(?<![.\w])(?:require|import)\("([^"]+)"\)/g),
+        ...readFileSync(join(directory, name), 'utf8').matchAll(
+          /(?<![.\w'"`])(?:require|import)\("([^"]+)"\)/g,
+        ),
       ].map(([, asked]) => asked ?? ''),
     );
     expect(asked.length).toBeGreaterThan(parts.length);

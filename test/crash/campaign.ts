@@ -1,15 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import type { CrashTrial } from '../../src/crash-kit/crash-trial.js';
 import type { runTrial } from '../../src/crash-kit/run-crash-trial.js';
 import { builtCommand } from '../cli/built-command.js';
 
-/** The kit as it is shipped: processes under trial are started from it. */
+/** The kit beside a built package, with the controls that no door exports: processes under trial are the built ones. */
 export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; readonly door: string }> {
   const dist = dirname(dirname(builtCommand()));
-  const kit: unknown = await import(pathToFileURL(join(dist, 'crash-kit', 'run-crash-trial.js')).href);
+  const outfile = join(dist, `crash-kit-${randomUUID()}.mjs`);
+  await build({
+    entryPoints: [join(import.meta.dirname, '..', '..', 'src', 'crash-kit', 'run-crash-trial.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['@photostructure/sqlite', '@vscode/ripgrep'],
+    logLevel: 'error',
+  });
+  const kit: unknown = await import(pathToFileURL(outfile).href);
   return { ...(kit as { runTrial: typeof runTrial }), door: pathToFileURL(join(dist, 'index.js')).href };
 }
 

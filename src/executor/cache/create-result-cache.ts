@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { withBase64Json } from '../../base/base64.js';
 import { isWhole, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ToolResult } from '../../contract/call.js';
@@ -97,7 +96,7 @@ export class LruResultCache implements ResultCache {
   }
 
   #opened(): LRUCache<string, Entry> {
-    this.#entries ??= new (lruCache())<string, Entry>({
+    this.#entries ??= new LRUCache<string, Entry>({
       max: this.#options.capacity,
       ttl: this.#options.ttlMs,
       ttlResolution: 0,
@@ -120,14 +119,6 @@ function cloneOf(result: ToolResult): ToolResult {
   const clone = structuredClone(result);
   return clone.content === undefined ? clone : { ...clone, content: clone.content.map(withBase64Json) };
 }
-
-/** Loaded with the first result that is kept: it takes longer than everything else a read costs. */
-function lruCache(): typeof LRUCache {
-  Cache ??= (createRequire(import.meta.url)('lru-cache') as typeof import('lru-cache')).LRUCache;
-  return Cache;
-}
-
-let Cache: typeof LRUCache | undefined;
 
 function keyOf(toolName: string, args: JsonObject): string {
   return `${toolName}\0${hashArguments(args)}`;

@@ -1,5 +1,10 @@
-import { createRequire } from 'node:module';
-import type { ParameterExpansionPart, ParsedScript, SyntaxNode } from 'unbash';
+import {
+  forEachChild as eachChild,
+  type ParameterExpansionPart,
+  type ParsedScript,
+  parse,
+  type SyntaxNode,
+} from 'unbash';
 
 /** The only file that knows the parser. What it lets through consists of known kinds of nodes and nothing else. */
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
@@ -9,7 +14,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
     return { flaw: 'substitutions are nested too deep' };
   try {
-    const script = grammar().parse(text);
+    const script = parse(text);
     const flaw = new Inspection(limits, text).inspect(script);
     return flaw === undefined ? { script } : { flaw };
   } catch {
@@ -39,19 +44,7 @@ export type {
   WordPart,
 } from 'unbash';
 
-export function forEachChild(...[node, visit]: Parameters<Grammar['forEachChild']>): void {
-  grammar().forEachChild(node, visit);
-}
-
-type Grammar = typeof import('unbash');
-
-let loaded: Grammar | undefined;
-
-/** Loaded with the first command that is judged: most programs never run one, and it takes a while. */
-function grammar(): Grammar {
-  loaded ??= createRequire(import.meta.url)('unbash') as Grammar;
-  return loaded;
-}
+export const forEachChild = eachChild;
 
 export type ParsedShell = { readonly script: ParsedScript } | { readonly flaw: string };
 

@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build, type Metafile } from 'esbuild';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { bundleCommand } from './bundle-command.js';
+import { compiledValidators } from './compile-validators.js';
+import { licensesOf } from './licenses-of.js';
+
+/*
+ * Builds the package into `dist/`, or into the directory of `--out`:
+ *   *.js, part-*.js     the library as a few ES modules, with source maps; a door is one file of `src/*.ts`
+ *   *.d.ts              its declarations (not with `--no-types`)
+ *   command/            the command
+ *   LICENSES.txt        of the packages that are bundled into the library
+ */
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SOURCES = join(ROOT, 'src');
+
+/** They bring binaries along, which they look for beside themselves. `platform/installed-package.ts` loads them. */
+const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
+
+const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });
+const out = resolve(values.out ?? join(ROOT, 'dist'));
+const doors = Object.fromEntries(
+  readdirSync(SOURCES)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name.slice(0, -'.ts'.length), join(SOURCES, name)]),
+);
+const validators = await compiledValidators();
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, 'LICENSES.txt'), licensesOf(await bundleLibrary()));
+const command = await bundleCommand({
+  main: join(SOURCES, 'cli', 'main.ts'),
+  directory: join(out, 'command'),
+  external: EXTERNAL,
+  plugins: [validators],
+});
+chmodSync(command, 0o755);
+if (values['no-types'] !== true) await bundleDeclarations();
+
+/**
+ * Opening and linking hundreds of modules takes longer than what they do. What is imported dynamically stays a part of
+ * its own and is loaded when it is needed.
+ */
+async function bundleLibrary(): Promise<Metafile> {
+  const { metafile } = await build({
+    // A trial starts this program, and looks for it beside itself.
+    entryPoints: { ...doors, 'crash-program': join(SOURCES, 'crash-kit', 'crash-program.ts') },
+    outdir: out,
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: EXTERNAL,
+    plugins: [validators],
+    sourcemap: 'linked',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'error',
+  });
+  return metafile;
+}
+
+async function bundleDeclarations(): Promise<void> {
+  const bundle = await rolldown({
+    input: doors,
+    platform: 'node',
+    checks: { pluginTimings: false },
+    external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+    plugins: [dts({ tsconfig: join(ROOT, 'tsconfig.build.json'), emitDtsOnly: true })],
+  });
+  await bundle.write({ dir: out, format: 'esm', chunkFileNames: 'types-[hash].js' });
+  await bundle.close();
+}

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+/*
+ * Packages with native parts find their binaries beside themselves, so no bundler may put them into another file.
+ * Both functions hide the name from bundlers and look for the package where the running file lies: a program that was
+ * bundled with toolexec needs these packages in a `node_modules` beside or above its bundle.
+ */
+
+/** Loads a CommonJS package or a builtin module. @throws Error when the package is not installed. */
+export function requireInstalled(name: string): unknown {
+  return createRequire(thisFile())(name);
+}
+
+/** Loads an ES module package. Rejects when the package is not installed. */
+export async function importInstalled(name: string): Promise<unknown> {
+  // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
+  const file = createRequire(thisFile()).resolve(name);
+  return import(pathToFileURL(file).href);
+}
+
+/** In a bundle that is CommonJS, `import.meta` has no URL. */
+function thisFile(): string {
+  return typeof __filename === 'string' ? __filename : import.meta.url;
+}
