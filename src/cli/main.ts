@@ -26,7 +26,7 @@ async function main(): Promise<ExitCode> {
 }
 
 async function report(error: unknown): Promise<ExitCode> {
-  const { reportError } = await import('./report-error.js');
+  const { reportError } = await import('./exit-code.js');
   return reportError(error, { stdio, env });
 }
 

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import type { CliContext } from './cli-context.js';
+import { UsageError } from './cli-context.js';
 import type { DefineCommand, Finish } from './define/command-group.js';
 import { defineApprove } from './define/define-approve.js';
 import { defineCall } from './define/define-call.js';
@@ -15,8 +17,6 @@ import { defineUndo } from './define/define-undo.js';
 import { defineWaiting } from './define/define-waiting.js';
 import { separateArguments } from './define/separate-arguments.js';
 import type { ExitCode } from './exit-code.js';
-import type { Surroundings } from './surroundings.js';
-import { UsageError } from './usage-error.js';
 import { VERSION } from './version.js';
 
 const COMMANDS: readonly DefineCommand[] = [
@@ -48,12 +48,12 @@ const EXAMPLES = `Examples:
  * Does what was typed. Commands are loaded when they are asked for: help must not wait for an executor.
  * @throws UsageError for a command, an argument or an option that does not exist.
  */
-export async function runProgram(surroundings: Surroundings): Promise<ExitCode> {
+export async function runProgram(context: CliContext): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(surroundings, (outcome) => {
+  const program = createProgram(context, (outcome) => {
     code = outcome;
   });
-  const { args } = surroundings.stdio;
+  const { args } = context.stdio;
   try {
     await program.parseAsync(inOrder(program, args), { from: 'user' });
   } catch (error) {
@@ -64,8 +64,8 @@ export async function runProgram(surroundings: Surroundings): Promise<ExitCode> 
   return code;
 }
 
-function createProgram(surroundings: Surroundings, finish: Finish): Command {
-  const { stdout } = surroundings.stdio;
+function createProgram(context: CliContext, finish: Finish): Command {
+  const { stdout } = context.stdio;
   const program = new Command('toolexec')
     .description('Runs the tool calls a language model asks for, and answers each of them exactly once.')
     .version(VERSION, '--version', 'print the version')
@@ -75,7 +75,7 @@ function createProgram(surroundings: Surroundings, finish: Finish): Command {
     .exitOverride()
     // What goes wrong is told once, in one line, by whoever catches it.
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr() {}, outputError() {} });
-  for (const define of COMMANDS) define(program, surroundings, finish);
+  for (const define of COMMANDS) define(program, context, finish);
   return program;
 }
 

@@ -4,10 +4,9 @@ import { anchorPath } from '../journal/journal-anchor.js';
 import { lossWarning } from '../journal/journal-loss.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
 import { probePlace } from '../platform/probe-place.js';
-import { defaultPlace } from './journal-place.js';
-import { settleConfig } from './settle-config.js';
-import type { Surroundings } from './surroundings.js';
-import { UsageError } from './usage-error.js';
+import type { CliContext } from './cli-context.js';
+import { UsageError } from './cli-context.js';
+import { defaultPlace, resolveSettings } from './resolve-settings.js';
 
 /** The options that say which journal is meant. */
 export interface JournalChoice {
@@ -23,9 +22,9 @@ export interface JournalChoice {
  */
 export function recordedJournal(
   options: JournalChoice,
-  surroundings: Pick<Surroundings, 'env'>,
+  context: Pick<CliContext, 'env'>,
 ): string | undefined {
-  const place = placeOf(options, surroundings);
+  const place = placeOf(options, context);
   if (probePlace(place).exists) return place;
   if (options.journal === undefined) return undefined;
   throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
@@ -34,27 +33,27 @@ export function recordedJournal(
 /** The same for those who look at what is left of a journal, too, of which only the anchor may be there. */
 export function recordedOrLost(
   options: JournalChoice,
-  surroundings: Pick<Surroundings, 'env' | 'stdio'>,
+  context: Pick<CliContext, 'env' | 'stdio'>,
 ): string | undefined {
-  const place = placeOf(options, surroundings);
-  return probePlace(anchorPath(place)).exists ? place : journalIfAny(options, surroundings);
+  const place = placeOf(options, context);
+  return probePlace(anchorPath(place)).exists ? place : journalIfAny(options, context);
 }
 
-function placeOf(options: JournalChoice, surroundings: Pick<Surroundings, 'env'>): string {
+function placeOf(options: JournalChoice, context: Pick<CliContext, 'env'>): string {
   if (options.journal === '') throw new UsageError('Cannot read the journal "": name a file.');
   if (options.journal !== undefined) return resolve(options.journal);
-  const { executor } = settleConfig(options, surroundings).configuration;
+  const { executor } = resolveSettings(options, context).configuration;
   return defaultPlace(executor.root?.[0] ?? '.');
 }
 
 /** Opens a journal to look at it, and warns the person where it has lost something. @throws ToolError */
-export function openRecorded(path: string, { stdio }: Pick<Surroundings, 'stdio'>): JournalArchive {
+export function openRecorded(path: string, { stdio }: Pick<CliContext, 'stdio'>): JournalArchive {
   return openArchive(path, (loss) => stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`));
 }
 
 /** For commands that look for something in it. @throws UsageError where there is none. */
-export function requireJournal(options: JournalChoice, surroundings: Pick<Surroundings, 'env'>): string {
-  const place = recordedJournal(options, surroundings);
+export function requireJournal(options: JournalChoice, context: Pick<CliContext, 'env'>): string {
+  const place = recordedJournal(options, context);
   if (place !== undefined) return place;
   throw new UsageError(NO_JOURNAL);
 }
@@ -65,10 +64,10 @@ export function requireJournal(options: JournalChoice, surroundings: Pick<Surrou
  */
 export function journalIfAny(
   options: JournalChoice,
-  surroundings: Pick<Surroundings, 'env' | 'stdio'>,
+  context: Pick<CliContext, 'env' | 'stdio'>,
 ): string | undefined {
-  const place = recordedJournal(options, surroundings);
-  if (place === undefined) surroundings.stdio.stderr.write(`toolexec: ${NO_JOURNAL}\n`);
+  const place = recordedJournal(options, context);
+  if (place === undefined) context.stdio.stderr.write(`toolexec: ${NO_JOURNAL}\n`);
   return place;
 }
 

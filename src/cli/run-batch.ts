@@ -4,8 +4,8 @@ import { systemClock } from '../platform/clock.js';
 import type { Stdio } from '../platform/stdio.js';
 import type { ReadError } from '../protocols/resolve-call.js';
 import { answerReadErrors } from '../protocols/response-calls.js';
-import type { Display } from './show/display.js';
-import { watchInterrupts } from './watch-interrupts.js';
+import { UsageError } from './cli-context.js';
+import type { Display } from './display/display.js';
 
 export interface BatchAnswer {
   /** One per call that was asked for, readable or not, in order. */
@@ -84,4 +84,37 @@ async function leave(executor: Executor, exitNow: () => void): Promise<void> {
   const patience = new Promise<void>((resolve) => systemClock.after(LEAVE_WITHIN_MS, resolve));
   await Promise.race([executor.close(), patience]);
   exitNow();
+}
+
+/**
+ * Ctrl-C once cancels, twice ends at once. SIGTERM and SIGHUP count like Ctrl-C: a command that is left to itself by
+ * a dying parent would go on.
+ * @returns whether it happened, and a way to stop watching.
+ */
+export function watchInterrupts(
+  stdio: Stdio,
+  handle: { readonly first: () => void; readonly second: () => void },
+): { readonly happened: () => boolean; readonly stop: () => void } {
+  let count = 0;
+  const stop = stdio.onEndSignal(() => {
+    count++;
+    if (count === 1) handle.first();
+    else handle.second();
+  });
+  return { happened: () => count > 0, stop };
+}
+
+/** A misspelt `--approve` would refuse the call that was meant, after others have run. @throws UsageError */
+export function requireKnownIds(
+  approve: readonly string[] | undefined,
+  calls: readonly { readonly id?: string }[],
+  what: 'response' | 'batch',
+): void {
+  const known = new Set(calls.map(({ id }) => id));
+  const unknown = approve?.find((id) => !known.has(id));
+  if (unknown === undefined) return;
+  const ids = [...known].filter((id) => id !== undefined).join(', ');
+  throw new UsageError(
+    `Cannot approve "${unknown}": the ${what} has no such call. Its calls: ${ids || 'none'}.`,
+  );
 }

@@ -4,30 +4,27 @@ import { findDeferred as requireDeferred } from '../../executor/approve/find-def
 import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { writeResults } from '../../protocols/write-results.js';
-import { chooseApprover } from '../approve/choose-approver.js';
-import { absolute, type BatchOrigin, readOrigin } from '../batch-origin.js';
+import { chooseApprover } from '../choose-approver.js';
+import type { CliContext } from '../cli-context.js';
+import { UsageError } from '../cli-context.js';
 import type { ApproveOptions } from '../define/define-approve.js';
+import { createDisplay, noteResults } from '../display/display.js';
+import { writeJson } from '../display/terminal-text.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
-import { findNamedBatch } from '../find-batch.js';
 import { requireRecorded } from '../recorded-journal.js';
-import { requireKnownIds } from '../require-known-ids.js';
-import { watchBatch } from '../run-batch.js';
-import { settleRun } from '../settle-run.js';
-import { createDisplay } from '../show/create-display.js';
-import { noteResults } from '../show/note-results.js';
-import { writeJson } from '../show/write-json.js';
-import type { Surroundings } from '../surroundings.js';
-import { UsageError } from '../usage-error.js';
+import { resolveRun } from '../resolve-settings.js';
+import { requireKnownIds, watchBatch } from '../run-batch.js';
+import { absolute, type BatchOrigin, findNamedBatch, readOrigin } from '../waiting-batch.js';
 import { isPutOff } from './run.js';
 
 /** `toolexec approve`: decides about a batch that was put off, and answers as `run` would have. */
 export async function approveBatch(
   named: string,
   options: ApproveOptions,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<ExitCode> {
-  const { stdio, env, exitNow } = surroundings;
-  const settled = settleRun(options, surroundings);
+  const { stdio, env, exitNow } = context;
+  const settled = resolveRun(options, context);
   requireRecorded(settled.executor.journal.path, `approve "${named}"`);
   const { path, ...more } = settled.executor.journal;
   const journal = openJournal(path, { ...more, logger: settled.executor.logger });

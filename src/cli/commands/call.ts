@@ -5,27 +5,25 @@ import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
-import { chooseApprover } from '../approve/choose-approver.js';
+import { chooseApprover } from '../choose-approver.js';
+import type { CliContext } from '../cli-context.js';
 import type { BatchOptions } from '../define/batch-options.js';
+import { createDisplay, noteResults } from '../display/display.js';
+import { writeJson } from '../display/terminal-text.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
-import { parseArguments } from '../input/parse-arguments.js';
-import { readSource } from '../input/read-source.js';
+import { parseArguments, readSource } from '../read-input.js';
+import { resolveRun } from '../resolve-settings.js';
 import { runBatch } from '../run-batch.js';
-import { settleRun } from '../settle-run.js';
-import { createDisplay } from '../show/create-display.js';
-import { noteResults } from '../show/note-results.js';
-import { writeJson } from '../show/write-json.js';
-import type { Surroundings } from '../surroundings.js';
 
 /** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
 export async function callTool(
   name: string,
   json: string | undefined,
   options: BatchOptions,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<ExitCode> {
-  const { stdio, env, exitNow } = surroundings;
-  const settled = settleRun(options, surroundings);
+  const { stdio, env, exitNow } = context;
+  const settled = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
   const approver = chooseApprover(options, stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
@@ -51,7 +49,7 @@ export async function callTool(
 
 async function readArguments(
   json: string | undefined,
-  { stdio }: Pick<Surroundings, 'stdio'>,
+  { stdio }: Pick<CliContext, 'stdio'>,
 ): Promise<JsonObject> {
   const fromStdin = json === '-' || (json === undefined && !stdio.stdin.isTerminal);
   const text = fromStdin ? (await readSource('-', stdio)).text : (json ?? '');

@@ -2,25 +2,24 @@ import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { answerReadErrors } from '../../protocols/response-calls.js';
+import type { CliContext } from '../cli-context.js';
 import type { ResponseOptions } from '../define/batch-options.js';
+import { describePlan } from '../display/describe-call.js';
+import { createDisplay } from '../display/display.js';
+import { createPalette, writeJson } from '../display/terminal-text.js';
 import type { ExitCode } from '../exit-code.js';
-import { type ModelResponse, readResponse } from '../input/read-response.js';
-import { requireKnownIds } from '../require-known-ids.js';
-import { settleRun } from '../settle-run.js';
-import { createDisplay } from '../show/create-display.js';
-import { describePlan } from '../show/describe-plan.js';
-import { createPalette } from '../show/palette.js';
-import { writeJson } from '../show/write-json.js';
-import type { Surroundings } from '../surroundings.js';
+import { type ModelResponse, readResponse } from '../read-input.js';
+import { resolveRun } from '../resolve-settings.js';
+import { requireKnownIds } from '../run-batch.js';
 
 /** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks nobody. */
 export async function planResponse(
   source: string | undefined,
   options: ResponseOptions,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<ExitCode> {
-  const { stdio, env } = surroundings;
-  const { executor: settings, notes } = settleRun(options, surroundings);
+  const { stdio, env } = context;
+  const { executor: settings, notes } = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of notes) display.note(note);
   const response = await readResponse(source, stdio);

@@ -1,32 +1,31 @@
 import { createHash } from 'node:crypto';
-import type { ToolResult } from '../../contract/call.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
-import { chooseApprover } from '../approve/choose-approver.js';
-import { toOrigin } from '../batch-origin.js';
+import { chooseApprover } from '../choose-approver.js';
+import type { CliContext } from '../cli-context.js';
 import type { ResponseOptions } from '../define/batch-options.js';
+import { describeName } from '../display/describe-call.js';
+import type { Display } from '../display/display.js';
+import { createDisplay, noteResults } from '../display/display.js';
+import { toSafeJson, writeJson } from '../display/terminal-text.js';
 import { type ExitCode, exitCodeOf } from '../exit-code.js';
-import { type ModelResponse, readResponse } from '../input/read-response.js';
-import { requireKnownIds } from '../require-known-ids.js';
-import { runBatch } from '../run-batch.js';
-import { settleLeft } from '../settle-left.js';
-import { type SettledRun, settleRun } from '../settle-run.js';
-import { createDisplay } from '../show/create-display.js';
-import { notePending } from '../show/note-pending.js';
-import { noteResults } from '../show/note-results.js';
-import { writeJson } from '../show/write-json.js';
-import type { Surroundings } from '../surroundings.js';
+import { type ModelResponse, readResponse } from '../read-input.js';
+import { recoverLeft } from '../recover-left.js';
+import { type ResolvedRun, resolveRun } from '../resolve-settings.js';
+import { requireKnownIds, runBatch } from '../run-batch.js';
+import { toOrigin } from '../waiting-batch.js';
 
 /** `toolexec run`: the calls of a response in, their results out, in kind. */
 export async function runResponse(
   source: string | undefined,
   options: ResponseOptions,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<ExitCode> {
-  const { stdio, env, exitNow } = surroundings;
-  const settled = settleRun(options, surroundings);
+  const { stdio, env, exitNow } = context;
+  const settled = resolveRun(options, context);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   const approver = chooseApprover(options, stdio, env);
@@ -39,7 +38,7 @@ export async function runResponse(
   const turn = createHash('sha256').update(response.text).digest('hex');
   const { conversation = `response:${turn}` } = options;
   const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
-  const waits = isReal && (await settleLeft(executor, conversation, display, surroundings));
+  const waits = isReal && (await recoverLeft(executor, conversation, display, context));
   // The same bytes are the same delivery, also where the response gives its calls no ids.
   const runOptions = { ...toRunOptions(options, settled, response), conversation, turn };
   if (settled.executor.mode === 'parse_only' && options.json !== true)
@@ -75,7 +74,7 @@ export function isPutOff({ metadata }: ToolResult): boolean {
 
 function toRunOptions(
   options: ResponseOptions,
-  { parallel, executor }: SettledRun,
+  { parallel, executor }: ResolvedRun,
   response: ModelResponse,
 ): RunOptions {
   return {
@@ -87,4 +86,22 @@ function toRunOptions(
     origin: toOrigin(response, executor.root),
     ...withMessage(response),
   };
+}
+
+/** Mode parse_only (FR-MODE-02, D093): what waits to be answered by hand, and how. */
+function notePending(
+  calls: readonly ToolCall[],
+  roots: readonly string[] | undefined,
+  display: Display,
+): void {
+  const root = (roots ?? []).map((path) => ` --root ${quoted(path)}`).join('');
+  for (const { id, name, args } of calls) {
+    const byHand = `toolexec call${root} ${quoted(name)} ${quoted(toSafeJson(args))}`;
+    display.note(`pending: ${describeName({ toolName: name, callId: id })}. By hand: ${byHand}`);
+  }
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return /^[A-Za-z0-9_./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

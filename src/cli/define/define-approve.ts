@@ -11,7 +11,7 @@ export interface ApproveOptions extends Omit<BatchOptions, 'dryRun'> {
   readonly parallel?: boolean;
 }
 
-export const defineApprove: DefineCommand = (program, surroundings, finish) => {
+export const defineApprove: DefineCommand = (program, context, finish) => {
   const command = program
     .command('approve')
     .summary('decide a deferred approval, and go on')
@@ -42,6 +42,6 @@ export const defineApprove: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', EXIT_CODES);
   addFormatOption(command).action(async (id: string, options: ApproveOptions) => {
     const { approveBatch } = await import('../commands/approve.js');
-    finish(await approveBatch(id, options, surroundings));
+    finish(await approveBatch(id, options, context));
   });
 };

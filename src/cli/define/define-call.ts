@@ -2,7 +2,7 @@ import { addBatchOptions, type BatchOptions } from './batch-options.js';
 import type { DefineCommand } from './command-group.js';
 import { EXIT_CODES } from './texts.js';
 
-export const defineCall: DefineCommand = (program, surroundings, finish) => {
+export const defineCall: DefineCommand = (program, context, finish) => {
   const command = program
     .command('call')
     .summary('run one tool by hand')
@@ -22,6 +22,6 @@ export const defineCall: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', EXIT_CODES);
   addBatchOptions(command).action(async (name: string, json: string | undefined, options: BatchOptions) => {
     const { callTool } = await import('../commands/call.js');
-    finish(await callTool(name, json, options, surroundings));
+    finish(await callTool(name, json, options, context));
   });
 };

@@ -4,7 +4,7 @@ import type { DefineCommand } from './command-group.js';
 export type Shell = 'bash' | 'zsh' | 'fish';
 
 /** `completions SHELL` prints the script; the script asks `complete -- WORDS…`, which nobody types. */
-export const defineCompletions: DefineCommand = (program, surroundings, finish) => {
+export const defineCompletions: DefineCommand = (program, context, finish) => {
   program
     .command('completions')
     .summary('a script that completes commands, options and tool names')
@@ -18,16 +18,16 @@ export const defineCompletions: DefineCommand = (program, surroundings, finish) 
 `,
     )
     .action(async (shell: Shell) => {
-      const { completionScript } = await import('../completions/completion-script.js');
-      surroundings.stdio.stdout.write(completionScript(shell));
+      const { completionScript } = await import('../commands/completions.js');
+      context.stdio.stdout.write(completionScript(shell));
       finish(0);
     });
   program
     .command('complete', { hidden: true })
     .argument('[word...]', 'what was typed so far')
     .action(async (words: readonly string[]) => {
-      const { writeCompletions } = await import('../completions/write-completions.js');
-      writeCompletions(program, words, surroundings.stdio.stdout);
+      const { writeCompletions } = await import('../commands/complete.js');
+      writeCompletions(program, words, context.stdio.stdout);
       finish(0);
     });
 };

@@ -12,7 +12,7 @@ export interface TrustOptions {
   readonly json?: boolean;
 }
 
-export const defineConfig: DefineCommand = (program, surroundings, finish) => {
+export const defineConfig: DefineCommand = (program, context, finish) => {
   const config = program
     .command('config')
     .summary('what is configured, and by whom')
@@ -36,8 +36,8 @@ export const defineConfig: DefineCommand = (program, surroundings, finish) => {
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec config show\n  toolexec config show --origin --json\n')
     .action(async (options: ShowConfigOptions) => {
-      const { showConfig } = await import('../commands/show-config.js');
-      finish(showConfig(options, surroundings));
+      const { showConfig } = await import('../commands/config/show.js');
+      finish(showConfig(options, context));
     });
   config
     .command('trust')
@@ -51,15 +51,15 @@ export const defineConfig: DefineCommand = (program, surroundings, finish) => {
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec config trust\n  toolexec config trust --revoke\n')
     .action(async (file: string | undefined, options: TrustOptions) => {
-      const { trustConfig } = await import('../commands/trust-config.js');
-      finish(trustConfig(file, options, surroundings));
+      const { trustConfig } = await import('../commands/config/trust.js');
+      finish(trustConfig(file, options, context));
     });
   config
     .command('schema')
     .summary('a JSON Schema of toolexec.toml, for editors')
     .addHelpText('before', 'Examples:\n  toolexec config schema > toolexec.schema.json\n')
     .action(async () => {
-      const { writeConfigSchema } = await import('../commands/write-config-schema.js');
-      finish(writeConfigSchema(surroundings));
+      const { writeConfigSchema } = await import('../commands/config/schema.js');
+      finish(writeConfigSchema(context));
     });
 };

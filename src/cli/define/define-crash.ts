@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { Surroundings } from '../surroundings.js';
+import type { CliContext } from '../cli-context.js';
 import type { Finish } from './command-group.js';
 
 export interface CrashOptions {
@@ -11,7 +11,7 @@ export interface CrashOptions {
 }
 
 /** `tools crash`, for the authors of tools. */
-export function defineCrash(tools: Command, surroundings: Surroundings, finish: Finish): void {
+export function defineCrash(tools: Command, context: CliContext, finish: Finish): void {
   tools
     .command('crash')
     .summary('kill processes that run a tool, and see what becomes of its calls')
@@ -42,13 +42,13 @@ export function defineCrash(tools: Command, surroundings: Surroundings, finish: 
     )
     .action(
       async (module: string, name: string | undefined, json: string | undefined, options: CrashOptions) => {
-        const { crashTools } = await import('../commands/crash-tools.js');
+        const { crashTools } = await import('../commands/tools/crash.js');
         const request = {
           module,
           ...(name === undefined ? {} : { name }),
           ...(json === undefined ? {} : { json }),
         };
-        finish(await crashTools(request, options, surroundings));
+        finish(await crashTools(request, options, context));
       },
     );
 }

@@ -8,7 +8,7 @@ export interface DoctorOptions {
   readonly json?: boolean;
 }
 
-export const defineDoctor: DefineCommand = (program, surroundings, finish) => {
+export const defineDoctor: DefineCommand = (program, context, finish) => {
   program
     .command('doctor')
     .summary('what works on this machine, and what to install for the rest')
@@ -24,6 +24,6 @@ export const defineDoctor: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', '\nExit code: 0 calls can be run; 1 something that every call needs is broken.\n')
     .action(async (options: DoctorOptions) => {
       const { examineMachine } = await import('../commands/doctor.js');
-      finish(await examineMachine(options, surroundings));
+      finish(await examineMachine(options, context));
     });
 };

@@ -29,7 +29,7 @@ export interface JournalPruneOptions extends JournalQueryOptions {
 }
 
 /** The commands of the group `journal` that look, and the one that tidies up. */
-export const defineJournalQueries: DefineCommand = (journal, surroundings, finish) => {
+export const defineJournalQueries: DefineCommand = (journal, context, finish) => {
   addChoice(journal.command('list'))
     .summary('batches, newest first')
     .option('--conversation <id>', 'only of this conversation')
@@ -37,8 +37,8 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec journal list\n  toolexec journal list --limit 5 --json\n')
     .action(async (options: JournalListOptions) => {
-      const { listBatches } = await import('../commands/list-batches.js');
-      finish(await listBatches(options, surroundings));
+      const { listBatches } = await import('../commands/journal/list.js');
+      finish(await listBatches(options, context));
     });
   addChoice(journal.command('show'))
     .summary('a batch, a call or a conversation: calls, effects, approvals, notes and results')
@@ -46,8 +46,8 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     .option('--json', 'as JSON, nothing shortened')
     .addHelpText('before', 'Examples:\n  toolexec journal show toolu_01\n  toolexec journal show c1 --json\n')
     .action(async (id: string, options: JournalQueryOptions) => {
-      const { showRecorded } = await import('../commands/show-recorded.js');
-      finish(await showRecorded(id, options, surroundings));
+      const { showRecorded } = await import('../commands/journal/show.js');
+      finish(await showRecorded(id, options, context));
     });
   addChoice(journal.command('export'))
     .summary('everything as JSON lines')
@@ -58,8 +58,8 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     .option('--conversation <id>', 'only this conversation')
     .addHelpText('before', 'Examples:\n  toolexec journal export > calls.jsonl\n')
     .action(async (options: JournalExportOptions) => {
-      const { exportJournal } = await import('../commands/export-journal.js');
-      finish(await exportJournal(options, surroundings));
+      const { exportJournal } = await import('../commands/journal/export.js');
+      finish(await exportJournal(options, context));
     });
   addChoice(journal.command('verify'))
     .summary('whether every record is as it was written')
@@ -68,13 +68,13 @@ export const defineJournalQueries: DefineCommand = (journal, surroundings, finis
     .addHelpText('before', 'Examples:\n  toolexec journal verify\n  toolexec journal verify --accept\n')
     .addHelpText('after', '\nExit code: 0 it is intact; 1 a record was changed, removed, moved or lost.\n')
     .action(async (options: JournalVerifyOptions) => {
-      const { checkJournalChain } = await import('../commands/check-journal-chain.js');
-      finish(await checkJournalChain(options, surroundings));
+      const { checkJournalChain } = await import('../commands/journal/verify.js');
+      finish(await checkJournalChain(options, context));
     });
-  definePrune(journal, surroundings, finish);
+  definePrune(journal, context, finish);
 };
 
-const definePrune: DefineCommand = (journal, surroundings, finish) => {
+const definePrune: DefineCommand = (journal, context, finish) => {
   addChoice(journal.command('prune'))
     .summary('take out what is old')
     .description(
@@ -90,8 +90,8 @@ const definePrune: DefineCommand = (journal, surroundings, finish) => {
       'Examples:\n  toolexec journal prune --older-than 30d --dry-run\n  toolexec journal prune --max-size 100MB\n',
     )
     .action(async (options: JournalPruneOptions) => {
-      const { pruneRecords } = await import('../commands/prune-records.js');
-      finish(await pruneRecords(options, surroundings));
+      const { pruneRecords } = await import('../commands/journal/prune.js');
+      finish(await pruneRecords(options, context));
     });
 };
 

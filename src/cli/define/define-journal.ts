@@ -13,7 +13,7 @@ export interface RecoverOptions {
   readonly json?: boolean;
 }
 
-export const defineJournal: DefineCommand = (program, surroundings, finish) => {
+export const defineJournal: DefineCommand = (program, context, finish) => {
   const journal = program
     .command('journal')
     .summary('what was run, and what became of it')
@@ -27,7 +27,7 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
   toolexec journal export > calls.jsonl
 `,
     );
-  defineJournalQueries(journal, surroundings, finish);
+  defineJournalQueries(journal, context, finish);
   journal
     .command('recover')
     .summary('settle what a process left that died, and decide about what is half done')
@@ -56,8 +56,8 @@ export const defineJournal: DefineCommand = (program, surroundings, finish) => {
       'Examples:\n  toolexec journal recover\n  toolexec journal recover --discard BATCH\n',
     )
     .action(async (options: RecoverOptions) => {
-      const { recoverCalls } = await import('../commands/recover-calls.js');
-      finish(await recoverCalls(options, surroundings));
+      const { recoverCalls } = await import('../commands/journal/recover.js');
+      finish(await recoverCalls(options, context));
     });
-  defineUndo(journal, surroundings, finish);
+  defineUndo(journal, context, finish);
 };

@@ -2,7 +2,7 @@ import { addResponseOptions, type ResponseOptions } from './batch-options.js';
 import type { DefineCommand } from './command-group.js';
 import { FORMATS } from './texts.js';
 
-export const definePlan: DefineCommand = (program, surroundings, finish) => {
+export const definePlan: DefineCommand = (program, context, finish) => {
   const command = program
     .command('plan')
     .summary('say what would happen, touch nothing')
@@ -21,6 +21,6 @@ export const definePlan: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', FORMATS);
   addResponseOptions(command).action(async (file: string | undefined, options: ResponseOptions) => {
     const { planResponse } = await import('../commands/plan.js');
-    finish(await planResponse(file, options, surroundings));
+    finish(await planResponse(file, options, context));
   });
 };

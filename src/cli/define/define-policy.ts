@@ -12,7 +12,7 @@ export interface PolicyRecordOptions extends PolicyOptions {
   readonly journal?: string;
 }
 
-export const definePolicy: DefineCommand = (program, surroundings, finish) => {
+export const definePolicy: DefineCommand = (program, context, finish) => {
   const policy = program
     .command('policy')
     .summary('why a call is run, asked about or refused')
@@ -40,8 +40,8 @@ export const definePolicy: DefineCommand = (program, surroundings, finish) => {
 `,
     )
     .action(async (call: string, options: PolicyOptions) => {
-      const { explainCalls } = await import('../commands/explain-calls.js');
-      finish(await explainCalls(call, options, surroundings));
+      const { explainCalls } = await import('../commands/policy/explain.js');
+      finish(await explainCalls(call, options, context));
     });
   policy
     .command('check')
@@ -61,18 +61,18 @@ export const definePolicy: DefineCommand = (program, surroundings, finish) => {
       '\nExit code: 0 all is well; 1 a rule does nothing; 2 the configuration cannot be used.\n',
     )
     .action(async (options: PolicyOptions) => {
-      const { checkPolicy } = await import('../commands/check-policy.js');
-      finish(checkPolicy(options, surroundings));
+      const { checkPolicy } = await import('../commands/policy/check.js');
+      finish(checkPolicy(options, context));
     });
-  defineReplay(policy, surroundings, finish);
-  defineSuggest(policy, surroundings, finish);
+  defineReplay(policy, context, finish);
+  defineSuggest(policy, context, finish);
 };
 
 const RECORDED =
   'a journal, its export (JSON lines), a response, or - for standard input (default: the journal)';
 const JOURNAL = 'the journal, where no file is named (default: the one that run would use)';
 
-const defineReplay: DefineCommand = (policy, surroundings, finish) => {
+const defineReplay: DefineCommand = (policy, context, finish) => {
   policy
     .command('replay')
     .summary('what would be done with recorded calls as the configuration stands')
@@ -94,12 +94,12 @@ const defineReplay: DefineCommand = (policy, surroundings, finish) => {
 `,
     )
     .action(async (file: string | undefined, options: PolicyRecordOptions) => {
-      const { replayCalls } = await import('../commands/replay-calls.js');
-      finish(await replayCalls(file, options, surroundings));
+      const { replayCalls } = await import('../commands/policy/replay.js');
+      finish(await replayCalls(file, options, context));
     });
 };
 
-const defineSuggest: DefineCommand = (policy, surroundings, finish) => {
+const defineSuggest: DefineCommand = (policy, context, finish) => {
   policy
     .command('suggest')
     .summary('rules for what has been approved before')
@@ -120,7 +120,7 @@ const defineSuggest: DefineCommand = (policy, surroundings, finish) => {
 `,
     )
     .action(async (file: string | undefined, options: PolicyRecordOptions) => {
-      const { suggestRules } = await import('../commands/suggest-rules.js');
-      finish(await suggestRules(file, options, surroundings));
+      const { suggestRules } = await import('../commands/policy/suggest.js');
+      finish(await suggestRules(file, options, context));
     });
 };

@@ -12,7 +12,7 @@ export interface RepairCommandOptions extends JournalChoice {
 
 const FORMATS = ['anthropic', 'openai', 'openai-responses', 'gemini', 'native'];
 
-export const defineRepair: DefineCommand = (program, surroundings, finish) => {
+export const defineRepair: DefineCommand = (program, context, finish) => {
   program
     .command('repair')
     .summary('mend a conversation whose calls and results no longer match')
@@ -41,6 +41,6 @@ export const defineRepair: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', '\nExit code: 0 it is sound now; 2 wrong usage or input.\n')
     .action(async (file: string | undefined, options: RepairCommandOptions) => {
       const { repairConversation } = await import('../commands/repair.js');
-      finish(await repairConversation(file, options, surroundings));
+      finish(await repairConversation(file, options, context));
     });
 };

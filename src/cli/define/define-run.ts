@@ -2,7 +2,7 @@ import { addResponseOptions, type ResponseOptions } from './batch-options.js';
 import type { DefineCommand } from './command-group.js';
 import { EXIT_CODES, FORMATS } from './texts.js';
 
-export const defineRun: DefineCommand = (program, surroundings, finish) => {
+export const defineRun: DefineCommand = (program, context, finish) => {
   const command = program
     .command('run')
     .summary('run the calls of a response')
@@ -20,6 +20,6 @@ export const defineRun: DefineCommand = (program, surroundings, finish) => {
     .addHelpText('after', `${FORMATS}${EXIT_CODES}`);
   addResponseOptions(command).action(async (file: string | undefined, options: ResponseOptions) => {
     const { runResponse } = await import('../commands/run.js');
-    finish(await runResponse(file, options, surroundings));
+    finish(await runResponse(file, options, context));
   });
 };

@@ -15,7 +15,7 @@ export interface SchemaOptions {
 
 const PROVIDERS = ['anthropic', 'openai', 'openai-responses', 'gemini', 'native', 'fenced'];
 
-export const defineTools: DefineCommand = (program, surroundings, finish) => {
+export const defineTools: DefineCommand = (program, context, finish) => {
   const tools = program
     .command('tools')
     .summary('what tools there are, and what a model is told of them')
@@ -34,8 +34,8 @@ export const defineTools: DefineCommand = (program, surroundings, finish) => {
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec tools list\n  toolexec tools list --json\n')
     .action(async (options: ToolsOptions) => {
-      const { listTools } = await import('../commands/list-tools.js');
-      finish(listTools(options, surroundings));
+      const { listTools } = await import('../commands/tools/list.js');
+      finish(listTools(options, context));
     });
   tools
     .command('show')
@@ -45,8 +45,8 @@ export const defineTools: DefineCommand = (program, surroundings, finish) => {
     .option('--json', 'as JSON, with the whole schema')
     .addHelpText('before', 'Examples:\n  toolexec tools show bash\n  toolexec tools show read_file --json\n')
     .action(async (name: string, options: ToolsOptions) => {
-      const { showTool } = await import('../commands/show-tool.js');
-      finish(await showTool(name, options, surroundings));
+      const { showTool } = await import('../commands/tools/show.js');
+      finish(await showTool(name, options, context));
     });
   tools
     .command('schema')
@@ -62,8 +62,8 @@ export const defineTools: DefineCommand = (program, surroundings, finish) => {
       'Examples:\n  toolexec tools schema --for anthropic\n  toolexec tools schema --for gemini > tools.json\n',
     )
     .action(async (options: SchemaOptions) => {
-      const { writeToolSchemas } = await import('../commands/write-tool-schemas.js');
-      finish(await writeToolSchemas(options, surroundings));
+      const { writeToolSchemas } = await import('../commands/tools/schema.js');
+      finish(await writeToolSchemas(options, context));
     });
-  defineCrash(tools, surroundings, finish);
+  defineCrash(tools, context, finish);
 };

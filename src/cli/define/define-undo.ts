@@ -11,7 +11,7 @@ export interface UndoCallOptions {
 }
 
 /** `toolexec undo`, and the same below `toolexec journal`. */
-export const defineUndo: DefineCommand = (program, surroundings, finish) => {
+export const defineUndo: DefineCommand = (program, context, finish) => {
   program
     .command('undo')
     .summary('put back what a call changed in files')
@@ -33,7 +33,7 @@ export const defineUndo: DefineCommand = (program, surroundings, finish) => {
       '\nExit code: 0 all is put back; 1 something stays as it is; 2 there is no such call.\n',
     )
     .action(async (call: string, options: UndoCallOptions) => {
-      const { undoCall } = await import('../commands/undo-call.js');
-      finish(await undoCall(call, options, surroundings));
+      const { undoCall } = await import('../commands/undo.js');
+      finish(await undoCall(call, options, context));
     });
 };

@@ -7,7 +7,7 @@ export interface ListWaitingOptions extends JournalChoice {
   readonly json?: boolean;
 }
 
-export const defineWaiting: DefineCommand = (program, surroundings, finish) => {
+export const defineWaiting: DefineCommand = (program, context, finish) => {
   program
     .command('waiting')
     .summary('what waits for approval')
@@ -26,7 +26,7 @@ export const defineWaiting: DefineCommand = (program, surroundings, finish) => {
     )
     .addHelpText('after', '\nExit code: 0 also where nothing waits; 2 wrong usage, input or configuration.\n')
     .action(async (options: ListWaitingOptions) => {
-      const { listWaiting } = await import('../commands/list-waiting.js');
-      finish(await listWaiting(options, surroundings));
+      const { listWaiting } = await import('../commands/waiting.js');
+      finish(await listWaiting(options, context));
     });
 };

@@ -1,0 +1,108 @@
+import { relative, resolve } from 'node:path';
+import type { ConfigOrigin, ResolvedConfig, ResolvedSetting } from '../../../config/resolve-config.js';
+import { toml } from '../../../config/toml.js';
+import type { CliContext } from '../../cli-context.js';
+import type { ShowConfigOptions } from '../../define/define-config.js';
+import { createDisplay } from '../../display/display.js';
+import { writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { configNotes, resolveSettings } from '../../resolve-settings.js';
+
+/** `toolexec config show`: every setting as it holds here. */
+export function showConfig(options: ShowConfigOptions, context: CliContext): ExitCode {
+  const { stdio, env } = context;
+  const resolved = resolveSettings(options, context);
+  const display = createDisplay(stdio.stderr, options.json === true, env);
+  for (const note of configNotes(resolved)) display.note(note);
+  if (options.json === true) writeJson(stdio.stdout, toJson(resolved));
+  else stdio.stdout.write(toToml(resolved.settings, options.origin === true ? resolve('.') : undefined));
+  return 0;
+}
+
+function toJson({ settings, project, userFile, administratorFile, ignored }: ResolvedConfig): unknown {
+  return {
+    settings: Object.fromEntries(
+      settings.map(({ key, value, origins, itemOrigins }) => [
+        key,
+        {
+          value: value ?? null,
+          origins,
+          ...(itemOrigins === undefined ? {} : { itemOrigins }),
+          origin: origins.map((origin) => describeOrigin(origin, resolve('.'))).join(', '),
+        },
+      ]),
+    ),
+    project: project ?? null,
+    userFile: userFile ?? null,
+    administratorFile: administratorFile ?? null,
+    ignored,
+  };
+}
+
+/**
+ * A toolexec.toml that says what holds. With `directory`, which shown paths start from, each line says where it comes
+ * from.
+ */
+function toToml(settings: readonly ResolvedSetting[], directory?: string): string {
+  const sections = new Map<string, ResolvedSetting[]>();
+  for (const setting of settings.filter((candidate) => !isTables(candidate))) {
+    const section = setting.key.slice(0, setting.key.lastIndexOf('.'));
+    sections.set(section, [...(sections.get(section) ?? []), setting]);
+  }
+  const texts = [...sections].map(
+    ([section, members]) => `[${section}]\n${members.map((setting) => toLine(setting, directory)).join('')}`,
+  );
+  // A list of tables is a section of its own, so it stands behind all that is none.
+  const tables = settings.filter(isTables).flatMap((setting) => toTables(setting, directory));
+  return [...texts, ...tables].join('\n');
+}
+
+function toTables({ key, value, itemOrigins }: ResolvedSetting, directory: string | undefined): string[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  return items.map((item, index) => {
+    const text = toml().stringify(nest(key.split('.'), [item]));
+    const origin = directory === undefined ? undefined : itemOrigins?.[index];
+    if (origin === undefined || directory === undefined) return text;
+    const [header = '', ...lines] = text.split('\n');
+    return [withOrigin(header, describeOrigin(origin, directory)), ...lines].join('\n');
+  });
+}
+
+function withOrigin(line: string, origin: string): string {
+  return `${line.padEnd(40)} # ${origin}`;
+}
+
+function describeOrigin(origin: ConfigOrigin, directory: string): string {
+  switch (origin.kind) {
+    case 'flag':
+      return 'option of the command';
+    case 'environment':
+      return origin.variable;
+    case 'default':
+      return 'default';
+    case 'administrator':
+      return `administrator ${origin.file}:${origin.line}`;
+    default:
+      return `${origin.kind === 'file' ? '' : `${origin.kind} `}${relative(directory, origin.file)}:${origin.line}`;
+  }
+}
+
+function toLine({ key, value, origins }: ResolvedSetting, directory: string | undefined): string {
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  const text =
+    value === undefined
+      ? `# ${name} is not set`
+      : toml()
+          .stringify({ [name]: value })
+          .trimEnd();
+  if (directory === undefined) return `${text}\n`;
+  return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
+}
+
+function isTables({ value }: ResolvedSetting): boolean {
+  return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object';
+}
+
+function nest([name = '', ...rest]: readonly string[], value: unknown): Record<string, unknown> {
+  return { [name]: rest.length === 0 ? value : nest(rest, value) };
+}

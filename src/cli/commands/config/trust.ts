@@ -1,0 +1,34 @@
+import { relative, resolve } from 'node:path';
+import { findProjectFile } from '../../../config/find-project-file.js';
+import { distrustProject, trustProject } from '../../../config/trust-project.js';
+import type { CliContext } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import type { TrustOptions } from '../../define/define-config.js';
+import { writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { resolveSettings } from '../../resolve-settings.js';
+
+/** `toolexec config trust`: from now on the file means what it says. @throws UsageError, ToolError `config_invalid` */
+export function trustConfig(
+  named: string | undefined,
+  { revoke, json }: TrustOptions,
+  { stdio, env }: CliContext,
+): ExitCode {
+  const file = named === undefined ? findProjectFile(resolve('.')) : resolve(named);
+  if (file === undefined) {
+    throw new UsageError('Cannot find a toolexec.toml here or above, up to the repository. Name the file.');
+  }
+  const shown = relative(resolve('.'), file);
+  if (revoke === true) {
+    const trusted = distrustProject(file, env);
+    if (json === true) writeJson(stdio.stdout, { file, trusted: false, changed: trusted });
+    else stdio.stdout.write(`${shown} ${trusted ? 'is trusted no longer' : 'was not trusted'}\n`);
+    return 0;
+  }
+  // What cannot be used is not worth trusting, and its slips are told here.
+  resolveSettings({ config: file }, { env });
+  const { sha256 } = trustProject(file, env);
+  if (json === true) writeJson(stdio.stdout, { file, sha256, trusted: true });
+  else stdio.stdout.write(`${shown} is trusted as it is now (sha256 ${sha256.slice(0, 16)}…)\n`);
+  return 0;
+}

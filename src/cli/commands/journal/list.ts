@@ -1,0 +1,100 @@
+import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
+import type { JournalArchive } from '../../../journal/open-archive.js';
+import { sanitize } from '../../../output/sanitize.js';
+import type { CliContext } from '../../cli-context.js';
+import type { JournalListOptions } from '../../define/define-journal-queries.js';
+import { cut, outcomeOf, type RecordedOutcome } from '../../display/describe-call.js';
+import { createPalette, inColumns, shortIds, writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+
+const SHOWN = 20;
+
+/** `toolexec journal list`: batches, newest first, with what became of their calls. */
+export async function listBatches(options: JournalListOptions, context: CliContext): Promise<ExitCode> {
+  const { stdout, stderr } = context.stdio;
+  const path = journalIfAny(options, context);
+  const limit = options.limit ?? (options.json === true ? undefined : SHOWN);
+  const rows =
+    path === undefined
+      ? []
+      : await readingJournal(() => readRows(openRecorded(path, context), options.conversation, limit));
+  if (options.json === true) {
+    writeJson(stdout, rows.map(toJson));
+    return 0;
+  }
+  if (path !== undefined && rows.length === 0) stderr.write('toolexec: nothing is recorded\n');
+  if (rows.length > 0) {
+    const palette = createPalette(stdout.isTerminal, context.env);
+    const [head = '', ...lines] = inColumns([HEAD, ...rows.map(toCells)]).split('\n');
+    stdout.write([palette.dim(head), ...lines].join('\n'));
+  }
+  return 0;
+}
+
+interface BatchRow {
+  /** What tells it apart from all others. */
+  readonly shortId: string;
+  readonly batch: BatchRecord;
+  readonly calls: readonly CallRecord[];
+}
+
+function readRows(
+  archive: JournalArchive,
+  conversation: string | undefined,
+  limit: number | undefined,
+): BatchRow[] {
+  try {
+    const filter = {
+      ...(conversation === undefined ? {} : { conversation }),
+      ...(limit === undefined ? {} : { limit }),
+    };
+    const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
+    return archive
+      .batches(filter)
+      .map((batch) => ({ batch, calls: archive.calls(batch.id), shortId: short(batch.id) }));
+  } finally {
+    archive.close();
+  }
+}
+
+const HEAD = ['WHEN', 'BATCH', 'CONVERSATION', 'CALLS', 'OUTCOME'];
+
+function toCells({ batch, calls, shortId }: BatchRow): readonly string[] {
+  const counts = Object.entries(countOutcomes(calls)).map(([outcome, count]) => `${count} ${outcome}`);
+  const waits = batch.decision === 'wait' ? ['waits for you'] : [];
+  return [
+    new Date(batch.at).toISOString(),
+    shortId,
+    cut(sanitize(batch.conversation, 'inline'), 40),
+    String(batch.size),
+    [...counts, ...waits].join(', '),
+  ];
+}
+
+function toJson({ batch, calls }: BatchRow): unknown {
+  const { id, conversation, at, size, decision } = batch;
+  return {
+    id,
+    conversation,
+    at,
+    size,
+    decision: decision ?? null,
+    outcomes: countOutcomes(calls),
+    calls: calls.map((call) => ({
+      callId: call.callId,
+      toolName: call.toolName,
+      state: call.state,
+      outcome: outcomeOf(call),
+    })),
+  };
+}
+
+function countOutcomes(calls: readonly CallRecord[]): Partial<Record<RecordedOutcome, number>> {
+  const counts: Partial<Record<RecordedOutcome, number>> = {};
+  for (const call of calls) {
+    const outcome = outcomeOf(call);
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
+  }
+  return counts;
+}

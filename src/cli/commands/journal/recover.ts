@@ -1,0 +1,129 @@
+import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
+import { isToolError } from '../../../errors/tool-error.js';
+import { createExecutor } from '../../../executor/create-executor.js';
+import { openJournal } from '../../../journal/open-journal.js';
+import type { CliContext } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import type { RecoverOptions } from '../../define/define-journal.js';
+import { writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
+import { describeLeft } from '../../recover-left.js';
+import { resolveRun } from '../../resolve-settings.js';
+import { findNamedBatch } from '../../waiting-batch.js';
+
+/** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
+export async function recoverCalls(options: RecoverOptions, context: CliContext): Promise<ExitCode> {
+  const { stdio } = context;
+  const settled = resolveRun(options, context).executor;
+  const decision = options.resume === undefined ? 'discard' : 'resume';
+  const named = options.resume ?? options.discard;
+  if (named !== undefined) requireRecorded(settled.journal.path, `decide about "${named}"`);
+  // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
+  if (!isRecorded(settled.journal.path)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
+    stdio.stdout.write(options.json === true ? '[]\n' : describe([]));
+    return 0;
+  }
+  await using executor = createExecutor(settled);
+  let batches = await recover(executor);
+  if (named !== undefined) {
+    const id = await findId(named, decision, batches, settled.journal.path);
+    const found = batches.find(({ batchId, waits }) => waits && batchId === id);
+    if (found !== undefined) requireDecision(found, decision);
+    await decide(executor, id, decision);
+    const decided = await readDecided(id, settled.journal.path);
+    batches = [...batches.filter((batch) => batch !== found), decided];
+  }
+  if (options.json === true) writeJson(stdio.stdout, batches);
+  else stdio.stdout.write(describe(batches));
+  if (named !== undefined && options.json !== true) {
+    stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
+  }
+  return 0;
+}
+
+async function decide(executor: Executor, batchId: string, kind: 'resume' | 'discard'): Promise<void> {
+  try {
+    await executor.decide(batchId, kind);
+  } catch (error) {
+    if (isToolError(error)) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+const RESUMED = 'resumed: what is known of the calls is what they are answered with';
+const DISCARDED = 'discarded: delivered again, every call of the batch is answered as failed';
+
+/** @throws UsageError for a journal that cannot be used. */
+async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
+  try {
+    return await executor.recover();
+  } catch (error) {
+    if (isToolError(error, 'journal_unavailable')) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What was given up is answered only now. */
+async function readDecided(batchId: string, path: string): Promise<RecoveredBatch> {
+  const journal = openJournal(path);
+  try {
+    const recorded = await journal.batch(batchId);
+    const calls = recorded.map(({ callId, toolName, state, result }) => ({
+      callId,
+      toolName,
+      state,
+      ...(result === undefined ? {} : { result }),
+    }));
+    const own = recorded.find((call) => call.batchId === batchId);
+    return { batchId, conversation: own?.conversation ?? '', waits: false, calls };
+  } finally {
+    await journal.close();
+  }
+}
+
+/** @throws UsageError for a name of nothing, or of several. */
+async function findId(
+  named: string,
+  decision: 'resume' | 'discard',
+  batches: readonly RecoveredBatch[],
+  path: string,
+): Promise<string> {
+  const waiting = batches.filter(({ waits }) => waits);
+  const journal = openJournal(path);
+  try {
+    const ids = waiting.map(({ batchId: id, conversation }) => ({ id, conversation }));
+    return await findNamedBatch(named, decision, journal, ids);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** @throws UsageError: what waits for approval cannot be resumed. */
+function requireDecision({ batchId: id, waitsFor }: RecoveredBatch, decision: 'resume' | 'discard'): void {
+  if (decision === 'discard' || waitsFor === 'recovery') return;
+  throw new UsageError(
+    `Batch ${id} waits for approval, and has not begun: toolexec approve ${id}, or --discard it.`,
+  );
+}
+
+const WAITS = {
+  recovery: 'waits: --resume or --discard it',
+  approval: 'waits for approval: toolexec approve, or --discard it',
+};
+
+const LEFT =
+  'left alone: a process has it that lives, or it has changed files outside of these roots (recover it with their --root)';
+
+function describe(batches: readonly RecoveredBatch[]): string {
+  if (batches.length === 0) return 'Nothing was left unfinished.\n';
+  return batches
+    .map((batch) => {
+      const { batchId, conversation, waitsFor } = batch;
+      const isLeft = batch.calls.some(({ result }) => result === undefined);
+      const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'settled';
+      return `${batchId}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,151 @@
+import type { ToolResult } from '../../../contract/call.js';
+import type { Effect } from '../../../contract/effect.js';
+import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../../../contract/journal.js';
+import type { JournalArchive } from '../../../journal/open-archive.js';
+import { sanitize } from '../../../output/sanitize.js';
+import { outputInWords } from '../../../protocols/content-words.js';
+import type { CliContext } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import type { JournalQueryOptions } from '../../define/define-journal-queries.js';
+import { cut, describeName, describeResult, outcomeOf } from '../../display/describe-call.js';
+import type { Palette } from '../../display/terminal-text.js';
+import { createPalette, toSafeJson, writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { openRecorded, readingJournal, requireJournal } from '../../recorded-journal.js';
+
+export interface RecordedCall extends CallRecord {
+  /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
+  readonly place: number;
+  readonly notes: readonly JournalNote[];
+}
+
+export interface RecordedBatch extends BatchRecord {
+  readonly calls: readonly RecordedCall[];
+  readonly decisions: readonly BatchDecision[];
+}
+
+/** `toolexec journal show ID`: all that is known of a batch, a call or a conversation. @throws UsageError */
+export async function showRecorded(
+  id: string,
+  options: JournalQueryOptions,
+  context: CliContext,
+): Promise<ExitCode> {
+  const { stdout } = context.stdio;
+  const path = requireJournal(options, context);
+  const found = await readingJournal(() => find(openRecorded(path, context), id));
+  if (found.length === 0) {
+    throw new UsageError(
+      `The journal holds no batch, call or conversation ${JSON.stringify(id)}. See toolexec journal list.`,
+    );
+  }
+  if (options.json === true) writeJson(stdout, { batches: found });
+  else {
+    const palette = createPalette(stdout.isTerminal, context.env);
+    stdout.write(found.map((batch) => describeRecorded(batch, palette)).join('\n'));
+  }
+  return 0;
+}
+
+/** By batch, by conversation, by call, by the beginning of a batch's id: the first that there is. */
+function find(archive: JournalArchive, id: string): readonly RecordedBatch[] {
+  try {
+    const batch = archive.batch(id);
+    const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];
+    if (whole.length > 0) return whole.map((each) => readWhole(archive, each));
+    const ofCall = archive.batchesOfCall(id);
+    if (ofCall.length === 0) return beginningWith(archive, id).map((each) => readWhole(archive, each));
+    return ofCall
+      .flatMap((name) => archive.batch(name) ?? [])
+      .map((each) => readWhole(archive, each))
+      .map((each) => ({ ...each, calls: each.calls.filter(({ callId }) => callId === id) }));
+  } finally {
+    archive.close();
+  }
+}
+
+/** @throws UsageError where several batches begin so. */
+function beginningWith(archive: JournalArchive, prefix: string): readonly BatchRecord[] {
+  if (prefix.length < 8) return [];
+  const found = archive.batches({ prefix, limit: 6 });
+  if (found.length < 2) return found;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  const more = found.length > ids.length ? ', and more' : '';
+  throw new UsageError(
+    `Cannot show "${prefix}": several batches begin with it: ${ids.join(', ')}${more}. Give more of the id.`,
+  );
+}
+
+function readWhole(archive: JournalArchive, batch: BatchRecord): RecordedBatch {
+  return {
+    ...batch,
+    decisions: archive.decisions(batch.id),
+    calls: archive.calls(batch.id).map((call, place) => ({ ...call, place, notes: archive.notes(call) })),
+  };
+}
+
+/** A recorded batch for people: nothing in it can drive the terminal. */
+function describeRecorded(batch: RecordedBatch, palette: Palette): string {
+  const { decisions, message } = batch;
+  const lines = [
+    `${palette.bold('batch')} ${inline(batch.id)}  conversation ${inline(batch.conversation)}  ${when(batch.at)}`,
+    ...(message === undefined ? [] : [field('said', inline(message.text))]),
+    ...(message?.model === undefined ? [] : [field('model', inline(message.model))]),
+    ...decisions.map(({ kind, at, data }) => field('decided', `${kind} ${when(at)} ${json(data)}`)),
+    ...batch.calls.flatMap((call) => describeRecordedCall(call, batch, palette)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function describeRecordedCall(call: RecordedCall, batch: RecordedBatch, palette: Palette): readonly string[] {
+  const { result, worker, startedAt, finishedAt } = call;
+  const repeats =
+    call.batchId === batch.id ? '' : palette.dim(` (delivered before, with ${inline(call.batchId)})`);
+  const state =
+    result === undefined ? `… ${describeName(call)} ${outcomeOf(call)}` : describeResult(result, palette);
+  return [
+    `  [${call.place}] ${state}${repeats}`,
+    field('args', json(call.args)),
+    field('effects', call.effects.map(describeEffect).join('; ') || 'none'),
+    field('judged', `${call.disposition}: ${inline(call.reason)}`),
+    ...(startedAt === undefined
+      ? []
+      : [field('started', `${when(startedAt)}${worker === undefined ? '' : ` by process ${worker.pid}`}`)]),
+    ...call.notes.map(({ kind, at, data }) => field(kind, `${when(at)} ${json(data)}`)),
+    ...(finishedAt === undefined ? [] : [field('ended', when(finishedAt))]),
+    ...(result === undefined ? [] : describeOutput(result)),
+  ];
+}
+
+function describeOutput(result: ToolResult): readonly string[] {
+  const { truncated, outputRef } = result;
+  const output = outputInWords(result);
+  const more = truncated
+    ? [field('cut', outputRef === undefined ? 'yes' : `all of it: ${inline(outputRef)}`)]
+    : [];
+  if (output === '') return more;
+  const lines = cut(sanitize(output), MOST_SHOWN).trimEnd().split('\n');
+  return [field('output', ''), ...lines.map((line) => `        ${line}`), ...more];
+}
+
+const MOST_SHOWN = 2000;
+
+function describeEffect(effect: Effect): string {
+  const [, target] = Object.values(effect);
+  return inline(typeof target === 'string' ? `${effect.kind} ${target}` : effect.kind);
+}
+
+function field(name: string, text: string): string {
+  return `      ${name.padEnd(8)} ${text}`.trimEnd();
+}
+
+function inline(text: string): string {
+  return cut(sanitize(text, 'inline'), 200);
+}
+
+function json(value: unknown): string {
+  return cut(toSafeJson(value), 400);
+}
+
+function when(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,150 @@
+import { JsonTextError } from '../../../base/json-text-error.js';
+import { parseJson } from '../../../base/parse-json.js';
+import type { Disposition } from '../../../contract/approval.js';
+import type { ToolCall } from '../../../contract/call.js';
+import type { CallRecord } from '../../../contract/journal.js';
+import { openArchive } from '../../../journal/open-archive.js';
+import { isSqliteFile } from '../../../platform/is-sqlite-file.js';
+import { readCalls } from '../../../protocols/read-calls.js';
+import type { CliContext } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import { readSource } from '../../read-input.js';
+import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
+
+/** A call that somebody has made before, and what is known of what became of it. */
+export interface RecordedCall {
+  readonly call: ToolCall;
+  /** Undefined: the record does not say, or there is none. */
+  readonly disposition: Disposition | undefined;
+  /** It has been executed, and went well. */
+  readonly succeeded: boolean;
+  /** The error of its result. */
+  readonly code: string | undefined;
+}
+
+/**
+ * The calls of a journal: its file, its export (JSON, one object a line, each with its `kind`); or of a model's
+ * response. Where nothing is named and nothing comes in, the journal that `--journal` names, or that a run would use.
+ * @throws UsageError when it is none of these, or holds no call.
+ */
+export async function readRecordedCalls(
+  source: string | undefined,
+  options: JournalChoice,
+  context: CliContext,
+): Promise<readonly RecordedCall[]> {
+  const { name, recorded } = await readFrom(source, options, context);
+  if (recorded.length === 0) throw new UsageError(`There is no call in ${name}.`);
+  return recorded;
+}
+
+interface NamedCalls {
+  readonly name: string;
+  readonly recorded: readonly RecordedCall[];
+}
+
+async function readFrom(
+  source: string | undefined,
+  options: JournalChoice,
+  context: CliContext,
+): Promise<NamedCalls> {
+  const { stdio } = context;
+  if (source !== undefined && options.journal !== undefined)
+    throw new UsageError('Name a file or a --journal, not both.');
+  if (source !== undefined && source !== '-' && isSqliteFile(source)) return fromJournal(source);
+  const isAsked = source !== undefined || (options.journal === undefined && !stdio.stdin.isTerminal);
+  if (isAsked) {
+    const { name, text } = await readSource(source, stdio);
+    if (source !== undefined || text.trim() !== '')
+      return { name, recorded: readExport(text) ?? readFresh(name, text) };
+  }
+  return fromJournal(requireJournal(options, context));
+}
+
+async function fromJournal(path: string): Promise<NamedCalls> {
+  return { name: `the journal "${path}"`, recorded: await readJournalCalls(path) };
+}
+
+function readExport(text: string): readonly RecordedCall[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const records: Fields[] = [];
+  for (const line of lines) {
+    const record = parseLine(line);
+    if (record === undefined || typeof record.kind !== 'string') return undefined;
+    records.push(record);
+  }
+  return records.length === 0 ? undefined : records.flatMap(toRecorded);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseLine(line: string): Fields | undefined {
+  try {
+    return fieldsOf(parseJson(line));
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function toRecorded({ kind, callId, toolName, args, disposition, result }: Fields): readonly RecordedCall[] {
+  const settled = fieldsOf(args);
+  if (kind !== 'call' || typeof toolName !== 'string' || settled === undefined) return [];
+  const answer = fieldsOf(result);
+  const code = fieldsOf(answer?.error)?.code;
+  return [
+    {
+      // Parsed from JSON just before, so that it holds nothing else.
+      call: { id: String(callId), name: toolName, args: settled as ToolCall['args'] },
+      disposition: isDisposition(disposition) ? disposition : undefined,
+      succeeded: answer?.success === true,
+      code: typeof code === 'string' ? code : undefined,
+    },
+  ];
+}
+
+function isDisposition(value: unknown): value is Disposition {
+  return value === 'execute_now' || value === 'requires_confirmation' || value === 'pre_resolved';
+}
+
+function readFresh(name: string, text: string): readonly RecordedCall[] {
+  const { calls, errors } = readCalls(text);
+  const [problem] = errors;
+  if (problem !== undefined)
+    throw new UsageError(
+      `Cannot read ${name}: neither an export of a journal nor a response. ${problem.message}`,
+    );
+  return calls.map((call) => ({ call, disposition: undefined, succeeded: false, code: undefined }));
+}
+
+/** All calls of a journal's file, conversation by conversation. @throws UsageError when it is no journal. */
+function readJournalCalls(path: string): Promise<readonly RecordedCall[]> {
+  return readingJournal(() => {
+    const archive = openArchive(path);
+    try {
+      return archive
+        .conversations()
+        .flatMap((conversation) => archive.history(conversation))
+        .flatMap((entry) => (entry.kind === 'batch' ? ownCalls(entry.id, archive.calls(entry.id)) : []));
+    } finally {
+      archive.close();
+    }
+  });
+}
+
+/** A repeated delivery is a call of an earlier batch. */
+function ownCalls(batchId: string, calls: readonly CallRecord[]): readonly RecordedCall[] {
+  return calls.filter((call) => call.batchId === batchId).map(fromRecord);
+}
+
+function fromRecord({ callId, toolName, args, disposition, result }: CallRecord): RecordedCall {
+  return {
+    call: { id: callId, name: toolName, args },
+    disposition,
+    succeeded: result?.success === true,
+    code: result?.error?.code,
+  };
+}

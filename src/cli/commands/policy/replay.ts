@@ -1,0 +1,107 @@
+import type { PlannedCall } from '../../../contract/approval.js';
+import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
+import { createExecutor } from '../../../executor/create-executor.js';
+import { sanitize } from '../../../output/sanitize.js';
+import type { CliContext } from '../../cli-context.js';
+import type { PolicyRecordOptions } from '../../define/define-policy.js';
+import { writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { resolvePlanning } from '../../resolve-settings.js';
+import { type RecordedCall, readRecordedCalls } from './recorded-calls.js';
+
+/** What was, or would be, done with a call. */
+type Outcome = 'runs' | 'asks' | 'refused' | 'not known';
+
+interface Replayed {
+  readonly planned: PlannedCall;
+  readonly was: Outcome;
+  readonly now: Outcome;
+  readonly changed: boolean;
+}
+
+/**
+ * `toolexec policy replay [FILE]`: recorded calls, judged as the configuration stands now, and what would be done with
+ * them otherwise. Touches nothing. @throws UsageError, ToolError `config_invalid`
+ */
+export async function replayCalls(
+  source: string | undefined,
+  options: PolicyRecordOptions,
+  context: CliContext,
+): Promise<ExitCode> {
+  const { stdio } = context;
+  const { executor: settings } = resolvePlanning(options, context);
+  const recorded = await readRecordedCalls(source, options, context);
+  await using executor = createExecutor(settings);
+  const replayed: Replayed[] = [];
+  // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
+  for (const one of recorded) {
+    const [planned] = (await executor.plan([one.call])).calls;
+    if (planned !== undefined) replayed.push(compare(one, planned));
+  }
+  if (options.json === true) writeJson(stdio.stdout, replayed.map(toJson));
+  else stdio.stdout.write(describe(replayed));
+  return 0;
+}
+
+function compare(recorded: RecordedCall, planned: PlannedCall): Replayed {
+  const was = outcomeThen(recorded);
+  const now = outcomeNow(planned);
+  // Whoever ran a call of which no more is known was perhaps asked before.
+  const isSame =
+    was === now || was === 'not known' || (recorded.disposition === undefined && mayBoth(was, now));
+  return { planned, was, now, changed: !isSame };
+}
+
+function mayBoth(was: Outcome, now: Outcome): boolean {
+  return was !== 'refused' && now !== 'refused';
+}
+
+function outcomeThen({ disposition, succeeded, code }: RecordedCall): Outcome {
+  if (disposition === 'execute_now') return 'runs';
+  if (disposition === 'requires_confirmation') return 'asks';
+  if (disposition === 'pre_resolved' || (isErrorCode(code) && REFUSALS.has(code))) return 'refused';
+  if (code === 'user_denied' || code === 'approval_unavailable') return 'asks';
+  return succeeded ? 'runs' : 'not known';
+}
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'policy_disabled',
+  'denylisted',
+  'policy_denied',
+  'sandbox_violation',
+  'security_violation',
+]);
+
+function outcomeNow({ disposition }: PlannedCall): Outcome {
+  if (disposition === 'pre_resolved') return 'refused';
+  return disposition === 'execute_now' ? 'runs' : 'asks';
+}
+
+function toJson({ planned, was, now, changed }: Replayed): unknown {
+  const { callId, toolName, disposition, reason, effects, result } = planned;
+  const code = result?.error?.code ?? null;
+  return {
+    callId,
+    toolName,
+    was: was === 'not known' ? null : was,
+    now,
+    changed,
+    disposition,
+    code,
+    reason,
+    effects,
+  };
+}
+
+function describe(replayed: readonly Replayed[]): string {
+  const known = replayed.filter(({ was }) => was !== 'not known');
+  // Without a record there is nothing to compare with: then each is told.
+  const told = known.length === 0 ? replayed : replayed.filter(({ changed }) => changed);
+  const lines = told.map(({ planned, was, now }) => {
+    const change = was === 'not known' ? now : `${was} → ${now}`;
+    return `${change}  ${planned.toolName} ${planned.callId}: ${planned.reason}`;
+  });
+  const changes = replayed.filter(({ changed }) => changed).length;
+  const end = `${replayed.length} calls, ${known.length === 0 ? 'of which nothing is recorded' : `${changes} decided otherwise`}`;
+  return [...lines, end].map((line) => `${sanitize(line, 'inline')}\n`).join('');
+}

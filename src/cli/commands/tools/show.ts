@@ -1,0 +1,83 @@
+import { nearestName } from '../../../base/nearest-name.js';
+import type { JsonSchema } from '../../../contract/json.js';
+import type { ToolDefinition } from '../../../contract/tool.js';
+import { createExecutor } from '../../../executor/create-executor.js';
+import type { CliContext } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import type { ToolsOptions } from '../../define/define-tools.js';
+import { createPalette, inColumns, type Palette, writeJson } from '../../display/terminal-text.js';
+import type { ExitCode } from '../../exit-code.js';
+import { resolveSettings } from '../../resolve-settings.js';
+import { type OfferedTool, offeredTools } from './list.js';
+
+/** `toolexec tools show NAME`: one tool. @throws UsageError for a name that no tool has */
+export async function showTool(name: string, options: ToolsOptions, context: CliContext): Promise<ExitCode> {
+  const { stdout } = context.stdio;
+  const found = findTool(name, offeredTools(resolveSettings(options, context).configuration));
+  await using executor = createExecutor({ tools: [found.tool], policy: null, journal: false });
+  const [definition] = executor.definitions();
+  const schema = definition?.inputSchema ?? {};
+  if (options.json === true) writeJson(stdout, toJson(found, definition));
+  else stdout.write(describeTool(found, schema, createPalette(stdout.isTerminal, context.env)));
+  return 0;
+}
+
+function findTool(name: string, offered: readonly OfferedTool[]): OfferedTool {
+  const found = offered.find(({ tool }) => tool.name === name || tool.aliases.includes(name));
+  if (found !== undefined) return found;
+  const nearest = nearestName(
+    name,
+    offered.flatMap(({ tool }) => [tool.name, ...tool.aliases]),
+  );
+  const hint = nearest === undefined ? 'toolexec tools list shows them.' : `Did you mean ${nearest}?`;
+  throw new UsageError(`There is no tool ${JSON.stringify(name)}. ${hint}`);
+}
+
+function toJson({ tool, consent, reason }: OfferedTool, definition: ToolDefinition | undefined): unknown {
+  const { name, aliases, category, timeoutClass, touches } = tool;
+  return { ...definition, name, aliases, category, consent, reason, timeoutClass, touches };
+}
+
+function describeTool({ tool, consent, reason }: OfferedTool, schema: JsonSchema, { bold }: Palette): string {
+  const facts = [
+    ...(tool.title === undefined ? [] : [['title', tool.title]]),
+    ['kind', tool.category],
+    ...(tool.touches === undefined ? [] : [['touches', tool.touches.join(', ') || 'nothing']]),
+    ['consent', `${consent}: ${reason}`],
+    ['time', `that of the class "${tool.timeoutClass}" in the configuration`],
+    ...(tool.aliases.length === 0 ? [] : [['also called', tool.aliases.join(', ')]]),
+  ];
+  const args = describeArguments(schema);
+  return [
+    `${bold(tool.name)}\n`,
+    `${tool.description}\n\n`,
+    inColumns(facts),
+    args.length === 0 ? '\nIt takes no arguments.\n' : `\n${bold('Arguments')}\n${inColumns(args)}`,
+  ].join('');
+}
+
+function describeArguments(schema: JsonSchema): string[][] {
+  const properties = recordOf(schema.properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties).map(([name, value]) => {
+    const property = recordOf(value);
+    const need = required.includes(name) ? 'required' : describeDefault(property.default);
+    const description = typeof property.description === 'string' ? property.description : '';
+    return [`  ${name}`, describeType(property), need, description];
+  });
+}
+
+function describeType({ type, enum: choices }: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
+  return Array.isArray(type) ? type.join(' | ') : String(type ?? 'any');
+}
+
+function describeDefault(value: unknown): string {
+  return value === undefined ? 'optional' : `default ${JSON.stringify(value)}`;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}

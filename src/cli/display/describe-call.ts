@@ -1,0 +1,81 @@
+import type { Disposition, Plan, PlannedCall } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { ToolEvent } from '../../contract/executor.js';
+import type { CallRecord } from '../../contract/journal.js';
+import { describeEffect } from '../../effects/traits.js';
+import { sanitize } from '../../output/sanitize.js';
+import type { Paint, Palette } from './terminal-text.js';
+
+/** `✓` it ran and succeeded, `✗` it ran and failed, or may have, `⊘` it never ran. */
+export function describeResult(result: ToolResult, palette: Palette): string {
+  const { error } = result;
+  const name = describeName(result);
+  const took = palette.dim(describeDuration(result.executionTimeMs));
+  const replayed = result.metadata.replayed === true ? palette.dim(' (from the journal)') : '';
+  if (error === undefined) return `${palette.green('✓')} ${name} ${took}${replayed}`;
+  const why = `${error.code}: ${sanitize(error.message, 'inline')}`;
+  if (error.details?.executed === 'no') return `${palette.yellow('⊘')} ${name}${replayed} ${why}`;
+  return `${palette.red('✗')} ${name} ${took}${replayed} ${why}`;
+}
+
+export function describeName({ toolName, callId }: Pick<ToolEvent, 'toolName' | 'callId'>): string {
+  return `${inline(toolName, '(no name)')} (${inline(callId, 'no id')})`;
+}
+
+function inline(text: string, otherwise: string): string {
+  const shown = sanitize(text, 'inline').trim();
+  return shown === '' ? otherwise : cut(shown, 80);
+}
+
+export function cut(text: string, length: number): string {
+  const characters = Array.from(text.slice(0, 2 * length + 2));
+  return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : text;
+}
+
+export function describeDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+/** A plan for people: a few lines a call. */
+export function describePlan({ calls }: Plan, palette: Palette): string {
+  if (calls.length === 0) return 'No calls.\n';
+  return `${calls.map((call) => describeCall(call, palette)).join('\n\n')}\n`;
+}
+
+function describeCall(call: PlannedCall, palette: Palette): string {
+  const paints: Readonly<Record<Disposition, Paint>> = {
+    execute_now: palette.green,
+    requires_confirmation: palette.yellow,
+    pre_resolved: palette.red,
+  };
+  const code = call.result?.error?.code;
+  const head = [
+    paints[call.disposition](call.disposition),
+    palette.bold(describeName(call)),
+    code ?? `${call.risk} risk`,
+  ];
+  return [
+    head.join('  '),
+    ...line('summary', call.summary),
+    ...call.effects.flatMap((effect) => line('effect', describeEffect(effect))),
+    ...line('reason', call.reason),
+  ].join('\n');
+}
+
+function line(label: string, text: string): string[] {
+  return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(sanitize(text, 'inline'), 500)}`];
+}
+
+export type RecordedOutcome = 'ok' | 'failed' | 'not run' | 'unknown' | 'running' | 'queued';
+
+/** What became of a recorded call, in a word. */
+export function outcomeOf({ state, result }: Pick<CallRecord, 'state' | 'result'>): RecordedOutcome {
+  if (result === undefined) return state === 'running' ? 'running' : 'queued';
+  if (result.error === undefined) return 'ok';
+  const { code, details } = result.error;
+  if (code === 'outcome_unknown') return 'unknown';
+  return details?.executed === 'no' ? 'not run' : 'failed';
+}

@@ -1,0 +1,100 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { ToolEvent } from '../../contract/executor.js';
+import { sanitize } from '../../output/sanitize.js';
+import { systemClock } from '../../platform/clock.js';
+import type { TextOutput } from '../../platform/stdio.js';
+import { describeName, describeResult } from './describe-call.js';
+import { createLiveDisplay } from './live-display.js';
+import type { Palette } from './terminal-text.js';
+import { createPalette, toSafeJson } from './terminal-text.js';
+
+/** What is seen on standard error while a batch runs. */
+export interface Display {
+  event(event: ToolEvent): void;
+  /** Something to know about the whole. */
+  note(message: string): void;
+  /** Leaves the screen as it is to stay. */
+  end(): void;
+}
+
+/** The display that suits standard error: nothing moves where nobody sees it move. */
+export function createDisplay(
+  out: TextOutput,
+  json: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): Display {
+  if (json) return createJsonDisplay(out);
+  const palette = createPalette(out.isTerminal, env);
+  return isAnimated(out, env)
+    ? createLiveDisplay(out, palette, systemClock)
+    : createPlainDisplay(out, palette);
+}
+
+function isAnimated(out: TextOutput, env: Readonly<Record<string, string | undefined>>): boolean {
+  return out.isTerminal && env.TERM !== 'dumb' && !isAutomated(env);
+}
+
+/** Continuous integration: there may be a terminal, and there is nobody in front of it. */
+export function isAutomated(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
+}
+
+/** For programs: one event a line, as the library gives them; a note is `{"type":"note","message":…}`. */
+function createJsonDisplay(out: TextOutput): Display {
+  const line = (value: unknown): void => out.write(`${toSafeJson(value)}\n`);
+  return {
+    event: line,
+    note: (message) => line({ type: 'note', message }),
+    end() {},
+  };
+}
+
+/** For files, pipes and machines: a line when a call starts, and one when it ends. */
+function createPlainDisplay(out: TextOutput, palette: Palette): Display {
+  const summaries = new Map<string, string>();
+  const line = (text: string): void => out.write(`${text}\n`);
+  return {
+    event(event) {
+      if (event.type === 'planned') summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
+      if (event.type === 'started') {
+        line(`${palette.dim('▸')} ${describeName(event)} ${summaries.get(event.callId) ?? ''}`.trimEnd());
+      }
+      if (event.type === 'completed') line(describeResult(event.result, palette));
+    },
+    note: (message) => line(`toolexec: ${sanitize(message, 'inline')}`),
+    end() {},
+  };
+}
+
+/** What the person should know of the whole, besides the results themselves. */
+export function noteResults(results: readonly ToolResult[], display: Display): void {
+  const replayed = results.filter(({ metadata }) => metadata.replayed === true).length;
+  if (replayed > 0) {
+    const which =
+      replayed === results.length ? 'these calls were' : `${replayed} of ${results.length} calls were`;
+    display.note(
+      `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run anew.`,
+    );
+  }
+  for (const hint of hintsOf(results)) display.note(hint);
+  const unapproved = results.filter(({ error }) => error?.code === 'approval_unavailable');
+  const waiting = new Set(unapproved.flatMap(({ metadata }) => metadata.waits_for ?? []));
+  for (const batch of waiting)
+    display.note(`batch ${String(batch)} waits for you: "toolexec approve ${String(batch)}"`);
+  const unasked = unapproved.filter(({ metadata }) => metadata.waits_for === undefined).length;
+  if (unasked > 0) {
+    const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
+    display.note(
+      `${which} approval and there is nobody to ask. Run it again with --yes, --approve ID or --deny: ` +
+        'what has its answer by now is not repeated.',
+    );
+  }
+}
+
+/** What the person can do about failures, each once; about what waits and needs approval the notes below say it. */
+function hintsOf(results: readonly ToolResult[]): ReadonlySet<string> {
+  const failed = results.filter(
+    ({ error, metadata }) => error?.hint !== undefined && metadata.waits_for === undefined,
+  );
+  return new Set(failed.map(({ toolName, error }) => `${toolName}: ${error?.hint ?? ''}`));
+}

@@ -1,0 +1,208 @@
+/** What one part of the machine is good for. */
+
+import { relative, resolve } from 'node:path';
+import type { ResolvedConfig } from '../../config/resolve-config.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { findJournalLoss } from '../../journal/verify-journal.js';
+import { openKeyboard } from '../../platform/open-keyboard.js';
+import { probePlace } from '../../platform/probe-place.js';
+import { nodeVersion } from '../../platform/runtime.js';
+import { openSqlite } from '../../platform/sqlite.js';
+import { sandboxStrength } from '../../sandbox/sandbox-strength.js';
+import type { CliContext } from '../cli-context.js';
+import { UsageError } from '../cli-context.js';
+import { isAutomated } from '../display/display.js';
+import { type ConfigOptions, journalPlace, resolveSettings } from '../resolve-settings.js';
+
+export interface Check {
+  readonly name: string;
+  /** `broken`: no call can be run. `missing`: something works less well, or not at all. */
+  readonly state: 'ok' | 'missing' | 'broken';
+  /** What is there. */
+  readonly found: string;
+  /** What its absence costs, and how to get it; there unless all is well. */
+  readonly costs?: string;
+  readonly remedy?: string;
+}
+
+const LEAST = [20, 19];
+
+export function checkNode(): Check {
+  const version = nodeVersion();
+  if (isEnough(version)) return { name: 'node', state: 'ok', found: version };
+  return {
+    name: 'node',
+    state: 'broken',
+    found: version,
+    costs: `toolexec needs Node ${LEAST.join('.')} or newer.`,
+    remedy: 'Install a current Node: https://nodejs.org',
+  };
+}
+
+function isEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = LEAST;
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}
+
+/** Opens a database in memory: whether a driver is there says little about whether it loads. */
+export function checkSqlite(): Check {
+  try {
+    const database = openSqlite(':memory:');
+    const row = database.prepare('SELECT sqlite_version() AS version').get();
+    database.close();
+    return { name: 'sqlite', state: 'ok', found: String(row?.version) };
+  } catch (error) {
+    return {
+      name: 'sqlite',
+      state: 'broken',
+      found: `it cannot be loaded: ${firstLine(error)}`,
+      costs: 'Nothing can be recorded, so the command runs no call.',
+      remedy: 'Install toolexec again for this machine, with its optional packages, or use Node 24.',
+    };
+  }
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+}
+
+const LITTLE_BYTES = 64 * 1024 * 1024;
+
+/** Whether the journal that a run would use can be written. Makes none. */
+export function checkJournal(named: string | undefined, roots: readonly string[]): Check {
+  let path: string;
+  try {
+    path = journalPlace(named, roots);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return broken(error.message, 'Choose another place with --journal, or smaller roots.');
+  }
+  const place = probePlace(path);
+  const found = `${path}${place.exists ? '' : ' (made with the first call)'}`;
+  if (!place.writable)
+    return broken(`${found} cannot be written: ${place.reason}`, 'Make its directory writable for you.');
+  let lost: string | undefined;
+  try {
+    lost = findJournalLoss(path);
+  } catch (error) {
+    if (!isToolError(error)) throw error;
+    return broken(error.message, 'Choose another place with --journal.');
+  }
+  if (lost !== undefined) {
+    return missing(
+      `${path} has lost records: ${lost}`,
+      'Calls that had run may run again.',
+      'Restore the newest copy; or accept it as it is: toolexec journal verify --accept.',
+    );
+  }
+  if (place.freeBytes !== undefined && place.freeBytes < LITTLE_BYTES) {
+    return missing(
+      `${found}: ${place.freeBytes} bytes are left on its disk`,
+      'Calls are refused when the disk is full.',
+      'Free disk space.',
+    );
+  }
+  if (place.readableByOthers) {
+    return missing(
+      `${found} can be read by others`,
+      'It holds arguments and results of every call.',
+      `chmod 600 ${JSON.stringify(path)}`,
+    );
+  }
+  return { name: 'journal', state: 'ok', found };
+}
+
+function broken(found: string, remedy: string): Check {
+  return { name: 'journal', state: 'broken', found, costs: 'What cannot be recorded is not run.', remedy };
+}
+
+function missing(found: string, costs: string, remedy: string): Check {
+  return { name: 'journal', state: 'missing', found, costs, remedy };
+}
+
+interface ConfigurationCheck {
+  readonly check: Check;
+  /** Undefined when it cannot be used. */
+  readonly resolved: ResolvedConfig | undefined;
+}
+
+export function checkConfiguration(
+  options: ConfigOptions,
+  context: Pick<CliContext, 'env'>,
+): ConfigurationCheck {
+  try {
+    const resolved = resolveSettings(options, context);
+    return { check: judge(resolved), resolved };
+  } catch (error) {
+    if (!isToolError(error, 'config_invalid')) throw error;
+    const remedy = 'Correct it; toolexec config schema helps an editor.';
+    const costs = 'No command runs with it.';
+    return {
+      check: { name: 'configuration', state: 'broken', found: error.message, costs, remedy },
+      resolved: undefined,
+    };
+  }
+}
+
+function judge({ project, userFile, administratorFile, ignored }: ResolvedConfig): Check {
+  const own = [project?.file, userFile].filter((file) => file !== undefined);
+  const files = [
+    ...own.map((file) => relative(resolve('.'), file)),
+    ...(administratorFile === undefined ? [] : [`${administratorFile} (the administrator's)`]),
+  ];
+  const found = files.length === 0 ? 'defaults' : files.join(', ');
+  if (ignored.length === 0) return { name: 'configuration', state: 'ok', found };
+  return {
+    name: 'configuration',
+    state: 'missing',
+    found: `${found}: ${ignored.length} settings are not applied`,
+    costs: `A project that is not trusted may only tighten: ${ignored.map(({ key }) => key).join(', ')}.`,
+    remedy: 'Look at the file, then: toolexec config trust',
+  };
+}
+
+/** How well file tools are kept inside the roots here. */
+export function checkContainment(): Check {
+  switch (sandboxStrength()) {
+    case 'pinned':
+      return { name: 'file containment', state: 'ok', found: 'every path is walked on pinned descriptors' };
+    case 'verified':
+      return {
+        name: 'file containment',
+        state: 'missing',
+        found: 'files are opened, then their real place is verified',
+        costs: 'A program that swaps links while a tool works can win the race.',
+        remedy: 'Run on Linux with /proc mounted where programs you do not trust share the workspace.',
+      };
+    default:
+      return {
+        name: 'file containment',
+        state: 'broken',
+        found: 'this system tells nothing about open files',
+        costs: 'No file tool can be kept inside the roots, so none runs.',
+        remedy: 'Mount /proc.',
+      };
+  }
+}
+
+/** Whether somebody can be asked. */
+export function checkTerminal({ stdio, env }: Pick<CliContext, 'stdio' | 'env'>): Check {
+  const why = whyNobodyIsThere(stdio.stderr.isTerminal, env);
+  if (why === undefined) return { name: 'terminal', state: 'ok', found: 'you can be asked for approval' };
+  return {
+    name: 'terminal',
+    state: 'missing',
+    found: why,
+    costs: 'Nobody can be asked: calls that need approval are answered approval_unavailable.',
+    remedy: 'Say --yes, --approve ID or --deny, or allow them in a configuration.',
+  };
+}
+
+function whyNobodyIsThere(isTerminal: boolean, env: CliContext['env']): string | undefined {
+  if (isAutomated(env)) return 'CI is set';
+  if (!isTerminal) return 'standard error is no terminal';
+  const keyboard = openKeyboard();
+  keyboard?.close();
+  return keyboard === undefined ? 'no keyboard belongs to this process' : undefined;
+}

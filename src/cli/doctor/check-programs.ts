@@ -1,0 +1,107 @@
+import type { ConfiguredOptions } from '../../config/configuration.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { askProgram } from '../../platform/ask-program.js';
+import { findProgram } from '../../platform/find-program.js';
+import { findShell } from '../../platform/find-shell.js';
+import { findWall } from '../../process/wall/find-wall.js';
+import { findRipgrep } from '../../search/find-ripgrep.js';
+import type { Check } from './check-machine.js';
+
+export interface SoughtProgram {
+  readonly name: string;
+  /** What it is called on disk. */
+  readonly program: string;
+  /** Shows that it works, not only that it is there. */
+  readonly args: readonly string[];
+  readonly costs: string;
+  readonly remedy: string;
+}
+
+export const GIT: SoughtProgram = {
+  name: 'git',
+  program: 'git',
+  args: ['--version'],
+  costs: 'Commands of models that use git fail. toolexec itself needs none.',
+  remedy: 'apt install git, dnf install git or brew install git',
+};
+
+/** Whether a program on the search path runs. */
+export async function checkProgram(
+  sought: SoughtProgram,
+  env: Readonly<Record<string, string>>,
+): Promise<Check> {
+  const { name, costs, remedy } = sought;
+  const [path] = findProgram(sought.program);
+  if (path === undefined) return { name, state: 'missing', found: 'not found', costs, remedy };
+  const answer = await askProgram(path, sought.args, env);
+  if (!answer.ok)
+    return { name, state: 'missing', found: `${path} does not work: ${answer.reason}`, costs, remedy };
+  return { name, state: 'ok', found: `${path} (${answer.stdout.trim().split('\n')[0] ?? ''})` };
+}
+
+/** Which wall of the system stands around commands: bubblewrap is often there and not allowed to build any. */
+export async function checkBubblewrap(sandbox: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
+  const { os = 'preferred', network = false } = sandbox;
+  const wall = await findWall();
+  if (os === 'off') {
+    return {
+      name: 'bubblewrap',
+      state: 'missing',
+      found: wall.stands
+        ? `${wall.file} can isolate, and is switched off`
+        : `${wall.reason}, and it is switched off`,
+      costs:
+        'Commands run as you, with your files and your network: what they may do rests on consent alone.',
+      remedy: 'Say sandbox = "preferred" or "required" under [tools.run_command].',
+    };
+  }
+  if (wall.stands) {
+    const reach = network ? 'they reach the network' : 'without network';
+    return { name: 'bubblewrap', state: 'ok', found: `${wall.file} isolates commands, ${reach} (${os})` };
+  }
+  const costs =
+    os === 'required'
+      ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
+      : 'There is no wall of the system around commands: every one asks, also where a rule allows it, and runs as you.';
+  return { name: 'bubblewrap', state: 'missing', found: wall.reason, costs, remedy: wall.remedy };
+}
+
+const COSTS = 'The tools grep and glob answer execution_failed.';
+const REMEDY =
+  'Install toolexec again with its optional packages, or ripgrep: apt install ripgrep, brew install ripgrep.';
+
+export async function checkRipgrep(
+  roots: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Check> {
+  const path = await find(roots);
+  if (path === undefined) return missing('not found');
+  const answer = await askProgram(path, ['--version'], env);
+  if (!answer.ok) return missing(`${path} does not work: ${answer.reason}`);
+  return { name: 'ripgrep', state: 'ok', found: `${answer.stdout.split('\n')[0]} (${path})` };
+}
+
+async function find(roots: readonly string[]): Promise<string | undefined> {
+  try {
+    return await findRipgrep(roots);
+  } catch (error) {
+    if (isToolError(error, 'execution_failed')) return undefined;
+    throw error;
+  }
+}
+
+function missing(found: string): Check {
+  return { name: 'ripgrep', state: 'missing', found, costs: COSTS, remedy: REMEDY };
+}
+
+export function checkShell(name: 'sh' | 'bash', searchPath: string | undefined): Check {
+  const path = findShell(name, searchPath);
+  if (path !== undefined) return { name, state: 'ok', found: path };
+  return {
+    name,
+    state: 'missing',
+    found: 'not found',
+    costs: `The tool ${name === 'sh' ? 'run_command' : 'bash'} answers spawn_failed.`,
+    remedy: `Install ${name}${name === 'bash' ? ': apt install bash, apk add bash or brew install bash' : ''}.`,
+  };
+}

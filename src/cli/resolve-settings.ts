@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { join, relative, resolve } from 'node:path';
+import { covers } from '../base/covers.js';
+import type { ConfiguredOptions } from '../config/configuration.js';
+import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
+import type { Logger } from '../contract/context.js';
+import type { JournalFile } from '../executor/executor-options.js';
+import { JOURNAL_LOSS } from '../journal/journal-loss.js';
+import { realPlace } from '../platform/real-place.js';
+import { stateDirectory } from '../platform/state-directory.js';
+import type { CliContext } from './cli-context.js';
+import { UsageError } from './cli-context.js';
+import type { Display } from './display/display.js';
+import { createDisplay } from './display/display.js';
+
+/** The options of a command that say something about the configuration. */
+export interface ConfigOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly parallel?: boolean;
+}
+
+/** Options of the command, environment, project, user and defaults as one. @throws ToolError `config_invalid` */
+export function resolveSettings(options: ConfigOptions, { env }: Pick<CliContext, 'env'>): ResolvedConfig {
+  const flags: Record<string, unknown> = {};
+  if (options.root !== undefined) flags['tools.sandbox.allowed_roots'] = options.root;
+  if (options.parallel !== undefined) flags['tools.allow_parallel'] = options.parallel;
+  return resolveConfig({
+    cwd: resolve('.'),
+    env,
+    flags,
+    ...(options.config === undefined ? {} : { configFile: options.config }),
+  });
+}
+
+/** What the person should know of the configuration before anything runs: a setting that is not applied is told. */
+export function configNotes({ ignored, warnings }: ResolvedConfig): readonly string[] {
+  const untrusted = ignored.map(
+    ({ key, value, file, line, reason }) =>
+      `${relative(resolve('.'), file)}:${line} sets ${key} = ${JSON.stringify(value)}, which is not applied: ${reason}`,
+  );
+  const remedy =
+    ignored.length === 0
+      ? []
+      : ['a project that is not trusted may only tighten; look at it, then: toolexec config trust'];
+  return [...warnings, ...untrusted, ...remedy];
+}
+
+interface Planning {
+  /** For `createExecutor`: the world of `run`, without its journal. */
+  readonly executor: ConfiguredOptions & { readonly journal: false };
+  /** Has told what there is to be told of the configuration. */
+  readonly display: Display;
+}
+
+/** For commands that judge calls and run none. @throws UsageError, ToolError `config_invalid` */
+export function resolvePlanning(
+  options: ConfigOptions & { readonly json?: boolean },
+  context: CliContext,
+): Planning {
+  const resolved = resolveSettings(options, context);
+  const { executor } = resolved.configuration;
+  const display = createDisplay(context.stdio.stderr, options.json === true, context.env);
+  for (const note of configNotes(resolved)) display.note(note);
+  const sandbox = { allowAbsolute: true, ...executor.sandbox };
+  return { executor: { ...executor, sandbox, journal: false }, display };
+}
+
+/** The options of the command that say in which world calls run. */
+interface WorldOptions extends ConfigOptions {
+  readonly journal?: string;
+}
+
+export interface ResolvedRun {
+  /** For `createExecutor`. */
+  readonly executor: ConfiguredOptions & {
+    readonly root: readonly string[];
+    readonly journal: JournalFile;
+    readonly logger: Logger;
+  };
+  readonly parallel: boolean;
+  /** To be told before anything runs. */
+  readonly notes: readonly string[];
+}
+
+/** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
+export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
+  const resolved = resolveSettings(options, context);
+  const { executor, run, journal } = resolved.configuration;
+  const root = executor.root ?? ['.'];
+  return {
+    executor: {
+      ...executor,
+      root,
+      // A path is written as the person sees it; it has to lie inside a root all the same.
+      sandbox: { allowAbsolute: true, ...executor.sandbox },
+      journal: { path: journalPlace(options.journal, root), ...journal },
+      logger: lossLogger(context),
+    },
+    parallel: run.parallel ?? false,
+    notes: configNotes(resolved),
+  };
+}
+
+/** The results say what else there is to say. */
+function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: ({ problem }, message) => {
+      if (problem === JOURNAL_LOSS) stdio.stderr.write(`toolexec: ${message}\n`);
+    },
+    error: () => {},
+  };
+}
+
+/**
+ * Where the journal is kept: the named file, else `$XDG_STATE_HOME/toolexec/<hash of the first root>/journal.db`.
+ * @throws UsageError when that lies inside a root: tools could rewrite what they have done.
+ */
+export function journalPlace(named: string | undefined, roots: readonly string[]): string {
+  if (named === '') throw new UsageError('Cannot keep a journal in "": name a file.');
+  const place = named === undefined ? defaultPlace(roots[0] ?? '.') : resolve(named);
+  const root = roots.find((candidate) => covers(realPlace(candidate), realPlace(place)));
+  if (root === undefined) return place;
+  const remedy =
+    named === undefined
+      ? 'Choose a smaller --root, or name a --journal outside of it.'
+      : 'Name a file outside of it.';
+  throw new UsageError(
+    `Cannot keep the journal in "${place}": it lies inside the root "${root}", where tools write. ${remedy}`,
+  );
+}
+
+/** Where a run keeps it when none is named. */
+export function defaultPlace(firstRoot: string): string {
+  const hash = createHash('sha256').update(realPlace(firstRoot)).digest('hex').slice(0, 32);
+  return join(stateDirectory(), 'toolexec', hash, 'journal.db');
+}

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import type { Journal } from '../contract/journal.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import { isToolError } from '../errors/tool-error.js';
+import { findBatchId } from '../executor/approve/find-deferred.js';
+import type { CallOrigin } from '../protocols/call-origin.js';
+import { isWireFormat, type WireFormat } from '../protocols/registry.js';
+import type { ReadError } from '../protocols/resolve-call.js';
+import { UsageError } from './cli-context.js';
+import type { ModelResponse } from './read-input.js';
+
+/** What has to be known of a response to answer it in kind, however much later. */
+export interface BatchOrigin {
+  readonly format: WireFormat;
+  readonly origins?: readonly CallOrigin[];
+  readonly errors: readonly ReadError[];
+  /** Where the calls were to work, absolute; empty where that is not known. */
+  readonly roots: readonly string[];
+}
+
+export function absolute(roots: readonly string[]): string[] {
+  return roots.map((root) => resolve(root));
+}
+
+/** As the journal keeps it. */
+export function toOrigin({ format, origins, errors }: ModelResponse, roots: readonly string[]): JsonObject {
+  // All three are plain JSON by their own word.
+  const kept = { format, ...(origins === undefined ? {} : { origins }), errors, roots: absolute(roots) };
+  return kept as unknown as JsonObject;
+}
+
+/** What was kept; a program's own batches have nothing that we could read, and are answered in the native format. */
+export function readOrigin(kept: JsonObject | undefined): BatchOrigin {
+  const { format, origins, errors, roots } = kept ?? {};
+  return {
+    format: isWireFormat(format) ? format : 'native',
+    ...(isList<CallOrigin>(origins) ? { origins } : {}),
+    errors: isList<ReadError>(errors) ? errors : [],
+    roots: isList<string>(roots) ? roots : [],
+  };
+}
+
+/** Written by ourselves, a line above. */
+function isList<T>(value: JsonValue | readonly T[] | undefined): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly conversation: string;
+}
+
+/**
+ * The id of the batch that a person means: by its id, by the conversation in which just one waits, or by a beginning
+ * of its id that no other batch has. It need not wait any more: then deciding says so.
+ * @param waiting what the person can decide about
+ * @throws UsageError for a name that is nothing of this, or several things.
+ */
+export async function findNamedBatch(
+  named: string,
+  action: string,
+  journal: Journal,
+  waiting: readonly Waiting[],
+): Promise<string> {
+  if (waiting.some(({ id }) => id === named)) return named;
+  const inConversation = waiting.filter(({ conversation }) => conversation === named);
+  const [only, ...others] = inConversation;
+  if (only !== undefined && others.length === 0) return only.id;
+  const ids = waiting.map(({ id }) => id).join(', ') || 'none';
+  if (only !== undefined) {
+    throw new UsageError(`Cannot ${action} "${named}": several batches of it wait. What waits: ${ids}.`);
+  }
+  try {
+    return await findBatchId(journal, named, action);
+  } catch (error) {
+    if (!isToolError(error, 'unknown_batch')) throw error;
+    throw new UsageError(`${error.message} What waits: ${ids}.`, { cause: error });
+  }
+}
