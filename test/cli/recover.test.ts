@@ -107,6 +107,16 @@ describe('toolexec journal recover', () => {
     expect((await recover()).stdout).toMatch(/batch-c {2}c\n {2}waits/);
   });
 
+  it('lists the beginning of an id that no other batch has, which is taken for all of it', async () => {
+    const ids = ['11111111-aaaa-4000', '11111111-abbb-4000', '22222222-cccc-4000'];
+    for (const id of ids) await leaveHalfDone(journal, CALLS, { id, conversation: id });
+    const listed = (await recover()).stdout.split('\n').filter((line) => /^\d/.test(line));
+    expect(listed.map((line) => line.split(' ')[0])).toEqual(['11111111-aa', '11111111-ab', '22222222']);
+    const { stdout } = await recover('--discard', '11111111-ab', '--json');
+    const waiting = JSON.parse(stdout).filter(({ waits }: { waits: boolean }) => waits);
+    expect(waiting.map(({ batchId }: { batchId: string }) => batchId)).toEqual([ids[0], ids[2]]);
+  });
+
   it.each(['--resume', '--discard'])('lists no longer what was decided (%s)', async (decision) => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const decided = await recover(decision, 'batch-c', '--json');

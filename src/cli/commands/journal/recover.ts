@@ -1,11 +1,12 @@
 import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { createExecutor } from '../../../executor/create-executor.js';
+import { openArchive } from '../../../journal/open-archive.js';
 import { openJournal } from '../../../journal/open-journal.js';
 import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import type { RecoverOptions } from '../../define/define-journal.js';
-import { writeJson } from '../../display/terminal-text.js';
+import { shortIds, writeJson } from '../../display/terminal-text.js';
 import type { ExitCode } from '../../exit-code.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
 import { describeLeft } from '../../recover-left.js';
@@ -22,7 +23,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
   // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
   if (!isRecorded(settled.journal.path)) {
     stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
-    stdio.stdout.write(options.json === true ? '[]\n' : describe([]));
+    stdio.stdout.write(options.json === true ? '[]\n' : NOTHING);
     return 0;
   }
   await using executor = createExecutor(settled);
@@ -36,7 +37,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
     batches = [...batches.filter((batch) => batch !== found), decided];
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
-  else stdio.stdout.write(describe(batches));
+  else stdio.stdout.write(describe(batches, settled.journal.path));
   if (named !== undefined && options.json !== true) {
     stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
   }
@@ -116,14 +117,22 @@ const WAITS = {
 const LEFT =
   'left alone: a process has it that lives, or it has changed files outside of these roots (recover it with their --root)';
 
-function describe(batches: readonly RecoveredBatch[]): string {
-  if (batches.length === 0) return 'Nothing was left unfinished.\n';
-  return batches
-    .map((batch) => {
-      const { batchId, conversation, waitsFor } = batch;
-      const isLeft = batch.calls.some(({ result }) => result === undefined);
-      const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'settled';
-      return `${batchId}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
-    })
-    .join('');
+const NOTHING = 'Nothing was left unfinished.\n';
+
+function describe(batches: readonly RecoveredBatch[], path: string): string {
+  if (batches.length === 0) return NOTHING;
+  const archive = openArchive(path);
+  try {
+    const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
+    return batches.map((batch) => describeBatch(batch, short(batch.batchId))).join('');
+  } finally {
+    archive.close();
+  }
+}
+
+function describeBatch(batch: RecoveredBatch, id: string): string {
+  const { conversation, waitsFor } = batch;
+  const isLeft = batch.calls.some(({ result }) => result === undefined);
+  const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'settled';
+  return `${id}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
 }

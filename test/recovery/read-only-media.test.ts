@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from '../cli/built-command.js';
+import { message, type Ran, Toolexec } from '../cli/toolexec.js';
+import { runUntilKilled } from './killed-run.js';
+
+const noMount = whyNoMount();
+const mounted: string[] = [];
+
+beforeAll(() => void builtCommand(), 120_000);
+
+afterEach(() => {
+  for (const place of mounted.splice(0)) unmount(place);
+});
+
+describe.skipIf(noMount !== undefined)(
+  `the journal's commands on read-only media${noMount === undefined ? '' : ` (not tried: ${noMount})`}`,
+  () => {
+    it('show a journal that was closed, and change nothing', async () => {
+      await onDisk(async (toolexec, journal) => {
+        const call = message(['bash', { command: 'echo hello' }]);
+        const args = ['run', '-', '--yes', '--journal', journal, '--conversation', 'c'];
+        await toolexec.run(args, { stdin: JSON.stringify(call) });
+        makeReadOnly(join(journal, '..'));
+        const ran = await lookAt(toolexec, journal, 'toolu_1');
+        expect(ran.list.stdout).toMatch(/ c +1 +1 ok/);
+        expect(ran.show.stdout).toContain('hello');
+      });
+    });
+
+    it('show what a killed process has left in the write-ahead log', async () => {
+      await onDisk(async (toolexec, journal) => {
+        await runUntilKilled({
+          root: toolexec.root,
+          journal,
+          at: 'after claim',
+          calls: [{ id: 'left', name: 'write_file', args: { path: 'f', content: 'text' } }],
+          conversation: 'c',
+        });
+        expect(readdirSync(join(journal, '..'))).toContain('journal.db-wal');
+        makeReadOnly(join(journal, '..'));
+        const ran = await lookAt(toolexec, journal, 'left');
+        expect(ran.list.stdout).toMatch(/ c +1 +1 running/);
+        expect(ran.show.stdout).toContain('write_file');
+      });
+    });
+
+    it('are refused where they would have to write, with one line', async () => {
+      await onDisk(async (toolexec, journal) => {
+        await runUntilKilled({
+          root: toolexec.root,
+          journal,
+          at: 'after claim',
+          calls: [{ id: 'left', name: 'write_file', args: { path: 'f', content: 'text' } }],
+        });
+        makeReadOnly(join(journal, '..'));
+        for (const command of [['recover'], ['prune', '--max-size', '1kb']]) {
+          const ran = await toolexec.run(['journal', ...command, '--journal', journal]);
+          expect({ command, ...ran }).toMatchObject({
+            code: 2,
+            stderr: expect.stringMatching(/^toolexec: Cannot [^\n]*\n$/),
+          });
+        }
+      });
+    });
+  },
+);
+
+async function onDisk(use: (toolexec: Toolexec, journal: string) => Promise<void>): Promise<void> {
+  const toolexec = new Toolexec();
+  try {
+    const disk = join(toolexec.folder, 'disk');
+    mkdirSync(disk);
+    mount('-t', 'tmpfs', 'tmpfs', disk);
+    mounted.push(disk);
+    await use(toolexec, join(disk, 'journal.db'));
+  } finally {
+    for (const place of mounted.splice(0)) unmount(place);
+    toolexec.remove();
+  }
+}
+
+/** Each of the four commands comes to a good end, and the files stay as they are. */
+async function lookAt(
+  toolexec: Toolexec,
+  journal: string,
+  callId: string,
+): Promise<Record<'list' | 'show', Ran>> {
+  const before = contentOf(join(journal, '..'));
+  const look = async (...args: readonly string[]): Promise<Ran> => {
+    const ran = await toolexec.run(['journal', ...args, '--journal', journal]);
+    expect({ args, ...ran }).toMatchObject({ code: 0, stderr: '' });
+    return ran;
+  };
+  const list = await look('list');
+  const show = await look('show', callId);
+  const exported = (await look('export')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(exported).toContainEqual(expect.objectContaining({ kind: 'call', callId }));
+  expect((await look('verify')).stdout).toContain('intact');
+  expect(contentOf(join(journal, '..'))).toEqual(before);
+  return { list, show };
+}
+
+function contentOf(place: string): ReadonlyMap<string, string> {
+  return new Map(readdirSync(place).map((name) => [name, readFileSync(join(place, name), 'base64')]));
+}
+
+/** Why nothing can be mounted here; undefined where it can. */
+function whyNoMount(): string | undefined {
+  if (process.platform !== 'linux') return 'tmpfs is of Linux';
+  if (process.getuid?.() !== 0) return 'only root may mount';
+  const place = mkdtempSync(join(tmpdir(), 'toolexec-media-'));
+  try {
+    mount('-t', 'tmpfs', 'tmpfs', place);
+    unmount(place);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+function makeReadOnly(place: string): void {
+  mount('-o', 'remount,ro', place);
+}
+
+function mount(...args: readonly string[]): void {
+  const { error, status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
+  if (error !== undefined) throw new Error('mount is not installed');
+  if (status !== 0) throw new Error(`mount failed: ${stderr.trim()}`);
+}
+
+function unmount(place: string): void {
+  spawnSync('umount', ['-l', place]);
+}
