@@ -110,6 +110,26 @@ describe('GroupCommit', () => {
     expect(opened).toBe(2);
   });
 
+  it('answers what was only read, where what was written with it is refused', async () => {
+    await commits.ask(add(1));
+    sqlite.exec('PRAGMA max_page_count = 6');
+    const read: Operation<unknown[]> = { writes: false, run: numbers };
+    const settled = await Promise.allSettled(
+      [read, add(2, 100_000), read].map((each: Operation<unknown>) => commits.ask(each)),
+    );
+    expect(settled).toMatchObject([{ value: [1] }, { status: 'rejected' }, { value: [1] }]);
+    const broken: Operation<never> = {
+      writes: false,
+      run() {
+        throw new Error('the disk cannot be read');
+      },
+    };
+    const unreadable = await Promise.allSettled(
+      [broken, add(2, 100_000)].map((each: Operation<unknown>) => commits.ask(each)),
+    );
+    expect(unreadable.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
   it('rejects the whole group when COMMIT itself is refused', async () => {
     sqlite.exec(
       'CREATE TABLE child (parent INTEGER REFERENCES numbers DEFERRABLE INITIALLY DEFERRED) STRICT',

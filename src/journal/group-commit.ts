@@ -29,8 +29,8 @@ export interface GroupCommitOptions {
  *
  * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order.
  * 2. An operation that fails by itself is rejected alone: the group is rolled back and run again without it.
- * 3. When the system refuses (a full disk, a broken file, another writer for too long) the whole group is rejected,
- *    nothing of it is kept, and the next one opens the file anew.
+ * 3. When the system refuses (a full disk, a broken file, another writer for too long) all that the group writes is
+ *    rejected, nothing of it is kept, and what comes next opens the file again. What only reads is then tried alone.
  */
 export class GroupCommit {
   private database: JournalDatabase | undefined = undefined;
@@ -103,9 +103,16 @@ export class GroupCommit {
     } catch (error) {
       if (sqliteFailure(error) === 'busy') return error;
       this.closeQuietly();
-      for (const each of group) each.fail(this.options.toError(error));
+      const writes = group.some((each) => each.writes);
+      for (const each of group) if (each.writes || !writes) each.fail(this.options.toError(error));
+      if (writes) this.readAlone(group.filter((each) => !each.writes));
     }
     return undefined;
+  }
+
+  /** A full disk can still be read. */
+  private readAlone(reads: Waiting[]): void {
+    if (reads.length > 0 && this.attempt(reads) !== undefined) this.waiting = [...reads, ...this.waiting];
   }
 
   private async tryLater(group: Waiting[], refusal: unknown): Promise<void> {
