@@ -3,7 +3,7 @@ import { type Capability, EFFECT_KINDS, rowOf } from './effect-kinds.js';
 
 /** Whether a call changes anything outside itself (D021). */
 export function isSideEffecting(effects: readonly Effect[]): boolean {
-  return effects.some(hasSideEffect);
+  return effects.length > 0 && effects.some(hasSideEffect);
 }
 
 export function hasSideEffect(effect: Effect): boolean {
@@ -34,6 +34,8 @@ const ORDER: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };
 
 /** The risk of the most dangerous effect; none at all is low. */
 export function riskOfEffects(effects: readonly Effect[]): Risk {
+  // Before the loop, which costs every call an iterator.
+  if (effects.length === 0) return 'low';
   let risk: Risk = 'low';
   for (const effect of effects) {
     const own = rowOf(effect).risk(effect);

@@ -26,10 +26,8 @@ export function settleArguments(args: unknown, limits: ArgumentLimits): SettledA
     maxEntries: MAX_ENTRIES,
     unsafeIntegers: 'refuse',
   });
-  if (settled.ok) {
-    // An object went in, so an object came out.
-    return { ok: true, value: settled.value as JsonObject, bytes: settled.bytes };
-  }
+  // An object went in, so an object came out.
+  if (settled.ok) return settled as Extract<SettledArguments, { ok: true }>;
   const where = settled.path === '' ? 'the arguments' : showText(settled.path, 100);
   return settled.problem === 'size'
     ? {

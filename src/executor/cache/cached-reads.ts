@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
-import { conflicts, type PlacedEffect } from '../../effects/conflicts.js';
-import type { CallParts } from '../execute/batch-scope.js';
+import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
+import type { BatchScope, CallParts } from '../execute/batch-scope.js';
 import type { ReadyCall } from '../plan/judged-call.js';
 import { isUncut, markUncut } from '../record/finalize.js';
 import type { Entry, LruResultCache } from './create-result-cache.js';
@@ -33,6 +33,11 @@ export function visitCache(cache: LruResultCache, { ready, scope }: CallParts): 
   if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return undefined;
   // What was made for another budget may not fit, or be less than could be had.
   if (scope.capacityBytes !== Number.POSITIVE_INFINITY) return undefined;
+  return visit(cache, ready, scope);
+}
+
+// Apart, as below: a function that holds what it is given costs an object, and most calls are not kept.
+function visit(cache: LruResultCache, ready: ReadyCall, scope: BatchScope): CacheVisit | undefined {
   const { memory, settings } = scope;
   const { fingerprint } = settings.sandbox;
   const before = printsOf(ready, fingerprint);
@@ -66,11 +71,11 @@ function bytesOfContent({ content = [] }: ToolResult): number {
 
 /** After a call that changes something: no kept read of it may stay. */
 export function forgetReads(cache: LruResultCache, { ready, scope }: CallParts): void {
-  if (ready.onlyReads) return;
-  const { covers } = scope.settings;
-  cache.forgetWhere(
-    ({ state }: Entry) => isReadState(state) && conflicts(state.effects, ready.effects, covers),
-  );
+  if (!ready.onlyReads) forgetWhatTouches(cache, ready.effects, scope.settings.covers);
+}
+
+function forgetWhatTouches(cache: LruResultCache, effects: readonly PlacedEffect[], covers: Covers): void {
+  cache.forgetWhere(({ state }: Entry) => isReadState(state) && conflicts(state.effects, effects, covers));
 }
 
 function printsOf(

@@ -13,7 +13,7 @@ type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;
 /** Asks the policy about a call. A guard that fails, or gives no answer, must not open the gate. */
 export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {
   const answer = decide(settings.policy, question);
-  observe(settings, question, answer);
+  if (settings.onDecision !== undefined) observe(settings, question, answer);
   return answer;
 }
 
@@ -36,7 +36,8 @@ export function screenByPolicy(
   const named = { name: tool?.name ?? name, aliases: tool?.aliases ?? [] };
   const answer = screen(settings.policy, named);
   // What the arguments are is not settled yet: the observer sees a copy of what is an object.
-  if (answer !== undefined) observe(settings, { ...named, args: recordable(args) }, answer);
+  if (answer !== undefined && settings.onDecision !== undefined)
+    observe(settings, { ...named, args: recordable(args) }, answer);
   return answer;
 }
 
@@ -62,11 +63,10 @@ function screen(
 
 /** Observers see every decision and change none (C035). */
 function observe({ onDecision, logger }: Asked, question: ObservedQuestion, answer: PolicyAnswer): void {
-  if (onDecision === undefined) return;
   const log = (error: unknown): void =>
     logger.warn({ error: reasonOf(error), tool: question.name }, 'an observer of decisions failed');
   try {
-    const returned: unknown = onDecision(Object.freeze({ ...question }), Object.freeze({ ...answer }));
+    const returned: unknown = onDecision?.(Object.freeze({ ...question }), Object.freeze({ ...answer }));
     if (returned instanceof Promise) returned.catch(log);
   } catch (error) {
     log(error);

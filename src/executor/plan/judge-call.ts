@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Effect, EffectKind, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { PolicyAnswer } from '../../contract/policy.js';
+import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
@@ -55,16 +55,28 @@ export function judgeCall(
   const known = withArguments(call, settled.value);
   try {
     const checked = compiledTool(tool).input.check(settled.value);
-    if (!(checked instanceof Promise)) return judgeChecked(known, tool, checked, settings);
-    return checked
-      .then((answer) => judgeChecked(known, tool, answer, settings))
-      .catch((error: unknown) => cannotCheck(known, tool, error, settings));
+    return checked instanceof Promise
+      ? judgeLater(known, tool, checked, settings)
+      : judgeChecked(known, tool, checked, settings);
   } catch (error) {
     return cannotCheck(known, tool, error, settings);
   }
 }
 
-// Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
+// Apart, as everything here that waits: a function that holds the call would cost all calls an object.
+async function judgeLater(
+  call: ToolCall,
+  tool: Tool,
+  checking: Promise<Checked>,
+  settings: EngineSettings,
+): Promise<JudgedCall> {
+  try {
+    return await judgeChecked(call, tool, await checking, settings);
+  } catch (error) {
+    return cannotCheck(call, tool, error, settings);
+  }
+}
+
 // Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
 function withArguments(call: ToolCall, args: JsonObject): ToolCall {
   const { id, name, reason, madeUp } = call;
@@ -143,7 +155,6 @@ function judgeChecked(
   return judgeSaid(call, said, settings);
 }
 
-// Apart, because most calls come by without: a closure would cost each of them.
 async function judgeLoaded(
   loading: Promise<void>,
   call: ToolCall,
@@ -160,7 +171,7 @@ function judgeSaid(
   settings: EngineSettings,
 ): JudgedCall | Promise<JudgedCall> {
   const { effects, violation } = placeEffects(declared, settings);
-  const answer = askPolicy(settings, {
+  const question: PolicyQuestion = {
     name: tool.name,
     aliases: tool.aliases,
     category: tool.category,
@@ -173,10 +184,12 @@ function judgeSaid(
     roots: settings.sandbox.roots,
     locate: settings.locator.locate,
     refusal: settings.locator.refusal,
-    ...(settings.agent === undefined ? undefined : { agent: settings.agent }),
     args: call.args,
-    ...(parsed === call.args ? undefined : { parsedArgs: parsed }),
-  });
+  };
+  // Spread where they say something only: a spread costs as much as the question.
+  const { agent } = settings;
+  const byWhom = agent === undefined ? question : { ...question, agent };
+  const answer = askPolicy(settings, parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed });
   const { code = 'policy_denied', reason, hint } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
@@ -187,8 +200,16 @@ function judgeSaid(
   const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
   const verdict = judgeWall(settings.commandGuard, declared, answer);
   return verdict instanceof Promise
-    ? verdict.then((known) => makeReady(permitted, known, settings))
+    ? makeReadyLater(permitted, verdict, settings)
     : makeReady(permitted, verdict, settings);
+}
+
+async function makeReadyLater(
+  permitted: Permitted,
+  looking: Promise<WallVerdict>,
+  settings: EngineSettings,
+): Promise<JudgedCall> {
+  return makeReady(permitted, await looking, settings);
 }
 
 /** A call that neither policy nor sandbox refuses. */

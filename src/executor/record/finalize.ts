@@ -54,12 +54,16 @@ export function finalize(
   const outputRef = result.truncated
     ? (content?.outputRef ?? outputRefOf(outcome, ready, settings, output.truncated))
     : undefined;
-  const whole = {
-    ...result,
-    ...(structured === undefined ? {} : { structured }),
-    ...(content === undefined ? {} : { content: content.blocks }),
-    ...(outputRef === undefined ? {} : { outputRef }),
-  };
+  const isPlain = structured === undefined && content === undefined && outputRef === undefined;
+  // Most results are a text and nothing more: those need no second copy.
+  const whole = isPlain
+    ? result
+    : {
+        ...result,
+        ...(structured === undefined ? {} : { structured }),
+        ...(content === undefined ? {} : { content: content.blocks }),
+        ...(outputRef === undefined ? {} : { outputRef }),
+      };
   const told =
     outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning, outcome.truncatable);
   rememberCause(told, outcome.error?.cause);

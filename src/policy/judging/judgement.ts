@@ -139,6 +139,7 @@ function rebase(seen: Effect, cwd: string | undefined): Effect {
   return { ...seen, path: posix.join(cwd, seen.path) };
 }
 
+const NO_NAMES: readonly string[] = Object.freeze([]);
 const NO_RUNS: readonly RunText[] = Object.freeze([]);
 
 function isRun({ kind }: Effect): boolean {
@@ -157,5 +158,7 @@ export function entryOf(
 ): string | undefined {
   if (list.size === 0) return undefined;
   if (list.has(name)) return name;
-  return aliases?.find((alias) => list.has(alias));
+  // By a loop: a function that looks at `list` would cost every call an object, also where the list is empty.
+  for (const alias of aliases ?? NO_NAMES) if (list.has(alias)) return alias;
+  return undefined;
 }

@@ -1,6 +1,8 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
 import { absentArgument } from '../matching/argument-pattern.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
+import type { RuleEntry } from '../rules/rule-entry.js';
+import type { RunText } from './call-part.js';
 import { entryOf, type JudgedPart, type Judgement } from './judgement.js';
 import { formsOf, isConsent } from './ruling.js';
 
@@ -112,7 +114,7 @@ function byDenylist({ basis, question: { name, aliases } }: Judgement): PolicyAn
 
 function byBlock(judgement: Judgement): PolicyAnswer | undefined {
   if (judgement.basis.analyzeCommand === undefined) return undefined;
-  const blocked = judgement.runs.find(({ analysis }) => analysis?.verdict === 'block')?.analysis;
+  const blocked = judgement.runs.find(isBlocked)?.analysis;
   if (blocked === undefined) return undefined;
   const why = blocked.reasons.join(' ');
   const isSaid = /blocked/i.test(why) && /dangerous/i.test(why);
@@ -123,10 +125,19 @@ function byBlock(judgement: Judgement): PolicyAnswer | undefined {
   };
 }
 
+// A function of the file each: one that is made where it is used would cost every call an object.
+function isBlocked({ analysis }: RunText): boolean {
+  return analysis?.verdict === 'block';
+}
+
+function isUnclear({ analysis }: RunText): boolean {
+  return analysis?.verdict === 'ask';
+}
+
 function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | undefined {
   // The parts are found out when somebody asks for them: without rules nobody has to.
   if (!judgement.basis.hasRules) return undefined;
-  const found = judgement.parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
+  const found = firstRuled(judgement, decision);
   if (found?.ruling === undefined) return undefined;
   const { rule, argument } = found.ruling;
   const matched = argument?.pattern.source ?? matchedText(found);
@@ -157,6 +168,10 @@ function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | un
   return { disposition: 'requires_confirmation', reason, insists: true, rule: place };
 }
 
+function firstRuled({ parts }: Judgement, decision: RuleDecision): JudgedPart | undefined {
+  return parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
+}
+
 function matchedText({ part, ruling }: JudgedPart): string | undefined {
   return ruling?.rule.contains?.find((text) => part.run?.text.includes(text));
 }
@@ -178,7 +193,7 @@ function byModeDeny(judgement: Judgement): PolicyAnswer | undefined {
 function byUnclear(judgement: Judgement): PolicyAnswer | undefined {
   const { basis } = judgement;
   if (basis.analyzeCommand !== undefined) {
-    const unclear = judgement.runs.find(({ analysis }) => analysis?.verdict === 'ask')?.analysis;
+    const unclear = judgement.runs.find(isUnclear)?.analysis;
     if (unclear !== undefined) {
       const why = unclear.reasons.join(' ');
       return asks(
@@ -210,11 +225,7 @@ function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
   const { basis, question } = judgement;
   if (!question.requiresApproval) return undefined;
   if (basis.hasRules) {
-    const { parts } = judgement;
-    const open = parts.find((judged) => {
-      const allow = judgement.allowOf(judged);
-      return allow === undefined || !isConsent(allow, judged.part);
-    });
+    const open = firstWithoutConsent(judgement);
     if (open === undefined) return undefined;
     const nearly = judgement.allowOf(open);
     if (nearly !== undefined) {
@@ -222,11 +233,18 @@ function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
         `${question.name} requires approval, and a rule without ${CONSENTS[open.part.run === undefined ? 'call' : 'command']} does not lift that: ${nearly.rule.label}.`,
       );
     }
-    if (parts.some((judged) => judgement.allowOf(judged) !== undefined)) {
+    if (firstAllowing(judgement) !== undefined) {
       return asks(`${question.name} requires approval, and no rule allows ${open.part.shown}.`);
     }
   }
   return asks(`${question.name} requires approval, whatever the policy allows.`);
+}
+
+function firstWithoutConsent(judgement: Judgement): JudgedPart | undefined {
+  return judgement.parts.find((judged) => {
+    const allow = judgement.allowOf(judged);
+    return allow === undefined || !isConsent(allow, judged.part);
+  });
 }
 
 /** What a rule has to speak of to be consent. */
@@ -238,7 +256,7 @@ function byModePrompt(judgement: Judgement): PolicyAnswer | undefined {
   if (!question.sideEffecting || allowlisted !== undefined) return undefined;
   const open = basis.hasRules ? firstNotAllowed(judgement, ({ part }) => part.sideEffecting) : ALL;
   if (open === undefined) return undefined;
-  const isPartly = open !== ALL && judgement.parts.some((judged) => judgement.allowOf(judged) !== undefined);
+  const isPartly = open !== ALL && firstAllowing(judgement) !== undefined;
   return asks(
     `The policy mode "prompt" asks before a call with side effects, and ${question.name} is not on the allowlist.${
       isPartly ? ` No rule allows ${open.part.shown}.` : ''
@@ -256,12 +274,14 @@ function firstNotAllowed(
   return judgement.parts.find((judged) => counts(judged) && judgement.allowOf(judged) === undefined);
 }
 
+function firstAllowing(judgement: Judgement): RuleEntry | undefined {
+  return judgement.parts.map((judged) => judgement.allowOf(judged)).find((rule) => rule !== undefined);
+}
+
 function whyItRuns(judgement: Judgement): PolicyAnswer {
   const { basis, question, allowlisted } = judgement;
   if (basis.hasRules) {
-    const allowing = judgement.parts
-      .map((judged) => judgement.allowOf(judged))
-      .find((rule) => rule !== undefined);
+    const allowing = firstAllowing(judgement);
     if (allowing !== undefined) {
       const { label, place } = allowing.rule;
       return { disposition: 'execute_now', reason: `A rule allows it: ${label}.`, rule: place };
@@ -269,9 +289,11 @@ function whyItRuns(judgement: Judgement): PolicyAnswer {
   }
   if (basis.mode === 'auto') return runs('The policy mode "auto" runs calls unasked.');
   if (allowlisted !== undefined) return runs(`${nameEntry(question.name, allowlisted)} on the allowlist.`);
-  if (!question.sideEffecting) return runs('The call has no side effects.');
+  if (!question.sideEffecting) return NO_SIDE_EFFECTS;
   return runs('The policy does not ask about side effects (promptSideEffects is off).');
 }
+
+const NO_SIDE_EFFECTS = Object.freeze(runs('The call has no side effects.'));
 
 function runs(reason: string): PolicyAnswer {
   return { disposition: 'execute_now', reason };
