@@ -1,45 +1,52 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { PlacedEffect } from '../effects/conflicts.js';
 import { isToolError } from '../errors/tool-error.js';
 import { hasIdentity } from '../journal/call-key.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { Deadlines } from './execute/deadlines.js';
-import { Execution } from './execute/execution.js';
+import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
 import { timeoutFor } from './execute/timeout-for.js';
 import type { ReadyCall } from './plan/judged-call.js';
+import type { ConversationQueue, QueuedBatch } from './queue.js';
 import { reasonOf } from './record/reason-of.js';
 import type { Recorder } from './record/recorder.js';
 import { refuseReady, UNRECORDED } from './record/refuse-ready.js';
 import { failure, notRun } from './record/results.js';
 import { attaches } from './run-options.js';
 
-interface Lane {
+/** What a runner has to know of its batch. */
+export interface RunningBatch extends QueuedBatch {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly recorder: Recorder | undefined;
-  /** Of the conversation: calls that the tools make in it themselves do not wait there. */
-  readonly queue: object;
-  /** Resolves when it is the turn of a call with these effects; undefined where it is already. */
-  readonly turn: (effects: readonly PlacedEffect[]) => Promise<void> | undefined;
+  readonly queue: ConversationQueue;
   /** Why the batch was told to stop, once it was. */
-  readonly stop: () => Stop | undefined;
+  readonly stopReason: Stop | undefined;
+  /** Takes the answer of a call that `run` has not answered at once. Never throws. */
+  answered(index: number, answer: ToolResult): void;
 }
 
 /**
  * Takes planned and approved calls from their turn in the queue to their answer: claimed, then executed. Holds what
  * runs now, so that it can be stopped.
  */
-export class CallRunner {
-  readonly #lane: Lane;
+export class CallRunner implements ExecutionOwner {
+  readonly #batch: RunningBatch;
   #running: Execution[] = NONE_RUNNING;
   /** Made when a call is not answered at once. */
-  #deadlines: Deadlines | undefined;
-  #taken: Set<number> | undefined;
+  #deadlines: Deadlines | undefined = undefined;
+  /** Of the batch: what goes on after an answer goes on in it, wherever the answer came from. */
+  #context: AsyncResource | undefined = undefined;
+  #taken: Set<number> | undefined = undefined;
 
-  constructor(lane: Lane) {
-    this.#lane = lane;
+  constructor(batch: RunningBatch) {
+    this.#batch = batch;
+  }
+
+  get queue(): ConversationQueue {
+    return this.#batch.queue;
   }
 
   get executing(): readonly Execution[] {
@@ -62,42 +69,52 @@ export class CallRunner {
   }
 
   /**
-   * Runs one call. Never throws or rejects. The fast path is here: it is the call's turn, and the claim is there at
-   * once; the same steps, each waited for, are `#runSlowly`.
+   * Runs one call; undefined where its answer comes later, through `answered`. Never throws. The fast path is here: it
+   * is the call's turn, and the claim is there at once; the same steps, each waited for, are `#runSlowly`.
    */
-  run(index: number, call: ReadyCall): ToolResult | Promise<ToolResult> {
+  run(index: number, call: ReadyCall): ToolResult | undefined {
     try {
-      const turn = this.#lane.turn(call.effects);
-      if (turn !== undefined) return this.#runSlowly(index, call, turn);
-      const claimed = this.#claim(index, call);
-      if (claimed instanceof Promise) return this.#runSlowly(index, call, claimed);
-      return claimed ? this.#execute(index, call) : this.#takenElsewhere(index, call);
+      const turn = this.#batch.queue.turn(this.#batch, call.effects);
+      const pending = turn ?? this.#claim(index, call);
+      if (pending === true) return this.#execute(index, call);
+      if (pending === false) return this.#takenElsewhere(index, call);
+      void this.#runSlowly(index, call, pending);
+      return undefined;
     } catch (error) {
       return unclaimable(call, error);
     }
   }
 
+  async #runSlowly(index: number, call: ReadyCall, pending: Promise<unknown>): Promise<void> {
+    const answer = await this.#runAfter(pending, index, call);
+    if (answer !== undefined) this.#batch.answered(index, answer);
+  }
+
   /** @param pending the call's turn, which says nothing, or its claim. */
-  async #runSlowly(index: number, call: ReadyCall, pending: Promise<unknown>): Promise<ToolResult> {
+  async #runAfter(
+    pending: Promise<unknown>,
+    index: number,
+    call: ReadyCall,
+  ): Promise<ToolResult | undefined> {
     try {
       const answer = await pending;
       if (answer === false) return this.#takenElsewhere(index, call);
       // The wait may have taken a while; what was cancelled meanwhile has not started.
-      const stop = this.#lane.stop();
+      const stop = this.#batch.stopReason;
       if (stop !== undefined) return stoppedBefore(call.call, stop);
-      if (answer === true) return await this.#execute(index, call);
-      return await this.#runSlowly(index, call, Promise.resolve(this.#claim(index, call)));
+      if (answer === true) return this.#execute(index, call);
+      return await this.#runAfter(Promise.resolve(this.#claim(index, call)), index, call);
     } catch (error) {
       return unclaimable(call, error);
     }
   }
 
   #claim(index: number, call: ReadyCall): boolean | Promise<boolean> {
-    return this.#lane.recorder?.claim(index, call) ?? true;
+    return this.#batch.recorder?.claim(index, call) ?? true;
   }
 
-  #execute(index: number, ready: ReadyCall): ToolResult | Promise<ToolResult> {
-    const { scope, recorder, queue } = this.#lane;
+  #execute(index: number, ready: ReadyCall): ToolResult | undefined {
+    const { scope, recorder } = this.#batch;
     let timeoutMs: number;
     try {
       timeoutMs = timeoutFor(ready, scope.settings);
@@ -107,30 +124,28 @@ export class CallRunner {
     }
     scope.observer?.started(ready.call);
     const idempotencyKey = this.#idempotencyKey(index, ready);
-    const execution = new Execution(
-      { ready, index, scope, timeoutMs, idempotencyKey, recorder },
-      queue,
-      this.#ended,
-    );
+    const execution = new Execution({ ready, index, scope, timeoutMs, idempotencyKey, recorder }, this);
     // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
     if (this.#running.length === 0) this.#running = [execution];
     else this.#running.push(execution);
     const answer = execution.start();
-    if (!(answer instanceof Promise)) return answer;
+    if (answer !== undefined) return answer;
+    this.#context ??= new AsyncResource('toolexec');
     this.#deadlines ??= new Deadlines(scope.settings.clock, () => this.#running);
     this.#deadlines.watch(execution);
-    return answer;
+    return undefined;
   }
 
-  readonly #ended = (execution: Execution): void => {
+  ended(execution: Execution, index: number, late: ToolResult | undefined): void {
     if (this.#running.length === 1 && this.#running[0] === execution) this.#running = NONE_RUNNING;
     else this.#running = this.#running.filter((other) => other !== execution);
-  };
+    if (late !== undefined) this.#context?.runInAsyncScope(this.#batch.answered, this.#batch, index, late);
+  }
 
   #idempotencyKey(index: number, { call }: ReadyCall): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
-    const { id, conversation } = this.#lane.scope;
-    if (!attaches(this.#lane.options) || !hasIdentity(call)) return `${id}/${index}`;
+    const { id, conversation } = this.#batch.scope;
+    if (!attaches(this.#batch.options) || !hasIdentity(call)) return `${id}/${index}`;
     // The first slash ends the conversation: else "a/b" and "c" would share a key with "a" and "b/c".
     const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('/', '%2F');
     // No escaped conversation ends with "%", so that no id of a provider's own shares a key with a made-up one.

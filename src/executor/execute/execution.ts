@@ -21,6 +21,14 @@ const PROCESS_GRACE_MS = 2_500;
 /** What middleware gets on top, to unwind. */
 const UNWIND_MS = 100;
 
+/** What has started a call. */
+export interface ExecutionOwner {
+  /** In which the call has its turn. */
+  readonly queue: object;
+  /** Called once. @param late the answer, unless `start` gives it. */
+  ended(execution: Execution, index: number, late: ToolResult | undefined): void;
+}
+
 /**
  * One call from its start to its one answer.
  *
@@ -33,13 +41,12 @@ const UNWIND_MS = 100;
 export class Execution implements CallScope, Timed {
   readonly timeoutMs: number;
   readonly dueAt: number;
-  readonly queue: object | undefined;
+  readonly #owner: ExecutionOwner;
   readonly #parts: CallParts;
   readonly #handles: CallHandles;
-  readonly #ended: (execution: Execution) => void;
   readonly #startedAt: number;
-  /** Takes the answer, where it comes later than `start` returns. */
-  #deliver: ((answer: ToolResult) => void) | undefined = undefined;
+  /** `start` has returned without the answer. */
+  #isLate = false;
   /** Takes the tool's result into the middleware; undefined where there is none. */
   #handIn: ((result: ToolResult) => void) | undefined = undefined;
   /** The tool's own result, before middleware. */
@@ -52,32 +59,29 @@ export class Execution implements CallScope, Timed {
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
-  /**
-   * @param queue the queue in which the call has its turn.
-   * @param ended called once, right before the answer is given.
-   */
-  constructor(parts: CallParts, queue: object | undefined, ended: (execution: Execution) => void) {
+  constructor(parts: CallParts, owner: ExecutionOwner) {
     this.#parts = parts;
-    this.queue = queue;
-    this.#ended = ended;
+    this.#owner = owner;
     this.#handles = new CallHandles(parts);
     this.#startedAt = parts.scope.settings.clock.monotonic();
     this.timeoutMs = parts.timeoutMs;
     this.dueAt = this.#startedAt + parts.timeoutMs;
   }
 
+  get queue(): object {
+    return this.#owner.queue;
+  }
+
   get effects(): readonly PlacedEffect[] {
     return this.#parts.ready.effects;
   }
 
-  /** Starts the call; to be called once. A promise where the tool does not answer at once. Never throws or rejects. */
-  start(): ToolResult | Promise<ToolResult> {
+  /** Starts the call; to be called once. Undefined where the owner gets the answer later. Never throws. */
+  start(): ToolResult | undefined {
     if (this.#parts.scope.settings.middleware.length === 0) this.#startTool();
     else this.#startMiddleware();
-    if (this.#answer !== undefined) return this.#answer;
-    return new Promise((resolve) => {
-      this.#deliver = resolve;
-    });
+    this.#isLate = this.#answer === undefined;
+    return this.#answer;
   }
 
   /** Tells the call to end. It is answered after a short grace, whether it listens or not. */
@@ -131,14 +135,16 @@ export class Execution implements CallScope, Timed {
   #returned(value: unknown): void {
     try {
       const outcome = fromReturn(value, this.#parts.ready.tool);
-      if (!(outcome instanceof Promise)) {
-        this.#settle(outcome);
-        return;
-      }
-      outcome.then(
-        (checked) => this.#settle(checked),
-        (error: unknown) => this.#failed(error),
-      );
+      if (outcome instanceof Promise) void this.#settleAfter(outcome);
+      else this.#settle(outcome);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #settleAfter(checking: Promise<Outcome>): Promise<void> {
+    try {
+      this.#settle(await checking);
     } catch (error) {
       this.#failed(error);
     }
@@ -195,8 +201,7 @@ export class Execution implements CallScope, Timed {
       this.#handles.close();
       this.#abort('the call is answered');
     }
-    this.#ended(this);
-    this.#deliver?.(result);
+    this.#owner.ended(this, this.#parts.index, this.#isLate ? result : undefined);
   }
 
   /** Runs the tool inside the middleware, the first outermost (A018). */
@@ -286,29 +291,29 @@ export class Execution implements CallScope, Timed {
   #visitCache(): ToolResult | undefined {
     const { cache } = this.#parts.scope.settings;
     if (cache === null) return undefined;
-    return this.#useCache(() => {
+    try {
       this.#visit = visitCache(cache, this.#parts);
       return this.#visit?.cached;
-    });
+    } catch (error) {
+      this.#logCache(error);
+      return undefined;
+    }
   }
 
   #updateCache(own: ToolResult): void {
     const { cache } = this.#parts.scope.settings;
     if (cache === null) return;
-    this.#useCache(() => {
+    try {
       this.#visit?.keep(own);
       forgetReads(cache, this.#parts);
-    });
+    } catch (error) {
+      this.#logCache(error);
+    }
   }
 
   // A cache that breaks costs the call its speed and nothing else.
-  #useCache<T>(use: () => T): T | undefined {
-    try {
-      return use();
-    } catch (error) {
-      this.#log('the cache failed', error);
-      return undefined;
-    }
+  #logCache(error: unknown): void {
+    this.#log('the cache failed', error);
   }
 
   // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.

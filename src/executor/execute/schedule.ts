@@ -1,46 +1,63 @@
 /** Which earlier calls each call has to wait for; indexes are places in the batch. */
 export type WaitsFor = (later: number, earlier: number) => boolean;
 
+interface Work {
+  /** Pieces of work. */
+  readonly count: number;
+  /** How many run at a time. */
+  readonly limit: number;
+  readonly waitsFor: WaitsFor | undefined;
+  /** Starts a piece; true where it is done at once. Must not throw. */
+  readonly start: (index: number) => boolean;
+}
+
 /**
- * Runs `count` pieces of work, at most `limit` at a time. They start in order, but a piece that has to wait for an
- * earlier one lets later ones pass. `work` must not reject.
+ * Runs pieces of work that start in order, but one that has to wait for an earlier one lets later ones pass. The end of
+ * a piece that is not done at once is told by `finished`.
  */
-export async function schedule(
-  count: number,
-  limit: number,
-  waitsFor: WaitsFor | undefined,
-  work: (index: number) => Promise<void>,
-): Promise<void> {
-  if (limit === 1) {
-    for (let index = 0; index < count; index++) await work(index);
-    return;
+export class Schedule {
+  readonly #work: Work;
+  readonly #allDone: () => void;
+  readonly #blockers: number[];
+  readonly #dependents: readonly number[][];
+  /** May start, in order. */
+  readonly #ready: number[] = [];
+  #running = 0;
+  #left: number;
+
+  constructor(work: Work, allDone: () => void) {
+    const { blockers, dependents } = dependencies(work.count, work.waitsFor);
+    this.#work = work;
+    this.#allDone = allDone;
+    this.#blockers = blockers;
+    this.#dependents = dependents;
+    this.#left = work.count;
+    for (let index = 0; index < work.count; index++) if (blockers[index] === 0) this.#ready.push(index);
   }
-  const { blockers, dependents } = dependencies(count, waitsFor);
-  const ready: number[] = [];
-  for (let index = 0; index < count; index++) if (blockers[index] === 0) ready.push(index);
-  await new Promise<void>((resolve) => {
-    let running = 0;
-    let done = 0;
-    const pump = (): void => {
-      while (running < limit && ready.length > 0) {
-        const index = ready.shift() as number;
-        running++;
-        void work(index).then(() => finished(index));
-      }
-      if (done === count) resolve();
-    };
-    const finished = (index: number): void => {
-      running--;
-      done++;
-      for (const later of dependents[index] ?? []) {
-        const left = (blockers[later] ?? 0) - 1;
-        blockers[later] = left;
-        if (left === 0) insertInOrder(ready, later);
-      }
-      pump();
-    };
-    pump();
-  });
+
+  begin(): void {
+    while (this.#running < this.#work.limit && this.#ready.length > 0) {
+      const index = this.#ready.shift() as number;
+      this.#running++;
+      if (this.#work.start(index)) this.#release(index);
+    }
+    if (this.#left === 0) this.#allDone();
+  }
+
+  finished(index: number): void {
+    this.#release(index);
+    this.begin();
+  }
+
+  #release(index: number): void {
+    this.#running--;
+    this.#left--;
+    for (const later of this.#dependents[index] ?? []) {
+      const left = (this.#blockers[later] ?? 0) - 1;
+      this.#blockers[later] = left;
+      if (left === 0) insertInOrder(this.#ready, later);
+    }
+  }
 }
 
 interface Dependencies {

@@ -64,25 +64,25 @@ const TOLD: Readonly<Record<string, string>> = {
 export function awaitDeliveries(
   answers: readonly Acceptance[],
   world: World,
-  stopped: () => Promise<void>,
+  batch: { readonly stopped: Promise<void> },
   limitMs: number,
 ): Promise<readonly Acceptance[]> | undefined {
   const { size } = unrecordedResultsOf(world.journal);
   const known = size === 0 ? answers : answers.map((answer) => withUnrecorded(answer, world));
-  if (known.some((answer) => isUnderWay(answer, world))) return poll(known, world, stopped, limitMs);
+  if (known.some((answer) => isUnderWay(answer, world))) return poll(known, world, batch, limitMs);
   return known === answers ? undefined : Promise.resolve(known);
 }
 
 async function poll(
   answers: readonly Acceptance[],
   world: World,
-  stopped: () => Promise<void>,
+  batch: { readonly stopped: Promise<void> },
   limitMs: number,
 ): Promise<readonly Acceptance[]> {
   const { clock } = world;
   const end = clock.monotonic() + limitMs;
   let isStopped = false;
-  const stop = stopped().then(() => {
+  const stop = batch.stopped.then(() => {
     isStopped = true;
   });
   let current = answers;

@@ -26,6 +26,11 @@ import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-result
 /** How long a journal that does not answer is waited for once the batch was told to stop. */
 const STOPPED_MS = 1_000;
 
+interface Stoppable {
+  /** Resolves when the batch is told to stop. */
+  readonly stopped: Promise<void>;
+}
+
 /**
  * The place of a batch in the journal: what is written when, and what is waited for. A journal that fails, or does not
  * answer within the default timeout, starts nothing more; a result that it does not take is kept and written later.
@@ -35,8 +40,7 @@ export class Recorder {
   readonly #settings: EngineSettings;
   readonly #scope: BatchScope;
   readonly #batchId: string;
-  /** Resolves when the batch is told to stop. */
-  readonly #stopped: () => Promise<void>;
+  readonly #batch: Stoppable;
   /** The journal's answers for the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
   /** The batch's own record, while it is not on disk yet and the batch goes on all the same. */
@@ -51,12 +55,12 @@ export class Recorder {
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(journal: Journal, scope: BatchScope, stopped: () => Promise<void>) {
+  constructor(journal: Journal, scope: BatchScope, batch: Stoppable) {
     this.#journal = journal;
     this.#settings = scope.settings;
     this.#scope = scope;
     this.#batchId = scope.id;
-    this.#stopped = stopped;
+    this.#batch = batch;
   }
 
   get unrecorded(): UnrecordedResults {
@@ -98,8 +102,9 @@ export class Recorder {
 
   /** What becomes of calls that are being run elsewhere. Undefined: there are none. */
   awaitOthers(answers: readonly Acceptance[]): Promise<readonly Acceptance[]> | undefined {
-    const world = { ...this.#settings, journal: this.#journal };
-    return awaitDeliveries(answers, world, this.#stopped, this.#settings.timeouts.default.ms);
+    const { isWorkerAlive, clock, timeouts } = this.#settings;
+    const world = { isWorkerAlive, clock, journal: this.#journal };
+    return awaitDeliveries(answers, world, this.#batch, timeouts.default.ms);
   }
 
   /** Goes on with a batch that is recorded. */
@@ -293,7 +298,7 @@ export class Recorder {
           reject(error);
         },
       );
-      void this.#stopped().then(() => {
+      void this.#batch.stopped.then(() => {
         if (isOver) return;
         forget();
         forget = systemClock.after(Math.min(limitMs, STOPPED_MS), giveUp);

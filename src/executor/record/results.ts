@@ -1,6 +1,7 @@
 import type { Executed, ToolCall, ToolFailure, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
+import type { ReadyCall } from '../plan/judged-call.js';
 
 const NOTHING: JsonObject = Object.freeze({});
 const NOT_RUN: JsonObject = Object.freeze({ executed: 'no' });
@@ -44,6 +45,19 @@ export function failure(
     truncated: more.truncated ?? false,
     executionTimeMs: more.executionTimeMs ?? 0,
     metadata: more.metadata ?? NOTHING,
+  };
+}
+
+/** What a dry run answers for a call that would change something: nothing ran, no question was asked. */
+export function dryRunResult({ call, summary }: Pick<ReadyCall, 'call' | 'summary'>): ToolResult {
+  return {
+    callId: call.id,
+    toolName: call.name,
+    success: true,
+    output: `[Dry Run] ${summary}`,
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: { dry_run: true },
   };
 }
 

@@ -1,0 +1,100 @@
+import type { ToolCall, ToolResult } from '../../contract/call.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import { stackOf } from '../execute/outcome.js';
+import { cleanRefusal } from './clean-refusal.js';
+import type { Recorder } from './recorder.js';
+import { failure } from './results.js';
+import { takeCapacity } from './take-capacity.js';
+
+/** A call as far as an answer needs it. */
+export type NamedCall = Pick<ToolCall, 'id' | 'name'>;
+
+/** The answers of a batch: fitted into what the model can still take, recorded, then shown as completed. */
+export class Answers {
+  readonly #scope: BatchScope;
+  readonly #results: (ToolResult | undefined)[];
+  /** Records that are being written. */
+  #writing: Promise<void>[] = NOTHING_WRITTEN;
+
+  constructor(count: number, scope: BatchScope) {
+    this.#scope = scope;
+    this.#results = new Array<ToolResult | undefined>(count).fill(undefined);
+  }
+
+  has(index: number): boolean {
+    return this.#results[index] !== undefined;
+  }
+
+  /**
+   * Takes the one answer of a call; it is shown as completed once it is on disk. Never throws.
+   * @param recorder undefined: it is not ours to record.
+   */
+  take(index: number, call: NamedCall, answer: ToolResult, recorder: Recorder | undefined): void {
+    this.#results[index] = answer;
+    const written = recorder?.finish(index, call, answer) ?? true;
+    if (!(written instanceof Promise)) {
+      this.#complete(index, call, written);
+      return;
+    }
+    if (this.#writing === NOTHING_WRITTEN) this.#writing = [];
+    this.#writing.push(this.#completeAfter(written, index, call));
+  }
+
+  async #completeAfter(written: Promise<boolean>, index: number, call: NamedCall): Promise<void> {
+    this.#complete(index, call, await written);
+  }
+
+  #complete(index: number, call: NamedCall, isOnDisk: boolean): void {
+    let result = this.#results[index] as ToolResult;
+    if (!isOnDisk) {
+      result = { ...result, metadata: { ...result.metadata, recorded: false } };
+      this.#results[index] = result;
+    }
+    this.#scope.observer?.completed(call, result);
+  }
+
+  /** Resolves when all answers so far are written and shown; undefined: they are. */
+  get written(): Promise<void> | undefined {
+    return this.#writing.length === 0 ? undefined : this.#wait(this.#writing);
+  }
+
+  async #wait(writing: readonly Promise<void>[]): Promise<void> {
+    const { length } = writing;
+    await Promise.all(writing);
+    if (writing.length === length) this.#writing = NOTHING_WRITTEN;
+  }
+
+  /** All of them, once every call has one. */
+  all(calls: readonly unknown[]): ToolResult[] {
+    for (let index = 0; index < this.#results.length; index++)
+      this.#results[index] ??= lost(nameOf(calls[index], index));
+    return this.#results as ToolResult[];
+  }
+}
+
+const NOTHING_WRITTEN: Promise<void>[] = [];
+
+/** Refusals quote what models wrote: they are cleaned; an answer of the journal's is what it was. Never throws. */
+export function fitted(answer: ToolResult, isRecorded: boolean, scope: BatchScope): ToolResult {
+  const { id, settings } = scope;
+  try {
+    const refused = !answer.success && answer.error.details?.executed === 'no' && !isRecorded;
+    return takeCapacity(refused ? cleanRefusal(answer, settings) : answer, scope);
+  } catch (error) {
+    settings.logger.error({ batch: id, stack: stackOf(error) }, 'an answer could not be fitted');
+    return { ...answer, output: '', truncated: true };
+  }
+}
+
+// Cannot happen while a call is answered on every path; an answer is owed all the same.
+export function lost(call: NamedCall): ToolResult {
+  return failure(call, 'outcome_unknown', 'The call ended without an answer.', 'maybe');
+}
+
+export function nameOf(call: unknown, index: number): NamedCall {
+  const { id, name } = (typeof call === 'object' && call !== null ? call : {}) as Partial<ToolCall>;
+  return {
+    id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
+    name: typeof name === 'string' ? name : 'unknown',
+  };
+}

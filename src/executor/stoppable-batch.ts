@@ -1,0 +1,48 @@
+import type { Stop } from './execute/stop.js';
+import { QueuedBatch } from './queue.js';
+import { CANCELLED_MESSAGE } from './record/results.js';
+
+/** A batch that can be told to end. Signal and promise are made for those who ask: most batches end by themselves. */
+export abstract class StoppableBatch extends QueuedBatch {
+  #stop: Stop | undefined = undefined;
+  #stopping: AbortController | undefined = undefined;
+  #stopped: Promise<void> | undefined = undefined;
+
+  /** The first time counts: then `end` is called. */
+  stop(stop: Stop): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = stop;
+    this.#stopping?.abort(new Error(CANCELLED_MESSAGE));
+    this.end(stop);
+  }
+
+  /** Ends what runs. */
+  protected abstract end(stop: Stop): void;
+
+  /** Why the batch was told to end, once it was. */
+  get stopReason(): Stop | undefined {
+    return this.#stop;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop !== undefined;
+  }
+
+  /** Aborts when the batch is told to end. */
+  get signal(): AbortSignal {
+    if (this.#stopping === undefined) {
+      this.#stopping = new AbortController();
+      if (this.#stop !== undefined) this.#stopping.abort(new Error(CANCELLED_MESSAGE));
+    }
+    return this.#stopping.signal;
+  }
+
+  get stopped(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      const { signal } = this;
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return this.#stopped;
+  }
+}
