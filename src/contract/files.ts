@@ -24,6 +24,12 @@ export interface ReadOptions {
   readonly length?: number;
 }
 
+export interface PlacedBytes {
+  /** Canonical. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface WriteOutcome {
   /** The canonical path that was written. */
   readonly path: string;
@@ -160,6 +166,8 @@ export interface ContainedFiles {
   resolve?(path: string): string;
   /** A regular file's bytes. */
   read(path: string, options?: ReadOptions): Promise<Uint8Array>;
+  /** What `read` gives, with the canonical path that it was read from. Left out: `resolve` says where that is. */
+  readPlaced?(path: string, options?: ReadOptions): Promise<PlacedBytes>;
   /** Atomic: a crash leaves the old or the new file. Creates missing parents. Keeps an existing file's mode. */
   write(
     path: string,

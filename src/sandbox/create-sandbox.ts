@@ -87,9 +87,25 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
 function resolveContained(enclosure: Enclosure, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(enclosure, asked, access);
-  const path = realPath(request.path) === request.path ? request.path : walkTo(enclosure, request, purpose);
+  const path = leadsNowhereElse(request.path, access) ? request.path : walkTo(enclosure, request, purpose);
   if (purpose !== 'delete') assertOneName(enclosure, request.asked, path, () => entryStat(path));
   return path;
+}
+
+/** No link is on the way. Of what is to be written, often only the directory is there. */
+function leadsNowhereElse(path: string, access: Access): boolean {
+  if (access === 'read' || !isMissing(path)) return realPath(path) === path;
+  const directory = dirname(path);
+  return directory !== path && realPath(directory) === directory;
+}
+
+/** False also where it cannot be told: the walk says why. */
+function isMissing(path: string): boolean {
+  try {
+    return entryStat(path) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function walkTo(enclosure: Enclosure, request: PathRequest, purpose: Access | 'delete'): string {
@@ -107,6 +123,9 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
   const sweepBeside = createSweeper(enclosure);
   return {
     async read(path, options = {}) {
+      return readContained(enclosure, path, options).bytes;
+    },
+    async readPlaced(path, options = {}) {
       return readContained(enclosure, path, options);
     },
     async write(path, bytes, options) {

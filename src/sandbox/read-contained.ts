@@ -1,4 +1,4 @@
-import type { DirectoryEntry, FileStat, ReadOptions } from '../contract/files.js';
+import type { DirectoryEntry, FileStat, PlacedBytes, ReadOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
 import { directoryEntries, type EntryStat, entryStat, entryType } from '../platform/fs-entry.js';
@@ -7,8 +7,8 @@ import { fileSystemError, withFailures } from './file-failure.js';
 import { type HeldTarget, holdPlace, holdTarget } from './hold.js';
 import type { PathRequest } from './parse-request.js';
 
-/** A regular file's bytes. */
-export function readContained(enclosure: Enclosure, asked: string, options: ReadOptions): Uint8Array {
+/** A regular file's bytes, and the canonical path of what was open when they were read. */
+export function readContained(enclosure: Enclosure, asked: string, options: ReadOptions): PlacedBytes {
   const offset = assertBytes('offset', options.offset) ?? 0;
   const length = assertBytes('length', options.length);
   const request = admit(enclosure, asked, 'read');
@@ -18,7 +18,8 @@ export function readContained(enclosure: Enclosure, asked: string, options: Read
       assertIsFile(asked, held);
       const descriptor = held.pin.openForReading();
       try {
-        return readBytes(descriptor, { offset, length, size: held.stat.size });
+        const bytes = readBytes(descriptor, { offset, length, size: held.stat.size });
+        return { path: held.path, bytes };
       } finally {
         closeDescriptor(descriptor);
       }

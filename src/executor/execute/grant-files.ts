@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { ChangeOptions, ContainedFiles } from '../../contract/files.js';
+import type { ChangeOptions, ContainedFiles, PlacedBytes, ReadOptions } from '../../contract/files.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../plan/judged-call.js';
@@ -16,6 +16,7 @@ export function grantFiles(
   record?: ChangeOptions['intend'],
 ): ContainedFiles {
   const { sandbox, covers, outputs } = settings;
+  const { files } = sandbox;
   const everything = ready.effects.some(({ effect }) => grantsEverything(effect));
 
   function require(access: Access, path: string): void {
@@ -26,6 +27,8 @@ export function grantFiles(
   // A patch may declare thousands of files, and asks for each by its own name.
   const declared = new Map<Access, Set<string>>();
   function isDeclaredByName(access: Access, asked: string): boolean {
+    const [first] = ready.effects;
+    if (first?.at === asked && grants(first.effect, access)) return true;
     let names = declared.get(access);
     if (names === undefined) {
       names = new Set(
@@ -64,6 +67,26 @@ export function grantFiles(
     return true;
   }
 
+  // The place that was read is the one that must be granted: asked of what was open, it needs no second look.
+  async function readPlaced(path: string, options?: ReadOptions): Promise<PlacedBytes> {
+    if (requireOutput(path)) return { path, bytes: await outputs.read(path, options) };
+    lease.require(`read "${path}"`);
+    if (files.readPlaced === undefined) {
+      require('read', path);
+      return { path: sandbox.resolve(path, 'read'), bytes: await files.read(path, options) };
+    }
+    let read: PlacedBytes;
+    try {
+      read = await files.readPlaced(path, options);
+    } catch (error) {
+      // What was not declared is refused as such, whether or not it is there.
+      require('read', path);
+      throw error;
+    }
+    allow('read', path, read.path);
+    return read;
+  }
+
   // What a rename replaces is the entry itself: where it is a link, not what it leads to.
   function requireReplace(path: string): void {
     lease.require(`write "${path}"`);
@@ -81,7 +104,6 @@ export function grantFiles(
     );
   }
 
-  const { files } = sandbox;
   // While bytes go to the disk, or the journal, or other processes are waited for, the call may be answered.
   const check = (): void => lease.require('change files');
   const recorded: ChangeOptions = record === undefined ? { check } : { check, intend: record };
@@ -92,10 +114,9 @@ export function grantFiles(
       return sandbox.resolve(path, 'read');
     },
     async read(path, options) {
-      if (requireOutput(path)) return outputs.read(path, options);
-      require('read', path);
-      return files.read(path, options);
+      return (await readPlaced(path, options)).bytes;
     },
+    readPlaced,
     async write(path, bytes, options) {
       require('write', path);
       return files.write(path, bytes, { mode: options.mode, ...recorded });

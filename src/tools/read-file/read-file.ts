@@ -19,10 +19,13 @@ export async function readFile(
   try {
     const { metadata, ...read } = await readRange(args.path, range, reader, ctx);
     const digest = await reader.digest();
-    const path = canonicalPath(ctx, args.path);
+    const path = reader.canonical ?? canonicalPath(ctx, args.path);
     if (digest !== undefined) filesRead(ctx.memory).set(path, fileRecord(digest.sha256, now));
-    const known = digest === undefined ? {} : { total_bytes: digest.totalBytes, sha256: digest.sha256 };
-    return { ...read, metadata: { path, ...metadata, ...known } };
+    if (digest === undefined) return { ...read, metadata: { path, ...metadata } };
+    return {
+      ...read,
+      metadata: { path, ...metadata, total_bytes: digest.totalBytes, sha256: digest.sha256 },
+    };
   } catch (error) {
     throw await readErrorFor(args.path, error, ctx);
   }

@@ -31,31 +31,34 @@ const KINDS: readonly MediaKind[] = [
 ];
 
 function has(head: Uint8Array, at: number, bytes: string): boolean {
-  return Array.from(bytes).every((byte, index) => head[at + index] === byte.charCodeAt(0));
+  for (let index = 0; index < bytes.length; index++) {
+    if (head[at + index] !== bytes.charCodeAt(index)) return false;
+  }
+  return true;
 }
 
-/**
- * A picture or a PDF as such; undefined for any other file, and for one that is larger than a result may be. The first
- * bytes tell; where they could be text as well, the name has to say the same.
- */
+/** What a file is by its first bytes; where they could be text as well, its name has to say the same. */
+export function mediaKindOf(path: string, head: Uint8Array): MediaKind | undefined {
+  const kind = KINDS.find(({ begins }) => begins(head));
+  return kind !== undefined && (looksBinary(head) || kind.extension.test(path)) ? kind : undefined;
+}
+
+/** A picture or a PDF as such; undefined for one that is larger than a result may be. */
 export async function readMedia(
   path: string,
-  head: Uint8Array,
+  { mediaType }: MediaKind,
   reader: SequentialReader,
   ctx: ToolContext,
 ): Promise<ReadOutcome | undefined> {
-  const kind = KINDS.find(({ begins }) => begins(head));
-  if (kind === undefined || !(looksBinary(head) || kind.extension.test(path))) return undefined;
   const most = ctx.limits.maxContentBytes;
   const stat = await ctx.files.stat(path);
   if (stat.type === 'file' && stat.size > most) return undefined;
   // It may have grown since.
   if ((await reader.peek(most + 1)).length > most) return undefined;
   const data = await reader.next(most);
-  const { mediaType } = kind;
   return {
     text: '',
-    content: [toBlock(mediaType, data, canonicalPath(ctx, path))],
+    content: [toBlock(mediaType, data, reader.canonical ?? canonicalPath(ctx, path))],
     metadata: { media_type: mediaType, bytes_read: data.length },
     truncatable: true,
   };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { ToolContext } from '../../contract/context.js';
 import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
 
@@ -19,10 +19,16 @@ export interface ContentDigest {
  * Reads a file once from its start and hashes what goes by, so that the hash belongs to the bytes that were shown.
  */
 export class SequentialReader {
+  /** The canonical path that was read from, where the files tell. */
+  canonical: string | undefined;
   readonly #path: string;
   readonly #ctx: ToolContext;
-  /** Undefined once bytes were left out. */
-  #hash: ReturnType<typeof createHash> | undefined = createHash('sha256');
+  /** Bytes were left out, or there are too many: there is no hash of the whole. */
+  #isPartial = false;
+  /** Most files are read in one piece: that one is hashed at once. */
+  #first: Uint8Array | undefined;
+  /** What has gone by, where that is more than one piece. */
+  #hash: ReturnType<typeof createHash> | undefined;
   /** What was read ahead of the caller; ends at `#position`. */
   #ahead: Uint8Array = NOTHING;
   #position = 0;
@@ -37,14 +43,20 @@ export class SequentialReader {
   /** The next bytes, at most `length` (may be Infinity); fewer only at the end of the file. */
   async next(length: number): Promise<Uint8Array> {
     const bytes = await this.peek(length);
-    this.#ahead = this.#ahead.subarray(bytes.length);
+    this.pass(bytes.length);
     return bytes;
+  }
+
+  /** Moves on over bytes that were peeked at. */
+  pass(count: number): void {
+    this.#ahead = this.#ahead.subarray(count);
   }
 
   /** The same, without moving on. */
   async peek(length: number): Promise<Uint8Array> {
-    const parts = this.#ahead.length === 0 ? [] : [this.#ahead];
     let have = this.#ahead.length;
+    if (have >= length || this.#ended) return this.#ahead.subarray(0, length);
+    const parts = have === 0 ? [] : [this.#ahead];
     while (have < length && !this.#ended) {
       const chunk = await this.#read(Math.min(CHUNK_BYTES, length - have));
       parts.push(chunk);
@@ -60,7 +72,7 @@ export class SequentialReader {
     const held = this.#position - this.#ahead.length;
     this.#ahead = this.#ahead.subarray(Math.min(this.#ahead.length, offset - held));
     if (offset > MAX_HASHED_BYTES && offset > this.#position) {
-      this.#hash = undefined;
+      this.#isPartial = true;
       this.#position = offset;
     }
     while (this.#position < offset && !this.#ended) {
@@ -70,11 +82,11 @@ export class SequentialReader {
 
   /** Reads on to the end; undefined when the file is too large to be hashed, or was not read from its start. */
   async digest(): Promise<ContentDigest | undefined> {
-    if (this.#hash !== undefined && !this.#ended && (await this.#isTooLarge())) return undefined;
-    while (this.#hash !== undefined && !this.#ended) await this.#read(CHUNK_BYTES);
-    if (this.#hash === undefined) return undefined;
-    const sha256 = this.#hash.digest('hex');
-    this.#hash = undefined;
+    if (!this.#isPartial && !this.#ended && (await this.#isTooLarge())) return undefined;
+    while (!this.#isPartial && !this.#ended) await this.#read(CHUNK_BYTES);
+    if (this.#isPartial) return undefined;
+    const sha256 = this.#hash?.digest('hex') ?? hash('sha256', this.#first ?? NOTHING);
+    this.#isPartial = true;
     return { sha256, totalBytes: this.#position };
   }
 
@@ -85,13 +97,27 @@ export class SequentialReader {
   }
 
   async #read(length: number): Promise<Uint8Array> {
-    throwIfAborted(this.#ctx);
+    // A small file is read at once: a signal is made only for what takes longer.
+    if (this.#chunks > 0) throwIfAborted(this.#ctx);
     if (++this.#chunks % YIELD_EVERY_CHUNKS === 0) await yieldToLoop(this.#ctx);
-    const bytes = await this.#ctx.files.read(this.#path, { offset: this.#position, length });
+    const { files } = this.#ctx;
+    const range = { offset: this.#position, length };
+    const placed = await files.readPlaced?.(this.#path, range);
+    const bytes = placed?.bytes ?? (await files.read(this.#path, range));
+    this.canonical = placed?.path;
     this.#position += bytes.length;
     if (bytes.length < length) this.#ended = true;
-    if (this.#position > MAX_HASHED_BYTES) this.#hash = undefined;
-    this.#hash?.update(bytes);
+    if (this.#position > MAX_HASHED_BYTES) this.#isPartial = true;
+    if (!this.#isPartial) this.#take(bytes);
     return bytes;
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (this.#first === undefined) {
+      this.#first = bytes;
+      return;
+    }
+    this.#hash ??= createHash('sha256').update(this.#first);
+    this.#hash.update(bytes);
   }
 }

@@ -11,13 +11,19 @@ export function looksBinary(head: Uint8Array): boolean {
   return decodeText(window, { cut: head.length >= SNIFF_BYTES }) === undefined;
 }
 
+/** The text of a whole small file; undefined when it is binary. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  return bytes.includes(0) ? undefined : decodeText(bytes);
+}
+
 /** The text of UTF-8 bytes, byte order mark included; undefined when they are none. `cut`: more bytes follow. */
 export function decodeText(bytes: Uint8Array, options: { readonly cut?: boolean } = {}): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
-      stream: options.cut === true,
-    });
+    if (options.cut !== true) return STRICT.decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
   } catch {
     return undefined;
   }
 }
+
+const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
