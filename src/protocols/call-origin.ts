@@ -25,13 +25,20 @@ export type CallItem =
   | 'custom_tool_call'
   | 'legacy_function_call';
 
-/** What a format's reader knows of it; the id is settled later. */
+/** What a format's reader knows of it; the id is resolved later. */
 export type ItemOrigin = Omit<CallOrigin, 'callId'>;
+
+/** The id of a call whose response gave none: its place in the response. */
+export function madeUpId(index: number): string {
+  return `call_${index}`;
+}
+
+const MADE_UP_ID = /^call_\d+$/;
 
 /** Of several calls with one id each result gets its own, in order; the last stays. */
 export type OriginLookup = (callId: string) => CallOrigin | undefined;
 
-export function createOriginLookup(origins: readonly CallOrigin[] = []): OriginLookup {
+export function createOriginLookup(origins: readonly CallOrigin[]): OriginLookup {
   const waiting = new Map<string, CallOrigin[]>();
   for (const origin of origins) {
     const alike = waiting.get(origin.callId);
@@ -42,4 +49,9 @@ export function createOriginLookup(origins: readonly CallOrigin[] = []): OriginL
     const alike = waiting.get(callId);
     return alike !== undefined && alike.length > 1 ? alike.shift() : alike?.[0];
   };
+}
+
+/** Without the origins of a response: an id that looks made up is taken for one, since the provider may not know it. */
+export function guessOrigin(callId: string): CallOrigin | undefined {
+  return MADE_UP_ID.test(callId) ? { callId, unnamed: true } : undefined;
 }

@@ -90,12 +90,22 @@ describe('content for OpenAI', () => {
   });
 
   it('is a text in the answers to shells and patches, and beside a failure', () => {
+    const streams = { stdout: 'drawn\n', stdout_bytes: 6, stderr: '', stderr_bytes: 0 };
     for (const item of ['local_shell_call', 'apply_patch_call', 'shell_call'] as const) {
-      const answer = JSON.stringify(written('openai-responses', resultOf([image]), { callId: 'c', item }));
-      expect(answer).toContain('[image image/png, 3 bytes');
-      expect(answer).not.toContain(BASE64);
+      for (const more of [{}, { output: 'drawn\n' }, { output: 'drawn\n', metadata: streams }]) {
+        const answer = JSON.stringify(
+          written('openai-responses', resultOf([image], more), { callId: 'c', item }),
+        );
+        expect(answer.split(`[image image/png, 3 bytes: ${NOT_SENT}]`)).toHaveLength(2);
+        expect(answer.includes('drawn')).toBe('output' in more);
+        expect(answer).not.toContain(BASE64);
+      }
     }
     const error = { code: 'execution_failed', message: 'half done' } as const;
+    const failed = resultOf([image], { success: false, error, output: 'drawn' });
+    expect(written('openai-responses', failed, { callId: 'c', item: 'shell_call' })).toMatchObject([
+      { output: [{ stdout: `drawn\n[image image/png, 3 bytes: ${NOT_SENT}]`, stderr: 'Error: half done' }] },
+    ]);
     expect(written('openai-responses', resultOf([image], { success: false, error }))).toMatchObject([
       { output: [{ text: 'Error: half done' }, { type: 'input_image' }] },
     ]);

@@ -61,17 +61,18 @@ export function textBeside({ output, content }: Pick<ToolResult, 'output' | 'con
 /** What stands in the place of a block that a provider does not take. */
 const NOT_CARRIED = 'not shown, because this kind of content cannot be sent here';
 
+/** The blocks of a result, in words, for a provider that takes none of them. */
+export function uncarriedWords({ content }: Pick<ToolResult, 'content'>): string {
+  return content === undefined ? '' : contentWords(content, NOT_CARRIED);
+}
+
 /**
  * What a provider is sent as a result's content: the output, `(no output)` for an empty success, a failure as
  * `Error: ` and its message with the kept output after a blank line. A tool's JSON error goes alone and untouched.
  * Blocks of content that are no text are said in words.
  */
 export function toModelText(result: ToolResult): string {
-  const { content } = result;
-  const output =
-    content === undefined
-      ? result.output
-      : [textBeside(result), contentWords(content, NOT_CARRIED)].filter(isFilled).join('\n');
+  const output = [textBeside(result), uncarriedWords(result)].filter(isFilled).join('\n');
   if (result.success) return output === '' ? '(no output)' : output;
   const { message } = result.error;
   if (isJsonObject(message)) return message;

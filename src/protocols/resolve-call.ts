@@ -1,6 +1,6 @@
 import type { ToolCall } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import type { CallOrigin } from './call-origin.js';
+import { type CallOrigin, madeUpId } from './call-origin.js';
 import type { KnownTools } from './known-tools.js';
 import type { AskedCall, RawCall, TextCall } from './raw-call.js';
 import { describeValue, isRecord, quote, toName } from './unknown-value.js';
@@ -20,7 +20,7 @@ export type ResolvedCall = (
  */
 export function resolveCall(raw: RawCall, index: number, tools: KnownTools, turn?: string): ResolvedCall {
   const own = toName(raw.id);
-  const id = own ?? `call_${index}`;
+  const id = own ?? madeUpId(index);
   const madeUp = own === undefined ? ({ madeUp: true } as const) : {};
   const identity = own === undefined && turn !== undefined ? { ...madeUp, turn } : madeUp;
   const name = typeof raw.name === 'string' && raw.name !== '' ? tools.nameOf(raw.name) : undefined;

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CallCollector } from './call-collector.js';
-import { type CallOrigin, createOriginLookup } from './call-origin.js';
+import { type CallOrigin, createOriginLookup, madeUpId } from './call-origin.js';
 import { native } from './native/native.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
 import type { ReadError, ResolvedCall } from './resolve-call.js';
@@ -122,7 +122,7 @@ function nameOf({ id, name }: ToolCall): string {
 }
 
 function idOf(place: ResolvedCall): string {
-  return place.kind === 'call' ? place.call.id : (place.error.id ?? `call_${place.error.index}`);
+  return place.kind === 'call' ? place.call.id : (place.error.id ?? madeUpId(place.error.index));
 }
 
 function cannotAnswer(why: string): ToolError {
@@ -157,7 +157,7 @@ export function answerReadErrors(
 
 function toResult({ index, id, name, message }: ReadError): ToolResult {
   return {
-    callId: id ?? `call_${index}`,
+    callId: id ?? madeUpId(index),
     toolName: name ?? '',
     success: false,
     output: '',

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../contract/call.js';
-import { type CallOrigin, createOriginLookup } from './call-origin.js';
+import { type CallOrigin, createOriginLookup, guessOrigin } from './call-origin.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
 
 /** From `readCalls` or a stream's `end()`, which may be handed over whole. */
@@ -13,7 +13,8 @@ export interface WriteResultsOptions {
  * that asked (openai-responses), one content (gemini), an array of result objects (native, fenced: A027). In the order
  * of `results` (D082, D145).
  * @param origins of the response. Without them every call is answered as the format's usual kind, which is wrong for
- *   `shell_call`, `apply_patch_call` and their like, and Gemini is sent ids that were made up.
+ *   `shell_call`, `apply_patch_call` and their like; and Gemini is sent no id that looks made up (`call_0`): it matches
+ *   the results by name and order.
  * @throws ToolError `config_invalid` for what is no format.
  */
 export function writeResults<F extends WireFormat>(
@@ -21,6 +22,6 @@ export function writeResults<F extends WireFormat>(
   results: readonly ToolResult[],
   origins: readonly CallOrigin[] | WriteResultsOptions = [],
 ): Answers[F] {
-  const known = 'length' in origins ? origins : origins.origins;
-  return providerOf(format).write(results, createOriginLookup(known));
+  const known = ('length' in origins ? origins : origins.origins) ?? [];
+  return providerOf(format).write(results, known.length === 0 ? guessOrigin : createOriginLookup(known));
 }

@@ -79,7 +79,7 @@ describe('gemini: reading', () => {
 });
 
 describe('gemini: writing', () => {
-  it('groups all results in one content', () => {
+  it('groups all results in one content, without the ids that were made up', () => {
     const base = { toolName: 'bash', truncated: false, executionTimeMs: 1, metadata: {} };
     const results: ToolResult[] = [
       { ...base, callId: 'call_0', success: true, output: 'out' },
@@ -94,7 +94,7 @@ describe('gemini: writing', () => {
     expect(writeResults('gemini', results)).toEqual({
       role: 'user',
       parts: [
-        { functionResponse: { id: 'call_0', name: 'bash', response: { output: 'out' } } },
+        { functionResponse: { name: 'bash', response: { output: 'out' } } },
         { functionResponse: { id: 'fc-2', name: 'bash', response: { error: 'Error: too slow\n\nkept' } } },
       ],
     });

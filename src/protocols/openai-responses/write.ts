@@ -2,7 +2,7 @@ import { toBase64 } from '../../base/base64.js';
 import type { ContentBlock, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { CallOrigin } from '../call-origin.js';
-import { bytesOf, toModelParts, toModelText } from '../content-words.js';
+import { bytesOf, textBeside, toModelParts, toModelText, uncarriedWords } from '../content-words.js';
 
 /** The answer to one call, of the kind that its item demands. */
 export type OpenaiOutputItem = { readonly call_id: string; readonly caller?: ProgramCaller } & (
@@ -106,15 +106,22 @@ interface ShellOutput {
  * the shape knows nothing else: 126, as shells say of what cannot be run; standard error says why.
  */
 function toShellOutput(result: ToolResult): ShellOutput {
-  const streams = splitStreams(result);
+  const streams = withBlocks(splitStreams({ ...result, output: textBeside(result) }), uncarriedWords(result));
   if (result.success) return { ...streams, outcome: { type: 'exit', exit_code: 0 } };
   if (result.error.code === 'timeout') return { ...streams, outcome: { type: 'timeout' } };
   const { exit_code: exitCode } = result.metadata;
   if (typeof exitCode === 'number' && exitCode !== 0)
     return { ...streams, outcome: { type: 'exit', exit_code: exitCode } };
-  const reason = toModelText({ ...result, output: '' });
+  const { content: _, ...alone } = result;
+  const reason = toModelText({ ...alone, output: '' });
   const stderr = streams.stderr === '' ? reason : `${streams.stderr.replace(/\n?$/, '\n')}${reason}`;
   return { ...streams, stderr, outcome: { type: 'exit', exit_code: codeWithoutExit(result) } };
+}
+
+/** Shells print text: the blocks of a result stand in words behind what was printed. */
+function withBlocks<T extends { readonly stdout: string }>(streams: T, words: string): T {
+  if (words === '') return streams;
+  return { ...streams, stdout: `${streams.stdout.replace(/([^\n])$/, '$1\n')}${words}` };
 }
 
 /** The metadata repeats both streams up to this size; the output holds both, one after the other. */

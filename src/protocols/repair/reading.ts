@@ -1,4 +1,5 @@
 import canonicalize from 'canonicalize';
+import { madeUpId } from '../call-origin.js';
 import type { HistoryCall, HistoryShape, Piece, ResultPiece, TurnPiece } from './history-shape.js';
 
 /** A call and what becomes of it. */
@@ -77,7 +78,7 @@ function toEntry(call: HistoryCall, turn: TurnPiece, cluster: number): Entry {
 export function settleCalls(entries: readonly Entry[]): void {
   const free = new FreeIds(entries);
   for (const entry of entries) {
-    if (entry.id === undefined && !entry.call.byOrder) entry.id = free.take(`call_${entry.call.index}`);
+    if (entry.id === undefined && !entry.call.byOrder) entry.id = free.take(madeUpId(entry.call.index));
   }
   for (const alike of byId(entries).values()) {
     const seen = new Set<string>();
