@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { validatorsModule } from '../scripts/compile-validators.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
-import { compileInput } from '../src/schema/compile-input.js';
+import { compileInput } from '../src/schema/compile-schema.js';
 
 let readyMade: Readonly<Record<string, ValidateFunction>> = {};
 

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** How one option is settled: its default, what is accepted, and how that is said. */
+/** One option: its default, what is accepted, and how that is said. */
 export interface OptionRule<V> {
   readonly fallback: V;
   readonly accepts: (value: unknown) => boolean;
@@ -25,7 +25,7 @@ export function normalizeOptions<T extends object>(label: string, given: unknown
     const known = Object.keys(rules).join(', ');
     throw new ToolError('config_invalid', `Unknown option ${label}.${key}. Known: ${known}.`);
   }
-  const settled: Partial<T> = {};
+  const normalized: Partial<T> = {};
   for (const key of Object.keys(rules) as (keyof T & string)[]) {
     const { fallback, accepts, expected } = rules[key];
     const value = values[key];
@@ -33,9 +33,9 @@ export function normalizeOptions<T extends object>(label: string, given: unknown
       throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
     }
     // Checked by `accepts` just above, which is what makes the value a T[K].
-    settled[key] = value === undefined ? fallback : (value as T[typeof key]);
+    normalized[key] = value === undefined ? fallback : (value as T[typeof key]);
   }
-  return settled as T;
+  return normalized as T;
 }
 
 export function option<V>(

@@ -47,7 +47,7 @@ export interface Signed {
 }
 
 /**
- * Asks the person. May take as long as it likes; must settle soon after `signal` aborts. A throw denies all.
+ * Asks the person. May take as long as it likes; must answer soon after `signal` aborts. A throw denies all.
  */
 export type Approver = (
   requests: readonly ApprovalRequest[],

@@ -88,7 +88,7 @@ export interface EffectScope {
   readonly limits?: DeclaredLimits;
 }
 
-/** How a tool is declared; `defineTool` settles it into a `Tool`. */
+/** How a tool is declared; `defineTool` makes it a `Tool`. */
 export interface ToolSpec<A, O = unknown> {
   /** `^[A-Za-z0-9_-]{1,64}$` */
   readonly name: string;
@@ -132,7 +132,7 @@ export interface ToolSpec<A, O = unknown> {
 }
 
 /**
- * A declared tool, as `defineTool` returns it: settled and frozen. Its arguments are erased to `unknown`; only what
+ * A declared tool, as `defineTool` returns it: normalized and frozen. Its arguments are erased to `unknown`; only what
  * its own schema has accepted is ever handed to it, and only the engine calls `execute`.
  */
 export interface Tool extends ToolSpec<unknown> {

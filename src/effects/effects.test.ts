@@ -30,9 +30,9 @@ describe('parseEffects()', () => {
   it('gives a frozen copy of every effect, and nothing that is none of it', () => {
     fc.assert(
       fc.property(fc.array(effect), (list) => {
-        const settled = parseEffects(list.map((one) => ({ ...one, extra: () => 1 })));
-        expect(settled).toEqual(list);
-        expect(Object.isFrozen(settled) && settled.every((one) => Object.isFrozen(one))).toBe(true);
+        const parsed = parseEffects(list.map((one) => ({ ...one, extra: () => 1 })));
+        expect(parsed).toEqual(list);
+        expect(Object.isFrozen(parsed) && parsed.every((one) => Object.isFrozen(one))).toBe(true);
       }),
     );
   });

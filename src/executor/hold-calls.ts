@@ -1,6 +1,6 @@
 import type { ToolCall } from '../contract/call.js';
 import type { CallEntry } from '../contract/journal.js';
-import { settleArguments } from '../schema/settle-arguments.js';
+import { freezeArguments } from '../schema/freeze-arguments.js';
 
 /** Copies of calls that wait, so that what runs is what was asked for. What is no call stays, for the engine to say so. */
 export function holdCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
@@ -10,7 +10,7 @@ export function holdCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
 function holdCall(call: ToolCall): ToolCall {
   try {
     const { id, name, args, reason, madeUp, turn } = call;
-    const settled = settleArguments(args, { maxBytes: Number.POSITIVE_INFINITY });
+    const settled = freezeArguments(args, { maxBytes: Number.POSITIVE_INFINITY });
     if (!settled.ok) return call;
     return {
       id,

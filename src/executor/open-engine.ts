@@ -12,7 +12,7 @@ import type {
 import type { SearchEngine } from '../contract/search.js';
 import { ToolError } from '../errors/tool-error.js';
 import { createMemoryJournal } from '../journal/memory-journal.js';
-import { createByteRedactor } from '../output/create-byte-redactor.js';
+import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';

@@ -1,4 +1,5 @@
 /** What the sanitiser does with a character when it stands outside an escape sequence. */
+
 export const KIND = {
   /** Shown as it is. */
   text: 0,
@@ -102,4 +103,20 @@ function highSurrogate(codePoint: number): number {
 
 function isIn(codePoint: number, ranges: readonly Range[]): boolean {
   return ranges.some(([first, last]) => codePoint >= first && codePoint <= last);
+}
+
+/** The index of the first character from `from` on that is not plainly shown, or the length. */
+export function findSpecial(text: string, from: number, kinds: Uint8Array): number {
+  const length = text.length;
+  for (let at = from; at < length; at++) {
+    const kind = kinds[text.charCodeAt(at)];
+    if (kind === KIND.text) continue;
+    if (kind !== KIND.pair || !isLowSurrogate(text.charCodeAt(at + 1))) return at;
+    at++;
+  }
+  return length;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -1,5 +1,4 @@
-import { astralKind, INLINE_KINDS, KIND, OUTPUT_KINDS } from './character-kind.js';
-import { findSpecial } from './find-special.js';
+import { astralKind, findSpecial, INLINE_KINDS, KIND, OUTPUT_KINDS } from './character-kind.js';
 import { flagState, invisibleVerdict, isKeycap, isPictograph } from './invisible-verdict.js';
 import {
   LONGEST_SEQUENCE,
@@ -122,12 +121,12 @@ class Automaton implements Neutralizer {
         this.#weigh(codePoint);
         return;
       case KIND.carriageReturn:
-        this.#settle(codePoint);
+        this.#resolveHeld(codePoint);
         this.#held = 'carriage_return';
         this.#previous = LF;
         return;
       default:
-        if (!this.#settle(codePoint)) this.#show(visibleForm(codePoint, kind), codePoint);
+        if (!this.#resolveHeld(codePoint)) this.#show(visibleForm(codePoint, kind), codePoint);
     }
   }
 
@@ -145,7 +144,7 @@ class Automaton implements Neutralizer {
   }
 
   /** Decides about what is held, now that a shown character follows. True: they are one, and shown already. */
-  #settle(codePoint: number): boolean {
+  #resolveHeld(codePoint: number): boolean {
     const held = this.#held;
     this.#held = 'nothing';
     if (held === 'joiner' && isPictograph(codePoint)) this.#out += JOINER;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from './create-redactor.js';
+import { createByteRedactor, createOutputPipe, createRedactor } from './create-redactor.js';
 import { redact } from './redact.js';
 
 const VALUES = ['aabaab', 'abaabaa', 'baabaabb', 'zz[REDA', 'ED]zzzz', 'long-value-1', 'value-1-long'];
@@ -73,5 +73,39 @@ describe('createRedactor', () => {
         },
       ),
     );
+  });
+});
+
+function redactAll(values: readonly string[], chunks: readonly Uint8Array[]): Buffer {
+  const redactor = createByteRedactor(values);
+  return Buffer.concat([...chunks.map((chunk) => redactor.push(chunk)), redactor.end()]);
+}
+
+it('hides a value wherever it is cut, also one beyond ASCII', () => {
+  const value = 'geheim-ключ-значение';
+  const whole = Buffer.from(`a ${value} z`);
+  for (let at = 0; at <= whole.length; at++) {
+    expect(redactAll([value], [whole.subarray(0, at), whole.subarray(at)]).toString()).toBe('a [REDACTED] z');
+  }
+});
+
+it('leaves all other bytes as they are', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
+      expect(redactAll(['a-value-of-some-length'], chunks)).toEqual(Buffer.concat(chunks));
+    }),
+  );
+});
+
+it('copies nothing where there is nothing to hide', () => {
+  const bytes = Buffer.from('no such thing in here');
+  expect(createByteRedactor(['xyz-xyz-xyz']).push(bytes)).toBe(bytes);
+});
+
+describe('createOutputPipe', () => {
+  it('neutralises, then hides values, over chunk borders', () => {
+    const pipe = createOutputPipe(['hunter2-hunter2']);
+    const chunks = ['a hunter', '2-\x1b[3', '1mhun', Buffer.from('ter2 \xe9'), 'b\r'];
+    expect(chunks.map((chunk) => pipe.push(chunk)).join('') + pipe.end()).toBe('a [REDACTED] éb\n');
   });
 });

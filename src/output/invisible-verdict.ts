@@ -39,7 +39,7 @@ const LONGEST_FLAG = 12;
 
 /**
  * Says whether a character that cannot be seen means anything after `previous`, the last character that was shown.
- * A verdict about what comes next must be settled with the next character that is shown.
+ * A verdict about what comes next must be resolved with the next character that is shown.
  */
 export function invisibleVerdict(codePoint: number, previous: number): InvisibleVerdict {
   const before = String.fromCodePoint(previous);

@@ -5,6 +5,7 @@
  *
  * Patterns are linear: what repeats without bound cannot be begun anew inside of the repeat.
  */
+
 export interface SecretShape {
   readonly name: string;
   readonly words: readonly string[];
@@ -82,4 +83,118 @@ function key(name: string, words: readonly string[], source: string): SecretShap
 
 function shape(name: string, words: readonly string[], pattern: RegExp): SecretShape {
   return { name, words, pattern };
+}
+
+/**
+ * Secrets that are known by what stands before them. No pattern reads over a `[`: what stands behind a marker is not
+ * taken for what the marker hides.
+ */
+export const SECRET_CONTEXTS: readonly SecretShape[] = [
+  {
+    // scheme://user:password@host; an @ may stand in the password, a slash may not.
+    name: 'url-password',
+    words: ['://'],
+    pattern: /(?<before>:\/\/[^\s:/?#@"'`<>\\]{0,256}:)[^\s/?#"'`<>\\]{1,1024}(?=@)/g,
+    isSecret: (hidden) => !isPlaceholder(hidden) && !/^[%:$]/.test(hidden),
+  },
+  {
+    name: 'authorization-header',
+    words: ['authorization'],
+    pattern:
+      /(?<before>authorization\\?["']?[ \t]{0,8}[:=][ \t]{0,8}\\?["']?(?:(?:bearer|basic|token|digest|apikey|negotiate|ntlm|aws4-hmac-sha256)[ \t]{1,8})?)[^\s"'`,;<>{}()$[\]\\]{6,}/gi,
+    isSecret: (hidden) => isBasicCredential(hidden) || looksRandom(hidden),
+  },
+  {
+    name: 'bearer-token',
+    words: ['bearer'],
+    pattern: /(?<before>(?<![A-Za-z0-9])bearer[ \t]{1,8})[A-Za-z0-9._~+/=-]{16,}/gi,
+    isSecret: looksRandom,
+  },
+  {
+    // curl -u user:password; not docker's user:group in numbers, not date's +%H:%M.
+    name: 'user-password-option',
+    words: ['-u', '--user', '--proxy-user', '--creds'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9_-])(?:-[uU](?:[ \t]{1,8}|=)|--(?:user|proxy-user|creds)(?:[ \t]{1,8}|=))["']?[A-Za-z0-9][^\s:"'`\\/]{0,127}:)[^\s"'`\\/]{1}[^\s"'`]{0,512}/g,
+    isSecret: (hidden) => !isPlaceholder(hidden) && !/^(?:[0-9]{1,6}$|[$<{[])/.test(hidden),
+  },
+  {
+    name: 'attached-user-password-option',
+    words: ['curl'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9])curl[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-u["']?[A-Za-z0-9][^\s:"'`\\/]{0,64}:)[^\s"'`\\/$<{[][^\s"'`]{0,512}/g,
+  },
+  {
+    name: 'mysql-password-option',
+    words: ['mysql', 'mariadb'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9])(?:mysql|mariadb)(?:dump|admin|import|show|check|-dump|-admin)?[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-p)(?!ort|rotocol|ipe|rint|refix)["']?[^\s"'$<{[][^\s"']{2,512}["']?/g,
+  },
+  {
+    name: 'sshpass-option',
+    words: ['sshpass'],
+    pattern: /(?<before>(?<![A-Za-z0-9])sshpass[ \t]{1,8}-p[ \t]{0,8})["']?[^\s"'$<{[-][^\s"']{0,512}["']?/g,
+  },
+  {
+    name: 'container-login-option',
+    words: ['docker', 'podman'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9])(?:docker|podman)[ \t]{1,8}login[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-p[ \t=]{1,8})["']?[^\s"'$<{[-][^\s"']{0,512}["']?/g,
+  },
+];
+
+/** `user:password` in base64, as HTTP sends it. */
+function isBasicCredential(text: string): boolean {
+  return (
+    /^[A-Za-z0-9+/]{6,}={0,2}$/.test(text) && Buffer.from(text, 'base64').toString('latin1').includes(':')
+  );
+}
+
+/** What people write where a secret belongs, whole values in lower case. */
+const WORDS: ReadonlySet<string> = new Set(
+  (
+    'null none nil undefined true false yes no on off empty unset default required optional missing invalid incorrect ' +
+    'hidden masked redacted removed omitted example sample dummy placeholder changeme change-me change_me replaceme ' +
+    'replace-me todo tbd string str text bool boolean number integer int float any unknown object array bytes char ' +
+    'varchar void never optional[str] secretstr password passwd passphrase secret token key apikey api_key api-key ' +
+    'username user value variable argument parameter option environment prompt interactively instead bearer basic ' +
+    'include same-origin omit authentication authorization credentials protected forgotten expired wrong correct'
+  ).split(' '),
+);
+
+const SYNTAX: readonly RegExp[] = [
+  /^[$<{[]/, // $VAR, ${VAR}, $(command), <your-key>, {{ key }}, [redacted]
+  /^%[A-Za-z_][A-Za-z0-9_]{0,64}%$/, // %VAR%
+  /^%[-+0-9.]{0,8}[sdvqr]$/, // %s
+  /^[*•.x_-]+$/i, // ********, ..., xxxx
+  /^#\{/, // #{var}
+  /^@[A-Za-z]/, // @file, @Value
+  /^(?:process\.env|os\.environ|os\.getenv|import\.meta\.env|env|secrets|vars|config|settings|self|this|data|local|var|module)\b[.[]/i,
+];
+
+/** YOUR_API_KEY, your-token-here, my_secret, <...>, insert_key_here, ENTER_PASSWORD. */
+const SPOKEN =
+  /^(?:(?:your|my|the|some|a|an|new|old|insert|enter|replace|put|use|add|paste|example|sample|dummy|fake|test|super)[-_ ]?)+(?:[a-z]{0,16}[-_ ]?){0,3}(?:secret|password|passwd|pass|token|key|credentials?|value|here|this|me)(?:[-_ ]?(?:here|value|goes|id))*$/;
+
+/** Judged by their first characters: whatever is longer than this is no placeholder. */
+const LONGEST_PLACEHOLDER = 64;
+
+/** True for what stands where a secret would, and is none. */
+export function isPlaceholder(value: string): boolean {
+  if (SYNTAX.some((pattern) => pattern.test(value))) return true;
+  if (value.length > LONGEST_PLACEHOLDER) return false;
+  const lower = value.toLowerCase().replace(/[.,;:!?]+$/, '');
+  return WORDS.has(lower) || SPOKEN.test(lower);
+}
+
+/** True for what nobody would write as a word: at least 8 characters, letters and digits mixed, or letters in disorder. */
+export function looksRandom(value: string): boolean {
+  if (value.length < 8 || isPlaceholder(value)) return false;
+  const beginning = value.slice(0, 256);
+  if (/^v?\d+(?:\.\d+)+/.test(beginning) || /^\d{4}-\d\d-\d\d/.test(beginning)) return false;
+  if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(beginning)) return false;
+  if (/\d/.test(beginning) && /[A-Za-z]/.test(beginning)) return true;
+  const capitals = beginning.match(/[A-Z]/g)?.length ?? 0;
+  const smalls = beginning.match(/[a-z]/g)?.length ?? 0;
+  return value.length >= 20 && capitals >= 5 && smalls >= 5 && !/[_.-]/.test(beginning);
 }

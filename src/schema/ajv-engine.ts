@@ -3,11 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import canonicalize from 'canonicalize';
 import type { JsonSchema } from '../contract/json.js';
-import { listChoices } from './describe-schema.js';
+import { listChoices } from './explain-error.js';
+import type { Dialect } from './freeze-schema.js';
 import { compileLinearPattern } from './linear-pattern.js';
-import { mapSchema, withoutKeywords } from './map-schema.js';
-import { followPointer } from './pointer.js';
-import type { Dialect } from './settle-schema.js';
+import { followPointer, mapSchema, withoutKeywords } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
 export interface EngineOptions {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/json.js';
+import { showText } from './show-value.js';
 
 /** One thing to repair. */
 export interface CheckIssue {
@@ -18,4 +19,57 @@ export interface Checker {
   check(value: unknown): CheckResult | Promise<CheckResult>;
   /** What a model is shown; a frozen copy, the same object every time. */
   readonly jsonSchema: JsonSchema;
+}
+
+/** One thing that is wrong with a value. */
+export interface Finding {
+  /** JSON Pointer of the value the message speaks of; empty for the whole. */
+  readonly path: string;
+  /** JSON Pointer of the value at fault: for a missing property the place where it should be. */
+  readonly about: string;
+  /** What was expected and what came, or which property is missing or unknown. */
+  readonly message: string;
+}
+
+const MAX_MESSAGE_CHARACTERS = 1_500;
+export const MAX_FINDINGS = 10;
+
+/** `Invalid arguments for write_file: /mode: expected …; missing required property "content" (a string).` */
+export function composeMessage(title: string, findings: readonly Finding[]): string {
+  let text = '';
+  let told = 0;
+  for (const finding of findings.slice(0, MAX_FINDINGS)) {
+    const next = `${told === 0 ? '' : '; '}${composeFinding(finding)}`;
+    if (told > 0 && title.length + text.length + next.length > MAX_MESSAGE_CHARACTERS - 40) break;
+    text += next;
+    told++;
+  }
+  const untold = findings.length - told;
+  const rest = untold > 0 ? `; and ${untold} more ${untold === 1 ? 'fault' : 'faults'}` : '';
+  return `${title}: ${text}${rest}.`;
+}
+
+function composeFinding({ path, message }: Finding): string {
+  const where = path === '' ? '' : `${showText(path, 200)}: `;
+  return showText(`${where}${message}`, 1_000);
+}
+
+/** What a checker is for, and how it speaks. */
+export interface CheckerRole {
+  readonly direction: 'input' | 'output';
+  /** `Invalid arguments for write_file` */
+  readonly title: string;
+  /** `the input schema of write_file` */
+  readonly owner: string;
+}
+
+export function refuse(title: string, findings: readonly Finding[]): CheckResult {
+  const issues = findings.slice(0, MAX_FINDINGS).map(({ about, message }) => ({ path: about, message }));
+  return { ok: false, message: composeMessage(title, findings), issues };
+}
+
+/** A schema that fails on a value has not accepted it. */
+export function couldNotCheck(owner: string, error: unknown): Finding {
+  const why = error instanceof RangeError ? 'it does not come to an end' : 'it threw an error';
+  return { path: '', about: '', message: `${owner} cannot judge this value (${why})` };
 }

@@ -1,8 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from '../contract/json.js';
-import type { Checker } from './checker.js';
-import { JsonChecker } from './json-checker.js';
-import { settleSchema } from './settle-schema.js';
+import type { Checker, CheckResult } from './checker.js';
+import { type CheckerRole, couldNotCheck, refuse } from './checker.js';
+import type { FrozenSchema } from './freeze-schema.js';
+import { freezeSchema } from './freeze-schema.js';
+import { findValidator, type JsonValidator } from './json-validator.js';
+import { showText } from './show-value.js';
 import { StandardChecker } from './standard-checker.js';
 
 export interface CompileOptions {
@@ -11,15 +14,6 @@ export interface CompileOptions {
    * known to be good: loading the validator (40 ms) and compiling wait for the first check.
    */
   readonly when?: 'now' | 'first_use';
-}
-
-/** What a checker is for, and how it speaks. */
-export interface CheckerRole {
-  readonly direction: 'input' | 'output';
-  /** `Invalid arguments for write_file` */
-  readonly title: string;
-  /** `the input schema of write_file` */
-  readonly owner: string;
 }
 
 /** @throws ToolError `config_invalid` */
@@ -34,7 +28,7 @@ export function compileSchema(
     if (now) checker.deriveNow();
     return checker;
   }
-  const checker = new JsonChecker(settleSchema(schema, role), role);
+  const checker = new JsonChecker(freezeSchema(schema, role), role);
   if (now) checker.compileNow();
   return checker;
 }
@@ -50,4 +44,71 @@ function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
     'validate' in standard &&
     typeof standard.validate === 'function'
   );
+}
+
+/** Checks against a JSON Schema. The value is handed on as it came. */
+class JsonChecker implements Checker {
+  readonly jsonSchema: FrozenSchema['schema'];
+  readonly #frozen: FrozenSchema;
+  readonly #role: CheckerRole;
+  #validator: JsonValidator | undefined;
+
+  constructor(frozen: FrozenSchema, role: CheckerRole) {
+    this.jsonSchema = frozen.schema;
+    this.#frozen = frozen;
+    this.#role = role;
+  }
+
+  /** Holds the schema against its dialect too. @throws ToolError `config_invalid` */
+  compileNow(): void {
+    this.#validator = findValidator(this.#frozen, this.#role.owner, 'foreign');
+  }
+
+  check(value: unknown): CheckResult {
+    this.#validator ??= findValidator(this.#frozen, this.#role.owner, 'known');
+    const validator = this.#validator;
+    try {
+      if (validator.accepts(value)) return { ok: true, value };
+      return refuse(this.#role.title, validator.explain(value));
+    } catch (error) {
+      return refuse(this.#role.title, [couldNotCheck(this.#role.owner, error)]);
+    }
+  }
+}
+
+/**
+ * The checker of a tool's arguments (FR-VAL-01: D023, D024). Arguments are always an object.
+ *
+ * @throws ToolError `config_invalid` naming the tool when the schema cannot be used. With `first_use` all but the plain
+ *   faults is found by the first check, or by the first look at `jsonSchema`.
+ */
+export function compileInput(
+  input: StandardSchemaV1 | JsonSchema,
+  toolName: string,
+  options: CompileOptions = {},
+): Checker {
+  const name = showText(toolName, 64);
+  return compileSchema(input, options, {
+    direction: 'input',
+    title: `Invalid arguments for ${name}`,
+    owner: `the input schema of ${name}`,
+  });
+}
+
+/**
+ * The checker of a tool's structured output (E042), which need not be an object. Errors as `compileInput`.
+ *
+ * @throws ToolError `config_invalid`
+ */
+export function compileOutput(
+  output: StandardSchemaV1 | JsonSchema,
+  toolName: string,
+  options: CompileOptions = {},
+): Checker {
+  const name = showText(toolName, 64);
+  return compileSchema(output, options, {
+    direction: 'output',
+    title: `Invalid structured output of ${name}`,
+    owner: `the output schema of ${name}`,
+  });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../contract/json.js';
 import type { CheckResult } from './checker.js';
-import { compileInput } from './compile-input.js';
+import { compileInput } from './compile-schema.js';
 
 const WRITE_FILE = {
   type: 'object',

@@ -1,10 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { JsonSchema } from '../contract/json.js';
 import { checkAgainstDialect, compileWithAjv } from './ajv-engine.js';
+import type { Finding } from './checker.js';
 import { explainErrors } from './explain-errors.js';
-import type { Finding } from './finding.js';
+import { type FrozenSchema, unusable } from './freeze-schema.js';
 import { mapSchema, withoutKeywords } from './map-schema.js';
-import { type SettledSchema, unusable } from './settle-schema.js';
 import { showText, showValue } from './show-value.js';
 
 /** More than this many values are reported on by their first fault alone: an array of 100,000 faults helps nobody. */
@@ -21,13 +21,13 @@ export class JsonValidator {
   readonly schema: JsonSchema;
   /** True when the value is what the schema accepts. Changes nothing, coerces nothing, fills in nothing. */
   readonly accepts: ValidateFunction;
-  readonly #settled: SettledSchema;
+  readonly #frozen: FrozenSchema;
   readonly #ownProperties: boolean;
   #reporting: ValidateFunction | undefined;
 
-  constructor(settled: SettledSchema, text: string) {
-    this.schema = settled.schema;
-    this.#settled = settled;
+  constructor(frozen: FrozenSchema, text: string) {
+    this.schema = frozen.schema;
+    this.#frozen = frozen;
     this.#ownProperties = INHERITED_NAME.test(text);
     this.accepts = readyMade[text] ?? this.#compile('first');
   }
@@ -46,7 +46,7 @@ export class JsonValidator {
   }
 
   #compile(report: 'first' | 'all'): ValidateFunction {
-    const { schema, dialect } = this.#settled;
+    const { schema, dialect } = this.#frozen;
     return compileWithAjv(toAjvSchema(schema), { dialect, report, ownProperties: this.#ownProperties });
   }
 }
@@ -70,24 +70,24 @@ export function takeReadyMade(validators: Readonly<Record<string, ValidateFuncti
 }
 
 /**
- * Compiles a settled schema, or finds the validator that an equal schema has already got.
+ * Compiles a frozen schema, or finds the validator that an equal schema has already got.
  *
  * @param owner Whose schema it is, for messages: `the input schema of write_file`.
  * @param trust `known`: a schema of our own, which is not held against its dialect (50 ms).
  * @throws ToolError `config_invalid` when it cannot be compiled.
  */
 export function findValidator(
-  settled: SettledSchema,
+  frozen: FrozenSchema,
   owner: string,
   trust: 'known' | 'foreign',
 ): JsonValidator {
-  const text = JSON.stringify(settled.schema);
+  const text = JSON.stringify(frozen.schema);
   try {
-    const fault = trust === 'known' ? undefined : checkAgainstDialect(settled.schema, settled.dialect);
+    const fault = trust === 'known' ? undefined : checkAgainstDialect(frozen.schema, frozen.dialect);
     if (fault !== undefined) throw new Error(fault);
     const known = kept.get(text);
     if (known !== undefined) return known;
-    const validator = new JsonValidator(settled, text);
+    const validator = new JsonValidator(frozen, text);
     // Runs it once: a schema that refers to itself without end shows here and not in the middle of a call.
     validator.accepts({});
     keep(text, validator);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isToolError } from '../errors/tool-error.js';
 import type { CheckResult } from './checker.js';
-import { compileInput } from './compile-input.js';
+import { compileInput } from './compile-schema.js';
 
 describe('compileInput() with a Standard Schema', () => {
   const schema = z.strictObject({

@@ -1,13 +1,10 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Checker, CheckResult } from './checker.js';
-import type { CheckerRole } from './compile-schema.js';
-import { deriveJsonSchema } from './derive-json-schema.js';
-import type { Finding } from './finding.js';
-import { couldNotCheck, refuse } from './json-checker.js';
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../contract/json.js';
+import type { Checker, CheckerRole, CheckResult, Finding } from './checker.js';
+import { couldNotCheck, refuse } from './checker.js';
+import { type FrozenSchema, freezeSchema, unusable } from './freeze-schema.js';
 import { findValidator, type JsonValidator } from './json-validator.js';
-import { mapSchema, withoutKeywords } from './map-schema.js';
-import { followPointer, toPointer } from './pointer.js';
-import { type SettledSchema, settleSchema } from './settle-schema.js';
+import { followPointer, isSchemaObject, mapSchema, toPointer, withoutKeywords } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
 /** Checks with a Standard Schema, and explains with the help of its JSON Schema. */
@@ -15,7 +12,7 @@ export class StandardChecker implements Checker {
   readonly #schema: StandardSchemaV1;
   readonly #standard: StandardSchemaV1.Props;
   readonly #role: CheckerRole;
-  #derived: SettledSchema | undefined;
+  #derived: FrozenSchema | undefined;
   #explainer: JsonValidator | 'none' | undefined;
 
   constructor(schema: StandardSchemaV1, role: CheckerRole) {
@@ -25,7 +22,7 @@ export class StandardChecker implements Checker {
   }
 
   /** @throws ToolError `config_invalid` when the schema gives no JSON Schema. */
-  get jsonSchema(): SettledSchema['schema'] {
+  get jsonSchema(): FrozenSchema['schema'] {
     this.#derived ??= deriveJsonSchema(this.#schema, this.#role, this.#role.direction);
     return this.#derived.schema;
   }
@@ -41,7 +38,7 @@ export class StandardChecker implements Checker {
       // Not `instanceof`: it may come from another realm.
       if (!('then' in result)) return this.#conclude(value, result);
       return result.then(
-        (settled) => this.#conclude(value, settled),
+        (outcome) => this.#conclude(value, outcome),
         (error: unknown) => this.#giveUp(error),
       );
     } catch (error) {
@@ -75,7 +72,7 @@ export class StandardChecker implements Checker {
       // What is checked is always what goes in, for an output too.
       const { schema } = deriveJsonSchema(this.#schema, this.#role, 'input');
       const shape = mapSchema(schema, (node) => withoutKeywords(node, 'format', 'pattern'));
-      return findValidator(settleSchema(shape, this.#role), this.#role.owner, 'known');
+      return findValidator(freezeSchema(shape, this.#role), this.#role.owner, 'known');
     } catch {
       return 'none';
     }
@@ -112,4 +109,51 @@ function toFinding(issue: StandardSchemaV1.Issue, pointer: string, value: unknow
   const shown =
     came === undefined || pointer === '' || said.includes('received') ? '' : `, got ${showValue(came)}`;
   return { path: pointer, about: pointer, message: `${said}${shown}` };
+}
+
+const REMEDY =
+  'Use a schema library that gives JSON Schema (zod 4.2 or later, arktype, valibot with @valibot/to-json-schema), ' +
+  'or give a plain JSON Schema.';
+
+/**
+ * The JSON Schema of a Standard Schema, without what its library only adds as noise.
+ *
+ * @throws ToolError `config_invalid` when the schema gives none.
+ */
+function deriveJsonSchema(
+  schema: StandardSchemaV1,
+  role: CheckerRole,
+  direction: 'input' | 'output',
+): FrozenSchema {
+  const { owner } = role;
+  const { vendor } = schema['~standard'];
+  const converter = findConverter(schema);
+  if (converter === undefined) {
+    throw unusable(owner, `this schema of ${showText(vendor, 40)} gives no JSON Schema. ${REMEDY}`);
+  }
+  let derived: unknown;
+  try {
+    derived = converter[direction]({ target: 'draft-2020-12' });
+  } catch (cause) {
+    const why = cause instanceof Error ? showText(cause.message, 200) : 'it gives none';
+    throw unusable(owner, `its JSON Schema cannot be derived: ${why}. ${REMEDY}`, cause);
+  }
+  const plain = isSchemaObject(derived) ? mapSchema(derived, (node) => stripNoise(node, vendor)) : derived;
+  return freezeSchema(isSchemaObject(plain) ? withoutKeywords(plain, '$schema') : plain, role);
+}
+
+function findConverter(schema: StandardSchemaV1): StandardJSONSchemaV1.Converter | undefined {
+  const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema['~standard'];
+  return standard.jsonSchema;
+}
+
+/** zod bounds every integer by what is safe, and spells every format out as a pattern besides. */
+function stripNoise(node: JsonSchema, vendor: string): JsonSchema {
+  const { minimum, maximum, pattern, ...rest } = node;
+  return {
+    ...rest,
+    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
+    ...(pattern === undefined || (vendor === 'zod' && rest.format !== undefined) ? {} : { pattern }),
+  };
 }

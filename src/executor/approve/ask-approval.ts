@@ -1,6 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
-import { hashArguments } from '../../schema/hash-arguments.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 import { type CallScope, runInScope } from '../execute/stray-errors.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
 import { reasonOf } from '../record/reason-of.js';

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from '../../contract/approval.js';
 import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
-import { summarizeText } from '../../output/summarize-text.js';
+import { summarizeText } from '../../output/clean-output.js';
 import { judgeCall } from '../plan/judge-call.js';
 import { reasonOf } from '../record/reason-of.js';
 import type { EngineSettings } from '../settings.js';

@@ -5,7 +5,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { CacheStats, ResultCache } from '../../contract/outputs.js';
-import { hashArguments } from '../../schema/hash-arguments.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 
 export interface ResultCacheOptions {
   /** Results that are kept; what was not asked for the longest makes room. Default 100. */

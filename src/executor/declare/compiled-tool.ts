@@ -1,8 +1,7 @@
 import type { JsonSchema } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import type { Checker, CheckResult } from '../../schema/checker.js';
-import { compileInput } from '../../schema/compile-input.js';
-import { compileOutput } from '../../schema/compile-output.js';
+import { compileInput, compileOutput } from '../../schema/compile-schema.js';
 import { takeReadyMade } from '../../schema/json-validator.js';
 
 /** A tool's schemas, compiled at most once each. */

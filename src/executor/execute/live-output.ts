@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import { createRedactor } from '../../output/create-redactor.js';
-import { createSanitizer } from '../../output/create-sanitizer.js';
+import { createSanitizer } from '../../output/sanitize.js';
 import type { BatchScope } from './batch-scope.js';
 
 type Stream = 'stdout' | 'stderr';

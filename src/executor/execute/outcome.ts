@@ -5,7 +5,7 @@ import type { Tool, ToolOutput } from '../../contract/tool.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { isToolError, type ToolError } from '../../errors/tool-error.js';
-import { isJsonObjectText } from '../../output/is-json-object-text.js';
+import { isJsonObjectText } from '../../output/clean-output.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { readContent } from '../record/read-content.js';
 import { readJson } from '../record/read-json.js';

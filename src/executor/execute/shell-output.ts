@@ -1,6 +1,6 @@
 import type { ShellReading, ShellText } from '../../contract/processes.js';
-import { createOutputPipe } from '../../output/create-output-pipe.js';
-import type { Sanitizer } from '../../output/create-sanitizer.js';
+import { createOutputPipe } from '../../output/create-redactor.js';
+import type { Sanitizer } from '../../output/sanitize.js';
 
 /**
  * What is read of background shells, cleaned over the borders of readings: a sequence or a secret that comes in two

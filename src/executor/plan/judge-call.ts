@@ -7,8 +7,8 @@ import { parseEffects } from '../../effects/parse-effects.js';
 import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
 import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { summarizeText } from '../../output/summarize-text.js';
-import { settleArguments } from '../../schema/settle-arguments.js';
+import { summarizeText } from '../../output/clean-output.js';
+import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { reasonOf } from '../record/reason-of.js';
@@ -46,7 +46,7 @@ export function judgeCall(
   if (tool === undefined) return refuse(call, unknownIn(settings, call), settings);
   const max = settings.limits.maxToolCallsPerBatch;
   if (at.index >= max) return refuse(call, tooMany(at, max), settings);
-  const settled = settleArguments(call.args, {
+  const settled = freezeArguments(call.args, {
     maxBytes: maxArgsBytes(tool, settings),
   });
   if (!settled.ok) {
@@ -121,7 +121,7 @@ function tooMany({ index }: BatchPosition, max: number): Refusal {
   };
 }
 
-type Settled = Extract<ReturnType<typeof settleArguments>, { ok: false }>;
+type Settled = Extract<ReturnType<typeof freezeArguments>, { ok: false }>;
 
 function argumentMessage(tool: Tool, settled: Settled, settings: EngineSettings): string {
   if (settled.code === 'bad_args')

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { describeEffects, isAllReads } from '../../effects/traits.js';
-import { summarizeText } from '../../output/summarize-text.js';
+import { summarizeText } from '../../output/clean-output.js';
 
 /** A call that is answered without running. */
 export interface ResolvedCall {

@@ -2,7 +2,7 @@ import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
-import { settleArguments } from '../../schema/settle-arguments.js';
+import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { cleanRefusal } from '../record/clean-refusal.js';
 import { reasonFor } from '../record/refuse-ready.js';
 import { notRun } from '../record/results.js';
@@ -35,7 +35,7 @@ export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSetting
 
 /** What is recorded must be plain data: arguments or details that are none are left out. */
 export function recordable(value: unknown): JsonObject {
-  const settled = settleArguments(value, { maxBytes: MAX_RECORDED_BYTES });
+  const settled = freezeArguments(value, { maxBytes: MAX_RECORDED_BYTES });
   return settled.ok ? settled.value : NO_ARGS;
 }
 

@@ -1,12 +1,15 @@
 import type { ContentBlock, ToolFailure, ToolResult, ToolSuccess } from '../../contract/call.js';
 import type { Effect } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import { cleanFileOutput } from '../../output/clean-file-output.js';
-import { type CleanOutputOptions, cleanOutput } from '../../output/clean-output.js';
+import {
+  type CleanOutputOptions,
+  cleanFileOutput,
+  cleanOutput,
+  isJsonObjectText,
+  truncate,
+} from '../../output/clean-output.js';
 import { redactValues } from '../../output/create-redactor.js';
-import { isJsonObjectText } from '../../output/is-json-object-text.js';
 import { exactValuesOf } from '../../output/redact.js';
-import { truncate } from '../../output/truncate.js';
 import { contentWords } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { Outcome, OutcomeError } from '../execute/outcome.js';

@@ -6,7 +6,7 @@ import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { Tool } from '../../contract/tool.js';
 import { createMemoryJournal } from '../../journal/memory-journal.js';
 import { openJournal } from '../../journal/open-journal.js';
-import { hashArguments } from '../../schema/hash-arguments.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 import { builtinTools } from '../builtin-tools.js';
 import { defineTool } from '../declare/define-tool.js';
 import { countingTool, executorOf, folder } from '../fixtures/plan-fixture.js';

@@ -12,7 +12,7 @@ import type {
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';
-import { hashArguments } from '../../schema/hash-arguments.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { madeUpIn } from '../hold-calls.js';

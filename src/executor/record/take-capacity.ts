@@ -1,7 +1,6 @@
 import { withBase64Json } from '../../base/base64.js';
 import type { ContentBlock, ToolResult } from '../../contract/call.js';
-import { isJsonObjectText } from '../../output/is-json-object-text.js';
-import { truncate } from '../../output/truncate.js';
+import { isJsonObjectText, truncate } from '../../output/clean-output.js';
 import { contentWords, textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { isUncut } from './finalize.js';

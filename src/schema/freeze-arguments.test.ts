@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { createContext, runInContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SettledArguments, settleArguments } from './settle-arguments.js';
+import { type FrozenArguments, freezeArguments, hashArguments } from './freeze-arguments.js';
 
 const LIMITS = { maxBytes: 262_144 };
 
@@ -14,7 +15,7 @@ const jsonObject = fc.dictionary(
   { maxKeys: 6 },
 );
 
-describe('settleArguments()', () => {
+describe('freezeArguments()', () => {
   it('gives an equal, frozen copy that later mutation does not reach', () => {
     const args = { path: 'a', edits: [{ old: 'x', new: 'y' }], n: 1, yes: true, none: null };
     const { value } = accept(args);
@@ -57,16 +58,16 @@ describe('settleArguments()', () => {
     fc.assert(
       fc.property(jsonObject, (args) => {
         const size = Buffer.byteLength(JSON.stringify(args));
-        expect(settleArguments(args, { maxBytes: size }).ok).toBe(true);
-        expect(settleArguments(args, { maxBytes: size - 1 })).toMatchObject({
+        expect(freezeArguments(args, { maxBytes: size }).ok).toBe(true);
+        expect(freezeArguments(args, { maxBytes: size - 1 })).toMatchObject({
           ok: false,
           code: 'limit_exceeded',
         });
       }),
     );
-    expect(settleArguments({ s: 'a'.repeat(262_136) }, LIMITS)).toMatchObject({ ok: true, bytes: 262_144 });
-    expect(settleArguments({ s: 'a'.repeat(262_137) }, LIMITS)).toMatchObject({ ok: false });
-    expect(settleArguments({ s: '\n'.repeat(50) }, { maxBytes: 100 })).toMatchObject({ ok: false });
+    expect(freezeArguments({ s: 'a'.repeat(262_136) }, LIMITS)).toMatchObject({ ok: true, bytes: 262_144 });
+    expect(freezeArguments({ s: 'a'.repeat(262_137) }, LIMITS)).toMatchObject({ ok: false });
+    expect(freezeArguments({ s: '\n'.repeat(50) }, { maxBytes: 100 })).toMatchObject({ ok: false });
   });
 
   it('turns -0 into 0, which is what is recorded', () => {
@@ -128,12 +129,12 @@ describe('settleArguments()', () => {
     ['depth 65', nest(65), 'nested deeper than 64 levels'],
     ['a control character in a path', { 'a\u001b[2J': () => 1 }, '/a\\u001b[2J is a function'],
   ])('refuses %s', (_title, args, message) => {
-    const outcome = settleArguments(args, LIMITS);
+    const outcome = freezeArguments(args, LIMITS);
     expect(outcome).toMatchObject({ ok: false, code: 'bad_args', message: expect.stringContaining(message) });
   });
 
   it('takes depth 64', () => {
-    expect(settleArguments(nest(64), LIMITS).ok).toBe(true);
+    expect(freezeArguments(nest(64), LIMITS).ok).toBe(true);
   });
 
   it('never runs a getter', () => {
@@ -148,7 +149,7 @@ describe('settleArguments()', () => {
     const list: unknown[] = [1];
     Object.defineProperty(list, 0, getter);
     for (const args of [Object.defineProperty({}, 'a', getter), { list }]) {
-      expect(settleArguments(args, LIMITS)).toMatchObject({
+      expect(freezeArguments(args, LIMITS)).toMatchObject({
         ok: false,
         message: expect.stringContaining('is an accessor'),
       });
@@ -166,7 +167,7 @@ describe('settleArguments()', () => {
     [true, 'got a boolean (true).'],
     [() => 1, 'got a function.'],
   ])('says what came instead of an object: %s', (args, message) => {
-    const outcome = settleArguments(args, LIMITS);
+    const outcome = freezeArguments(args, LIMITS);
     expect(outcome).toMatchObject({ ok: false, code: 'bad_args', message: expect.stringContaining(message) });
   });
 
@@ -177,7 +178,7 @@ describe('settleArguments()', () => {
     for (let level = 0; level < 60; level++) shared = [shared, shared];
     for (const args of [wide, spread, { shared }, { sparse: Object.assign([], { length: 4_000_000_000 }) }]) {
       const started = performance.now();
-      expect(settleArguments(args, { maxBytes: 100_000_000 })).toMatchObject({
+      expect(freezeArguments(args, { maxBytes: 100_000_000 })).toMatchObject({
         ok: false,
         code: 'limit_exceeded',
         message: expect.stringContaining('100000 entries'),
@@ -189,7 +190,7 @@ describe('settleArguments()', () => {
   it('stops reading a text that cannot fit', () => {
     const took = Array.from({ length: 5 }, () => {
       const started = performance.now();
-      expect(settleArguments({ s: 'x'.repeat(200_000_000) }, LIMITS).ok).toBe(false);
+      expect(freezeArguments({ s: 'x'.repeat(200_000_000) }, LIMITS).ok).toBe(false);
       return performance.now() - started;
     });
     // On a busy machine some take longer.
@@ -197,8 +198,8 @@ describe('settleArguments()', () => {
   });
 });
 
-function accept(args: unknown): Extract<SettledArguments, { ok: true }> {
-  const outcome = settleArguments(args, LIMITS);
+function accept(args: unknown): Extract<FrozenArguments, { ok: true }> {
+  const outcome = freezeArguments(args, LIMITS);
   if (!outcome.ok) throw new Error(outcome.message);
   return outcome;
 }
@@ -209,3 +210,15 @@ function nest(levels: number): unknown {
   for (let level = 0; level < levels; level++) value = { a: value };
   return value;
 }
+
+describe('hashArguments()', () => {
+  it('is the SHA-256 of the canonical JSON', () => {
+    const expected = createHash('sha256').update('{"a":[1,{"c":null,"d":"é"}],"b":true}').digest('hex');
+    expect(hashArguments({ b: true, a: [1, { d: 'é', c: null }] })).toBe(expected);
+  });
+
+  it('tells different arguments apart', () => {
+    const hashes = [{}, { a: 1 }, { a: '1' }, { a: [1] }, { a: null }, { b: 1 }].map(hashArguments);
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+});

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { JsonObject } from '../contract/json.js';
-import { settleJson } from './settle-json.js';
+import { freezeJson } from './freeze-json.js';
 import { nameKind, showText, showValue } from './show-value.js';
 
 const MAX_DEPTH = 64;
@@ -10,7 +12,7 @@ export interface ArgumentLimits {
   readonly maxBytes: number;
 }
 
-export type SettledArguments =
+export type FrozenArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly bytes: number }
   | { readonly ok: false; readonly code: 'bad_args' | 'limit_exceeded'; readonly message: string };
 
@@ -18,36 +20,36 @@ export type SettledArguments =
  * What a caller hands over as a call's arguments, made certain: plain JSON, an object, within the limits, and a
  * deep-frozen private copy, so that what runs is what was judged, hashed and recorded (D017, D025, A037).
  */
-export function settleArguments(args: unknown, limits: ArgumentLimits): SettledArguments {
+export function freezeArguments(args: unknown, limits: ArgumentLimits): FrozenArguments {
   if (!isObject(args)) return refuseKind(args);
-  const settled = settleJson(args, {
+  const frozen = freezeJson(args, {
     maxBytes: limits.maxBytes,
     maxDepth: MAX_DEPTH,
     maxEntries: MAX_ENTRIES,
     unsafeIntegers: 'refuse',
   });
   // An object went in, so an object came out.
-  if (settled.ok) return settled as Extract<SettledArguments, { ok: true }>;
-  const where = settled.path === '' ? 'the arguments' : showText(settled.path, 100);
-  return settled.problem === 'size'
+  if (frozen.ok) return frozen as Extract<FrozenArguments, { ok: true }>;
+  const where = frozen.path === '' ? 'the arguments' : showText(frozen.path, 100);
+  return frozen.problem === 'size'
     ? {
         ok: false,
         code: 'limit_exceeded',
-        message: `Cannot take the arguments: the whole ${settled.message}. Send less.`,
+        message: `Cannot take the arguments: the whole ${frozen.message}. Send less.`,
       }
-    : { ok: false, code: 'bad_args', message: `Invalid arguments: ${where} ${settled.message}.` };
+    : { ok: false, code: 'bad_args', message: `Invalid arguments: ${where} ${frozen.message}.` };
 }
 
 function isObject(args: unknown): args is object {
   try {
     return typeof args === 'object' && args !== null && !Array.isArray(args);
   } catch {
-    // A revoked proxy cannot even be asked whether it is an array: settling finds that it cannot be read.
+    // A revoked proxy cannot even be asked whether it is an array: freezing finds that it cannot be read.
     return true;
   }
 }
 
-function refuseKind(args: unknown): SettledArguments {
+function refuseKind(args: unknown): FrozenArguments {
   const came = args === undefined ? 'nothing' : `${nameKind(args)}${showPrimitive(args)}`;
   const hint = isEncodedObject(args) ? ' The object came encoded as a string: send the object itself.' : '';
   return {
@@ -65,4 +67,12 @@ function showPrimitive(args: unknown): string {
 
 function isEncodedObject(args: unknown): boolean {
   return typeof args === 'string' && args.slice(0, 100).trimStart().startsWith('{');
+}
+
+/**
+ * SHA-256, in hex, over the canonical JSON (RFC 8785) of a call's arguments: the same for the same arguments whatever
+ * the order of their properties.
+ */
+export function hashArguments(args: JsonObject): string {
+  return hash('sha256', canonicalize(args) ?? '', 'hex');
 }

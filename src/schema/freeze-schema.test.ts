@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
-import { compileInput } from './compile-input.js';
+import { compileInput } from './compile-schema.js';
 
-describe('settleSchema()', () => {
+describe('freezeSchema()', () => {
   it.each<[string, unknown]>([
     [
       'annotations and extensions',

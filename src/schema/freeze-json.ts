@@ -1,7 +1,6 @@
 import { types } from 'node:util';
 import type { JsonValue } from '../contract/json.js';
-import { jsonNumberBytes, jsonStringBytes } from './json-bytes.js';
-import { toPointer } from './pointer.js';
+import { toPointer } from './map-schema.js';
 import { nameKind } from './show-value.js';
 
 export interface JsonLimits {
@@ -15,7 +14,7 @@ export interface JsonLimits {
   readonly unsafeIntegers: 'refuse' | 'accept';
 }
 
-export type SettledJson =
+export type FrozenJson =
   | { readonly ok: true; readonly value: JsonValue; readonly bytes: number }
   | {
       readonly ok: false;
@@ -32,21 +31,21 @@ export type SettledJson =
  * `undefined` or keyed by symbols are left out, as `JSON.stringify` does. No getter is ever run. -0 becomes 0: that is what is
  * recorded and hashed.
  */
-export function settleJson(value: unknown, limits: JsonLimits): SettledJson {
-  const settling = new Settling(limits);
-  let settled: JsonValue | undefined;
+export function freezeJson(value: unknown, limits: JsonLimits): FrozenJson {
+  const freezer = new Freezer(limits);
+  let frozen: JsonValue | undefined;
   try {
-    settled = settling.settle(value, 0);
+    frozen = freezer.freeze(value, 0);
   } catch {
     // A proxy's trap threw, or was revoked.
-    return { ok: false, problem: 'shape', path: toPointer(settling.path), message: 'cannot be read' };
+    return { ok: false, problem: 'shape', path: toPointer(freezer.path), message: 'cannot be read' };
   }
-  if (settled !== undefined) return { ok: true, value: settled, bytes: settling.bytes };
-  const { problem, path, message } = settling;
+  if (frozen !== undefined) return { ok: true, value: frozen, bytes: freezer.bytes };
+  const { problem, path, message } = freezer;
   return { ok: false, problem, path: toPointer(path), message };
 }
 
-class Settling {
+class Freezer {
   bytes = 0;
   problem: 'size' | 'shape' = 'shape';
   message = '';
@@ -59,23 +58,23 @@ class Settling {
   }
 
   /** Undefined: refused, and `problem` and `message` say why; `path` is put together on the way back. */
-  settle(value: unknown, depth: number): JsonValue | undefined {
+  freeze(value: unknown, depth: number): JsonValue | undefined {
     switch (typeof value) {
       case 'string':
         return this.#takeString(value) ? value : undefined;
       case 'number':
-        return this.#settleNumber(value);
+        return this.#freezeNumber(value);
       case 'boolean':
         return this.#take(value ? 4 : 5) ? value : undefined;
       case 'object':
-        if (value !== null) return this.#settleContainer(value, depth + 1);
+        if (value !== null) return this.#freezeContainer(value, depth + 1);
         return this.#take(4) ? null : undefined;
       default:
         return this.#refuse(`is ${nameKind(value)}`);
     }
   }
 
-  #settleNumber(value: number): number | undefined {
+  #freezeNumber(value: number): number | undefined {
     if (!Number.isFinite(value)) return this.#refuse(`is ${value}, which JSON cannot hold`);
     if (this.#limits.unsafeIntegers === 'refuse' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       return this.#refuse(`is ${value}, beyond 2^53 where integers lose digits; send it as a string`);
@@ -84,19 +83,19 @@ class Settling {
     return value === 0 ? 0 : value;
   }
 
-  #settleContainer(value: object, depth: number): JsonValue | undefined {
+  #freezeContainer(value: object, depth: number): JsonValue | undefined {
     if (depth > this.#limits.maxDepth) {
       return this.#refuse(`is nested deeper than ${this.#limits.maxDepth} levels, or contains itself`);
     }
-    if (Array.isArray(value)) return this.#settleArray(value, depth);
+    if (Array.isArray(value)) return this.#freezeArray(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null && !isForeignObjectPrototype(prototype)) {
       return this.#refuse(`is no plain object but ${describeInstance(value)}`);
     }
-    return this.#settleObject(value as Readonly<Record<string, unknown>>, depth);
+    return this.#freezeObject(value as Readonly<Record<string, unknown>>, depth);
   }
 
-  #settleArray(source: readonly unknown[], depth: number): JsonValue | undefined {
+  #freezeArray(source: readonly unknown[], depth: number): JsonValue | undefined {
     const { length } = source;
     if (!this.#enter(length) || !this.#take(length === 0 ? 2 : length + 1)) return undefined;
     const copy: JsonValue[] = [];
@@ -106,14 +105,14 @@ class Settling {
       if (value === undefined) {
         return this.#refuseAt(at, Object.hasOwn(source, at) ? 'is undefined' : 'is a hole in the array');
       }
-      const settled = this.settle(value, depth);
-      if (settled === undefined) return this.#leave(at);
-      copy.push(settled);
+      const frozen = this.freeze(value, depth);
+      if (frozen === undefined) return this.#leave(at);
+      copy.push(frozen);
     }
     return Object.freeze(copy);
   }
 
-  #settleObject(source: Readonly<Record<string, unknown>>, depth: number): JsonValue | undefined {
+  #freezeObject(source: Readonly<Record<string, unknown>>, depth: number): JsonValue | undefined {
     const keys = Object.keys(source);
     if (!this.#enter(keys.length) || !this.#take(2)) return undefined;
     const copy: Record<string, JsonValue> = {};
@@ -124,9 +123,9 @@ class Settling {
       const value = source[key];
       if (value === undefined) continue;
       if (!this.#takeString(key) || !this.#take(kept === 0 ? 1 : 2)) return this.#leave(key);
-      const settled = this.settle(value, depth);
-      if (settled === undefined) return this.#leave(key);
-      copy[key] = settled;
+      const frozen = this.freeze(value, depth);
+      if (frozen === undefined) return this.#leave(key);
+      copy[key] = frozen;
       kept++;
     }
     return Object.freeze(copy);
@@ -199,4 +198,47 @@ function isForeignObjectPrototype(prototype: unknown): boolean {
     Object.getPrototypeOf(prototype) === null &&
     Object.hasOwn(prototype, 'isPrototypeOf')
   );
+}
+
+/** UTF-8 bytes of `JSON.stringify(text)`, or -1 when the text holds a lone surrogate. */
+function jsonStringBytes(text: string): number {
+  const { length } = text;
+  let bytes = length + 2;
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) {
+      if (unit < 0x20) bytes += hasShortEscape(unit) ? 1 : 5;
+      else if (unit === 0x22 || unit === 0x5c) bytes += 1;
+    } else if (unit < 0x800) {
+      bytes += 1;
+    } else if (unit < 0xd800 || unit > 0xdfff) {
+      bytes += 2;
+    } else {
+      const next = text.charCodeAt(at + 1);
+      // Past the end the next unit is NaN, which no comparison accepts.
+      if (unit > 0xdbff || !(next >= 0xdc00 && next <= 0xdfff)) return -1;
+      bytes += 2;
+      at++;
+    }
+  }
+  return bytes;
+}
+
+/** UTF-8 bytes of `JSON.stringify(value)` for a finite number. */
+function jsonNumberBytes(value: number): number {
+  if (Number.isInteger(value) && value > -1_000_000 && value < 1_000_000) {
+    const digits = value < 0 ? -value : value;
+    const sign = value < 0 ? 1 : 0;
+    if (digits < 10) return sign + 1;
+    if (digits < 100) return sign + 2;
+    if (digits < 1_000) return sign + 3;
+    if (digits < 10_000) return sign + 4;
+    return sign + (digits < 100_000 ? 5 : 6);
+  }
+  return String(value).length;
+}
+
+/** \b \t \n \f \r; the other controls are written \u00XX. */
+function hasShortEscape(unit: number): boolean {
+  return unit === 0x0a || unit === 0x0d || unit === 0x09 || unit === 0x08 || unit === 0x0c;
 }

@@ -1,14 +1,14 @@
 import { countSlips } from '../base/nearest-name.js';
 import type { JsonSchema } from '../contract/json.js';
 import { ToolError } from '../errors/tool-error.js';
-import type { CheckerRole } from './compile-schema.js';
+import type { CheckerRole } from './checker.js';
+import { freezeJson } from './freeze-json.js';
 import { isSchemaObject, mapSchema } from './map-schema.js';
-import { settleJson } from './settle-json.js';
 import { showText, showValue } from './show-value.js';
 
 export type Dialect = '2020-12' | 'draft-07';
 
-export interface SettledSchema {
+export interface FrozenSchema {
   /** A frozen private copy. */
   readonly schema: JsonSchema;
   readonly dialect: Dialect;
@@ -42,19 +42,19 @@ const ANNOTATIONS = new Set(
  *
  * @throws ToolError `config_invalid`
  */
-export function settleSchema(schema: unknown, { owner, direction }: CheckerRole): SettledSchema {
-  const settled = settleJson(schema, LIMITS);
-  if (!settled.ok) {
-    const where = settled.path === '' ? 'it' : showText(settled.path, 100);
-    throw unusable(owner, `${where} ${settled.message}. Give a plain JSON Schema.`);
+export function freezeSchema(schema: unknown, { owner, direction }: CheckerRole): FrozenSchema {
+  const frozen = freezeJson(schema, LIMITS);
+  if (!frozen.ok) {
+    const where = frozen.path === '' ? 'it' : showText(frozen.path, 100);
+    throw unusable(owner, `${where} ${frozen.message}. Give a plain JSON Schema.`);
   }
-  if (!isSchemaObject(settled.value)) {
-    throw unusable(owner, `it is ${showValue(settled.value)}. Give a JSON Schema object.`);
+  if (!isSchemaObject(frozen.value)) {
+    throw unusable(owner, `it is ${showValue(frozen.value)}. Give a JSON Schema object.`);
   }
-  if (direction === 'input') refuseOtherThanObject(settled.value, owner);
-  const dialect = readDialect(settled.value, owner);
-  mapSchema(settled.value, (node) => refuseSlips(node, owner));
-  return { schema: settled.value, dialect };
+  if (direction === 'input') refuseOtherThanObject(frozen.value, owner);
+  const dialect = readDialect(frozen.value, owner);
+  mapSchema(frozen.value, (node) => refuseSlips(node, owner));
+  return { schema: frozen.value, dialect };
 }
 
 /** A refusal that names the schema's owner. */
