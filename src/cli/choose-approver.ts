@@ -8,7 +8,7 @@ import { isAutomated } from './display/display.js';
 import type { Palette } from './display/terminal-text.js';
 import { createPalette } from './display/terminal-text.js';
 
-export interface Consent {
+interface Consent {
   readonly yes?: boolean;
   readonly approve?: readonly string[];
   readonly deny?: boolean;

@@ -1,13 +1,25 @@
+import type { Command } from 'commander';
+import type { EXIT_CODES } from '../errors/catalogue.js';
 import type { Stdio } from '../platform/stdio.js';
 
 /** What a command sees of the process it runs in. */
 export interface CliContext {
   readonly stdio: Stdio;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of this package. */
+  readonly version: string;
   readonly exitNow: (code: number) => never;
 }
 
-/** What the person can mend: wrong usage, input or configuration. One line, exit code 2. */
+export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
+
+/**
+ * Every file in `commands/` exports one as `define`: it adds the description, the arguments, the options and the action
+ * to its command. The action reports its exit code to `finish`.
+ */
+export type DefineCommand = (command: Command, context: CliContext, finish: (code: ExitCode) => void) => void;
+
+/** What the person can correct: wrong usage, input or configuration. One line, exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {
     super(message, options);

@@ -2,11 +2,9 @@ import type { ToolResult } from '../contract/call.js';
 import { EXIT_CODES } from '../errors/catalogue.js';
 import { isToolError } from '../errors/tool-error.js';
 import { sanitize } from '../output/sanitize.js';
-import type { CliContext } from './cli-context.js';
+import type { CliContext, ExitCode } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 import { toSafeJson } from './display/terminal-text.js';
-
-export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
 
 /** What a batch says to the shell; where several apply, the first in the order of the catalogue. */
 export function exitCodeOf(
@@ -25,7 +23,7 @@ export function exitCodeOf(
 const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const;
 
 /** The one line that is left of an error; the stack only for who asks for it (TOOLEXEC_DEBUG=1). */
-export function reportError(error: unknown, { stdio, env }: Omit<CliContext, 'exitNow'>): ExitCode {
+export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'stdio' | 'env'>): ExitCode {
   const isMendable = error instanceof UsageError || MENDABLE.some((code) => isToolError(error, code));
   const told = error instanceof Error ? error.message : String(error);
   const message = isMendable

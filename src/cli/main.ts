@@ -1,14 +1,16 @@
 #!/usr/bin/env node
+import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../platform/environment.js';
 import { openStdio } from '../platform/stdio.js';
 import { onStrayError } from '../platform/stray-errors.js';
-import type { ExitCode } from './exit-code.js';
+import type { ExitCode } from './cli-context.js';
 import { runProgram } from './program.js';
 
 const stdio = openStdio();
 const env = readEnvironment();
+const { version } = packageJson;
 
-// The last resort: an error that nothing waits for would end in a stack trace. Those of tools are the engine's.
+// The last resort: an error that nothing waits for would end in a stack trace. Those of tools are the executor's.
 onStrayError((error) => {
   void report(error).then(leave);
   return true;
@@ -17,7 +19,7 @@ void main().then(leave);
 
 async function main(): Promise<ExitCode> {
   try {
-    const code = await runProgram({ stdio, env, exitNow: (code) => process.exit(code) });
+    const code = await runProgram({ stdio, env, version, exitNow: (code) => process.exit(code) });
     await stdio.stdout.flushed();
     return code;
   } catch (error) {

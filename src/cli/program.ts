@@ -1,39 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import type { CliContext } from './cli-context.js';
-import { UsageError } from './cli-context.js';
-import type { DefineCommand, Finish } from './define/command-group.js';
-import { defineApprove } from './define/define-approve.js';
-import { defineCall } from './define/define-call.js';
-import { defineCompletions } from './define/define-completions.js';
-import { defineConfig } from './define/define-config.js';
-import { defineDoctor } from './define/define-doctor.js';
-import { defineJournal } from './define/define-journal.js';
-import { definePlan } from './define/define-plan.js';
-import { definePolicy } from './define/define-policy.js';
-import { defineRepair } from './define/define-repair.js';
-import { defineRun } from './define/define-run.js';
-import { defineTools } from './define/define-tools.js';
-import { defineUndo } from './define/define-undo.js';
-import { defineWaiting } from './define/define-waiting.js';
-import { separateArguments } from './define/separate-arguments.js';
-import type { ExitCode } from './exit-code.js';
-import { VERSION } from './version.js';
-
-const COMMANDS: readonly DefineCommand[] = [
-  defineRun,
-  definePlan,
-  defineCall,
-  defineTools,
-  defineConfig,
-  definePolicy,
-  defineRepair,
-  defineJournal,
-  defineWaiting,
-  defineUndo,
-  defineApprove,
-  defineDoctor,
-  defineCompletions,
-];
+import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
+import { COMMANDS, type CommandGroup, type CommandRow } from './commands.js';
+import { separateArguments } from './separate-arguments.js';
 
 const EXAMPLES = `Examples:
   toolexec run response.json              run the calls of a model's response, results on standard output
@@ -45,15 +13,18 @@ const EXAMPLES = `Examples:
 `;
 
 /**
- * Does what was typed. Commands are loaded when they are asked for: help must not wait for an executor.
+ * Runs the command that the arguments name. Only that command's file is loaded: help must not wait for an executor.
  * @throws UsageError for a command, an argument or an option that does not exist.
  */
 export async function runProgram(context: CliContext): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(context, (outcome) => {
-    code = outcome;
-  });
   const { args } = context.stdio;
+  const program = createProgram(context);
+  await addCommands(program, COMMANDS, args, (command, { define }) =>
+    define(command, context, (outcome) => {
+      code = outcome;
+    }),
+  );
   try {
     await program.parseAsync(inOrder(program, args), { from: 'user' });
   } catch (error) {
@@ -64,22 +35,55 @@ export async function runProgram(context: CliContext): Promise<ExitCode> {
   return code;
 }
 
-function createProgram(context: CliContext, finish: Finish): Command {
-  const { stdout } = context.stdio;
-  const program = new Command('toolexec')
-    .description('Runs the tool calls a language model asks for, and answers each of them exactly once.')
-    .version(VERSION, '--version', 'print the version')
-    .helpOption('--help', 'show this help')
-    .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('before', EXAMPLES)
-    .exitOverride()
-    // What goes wrong is told once, in one line, by whoever catches it.
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr() {}, outputError() {} });
-  for (const define of COMMANDS) define(program, context, finish);
-  return program;
+function createProgram({ stdio: { stdout }, version }: CliContext): Command {
+  return (
+    new Command('toolexec')
+      .description('Runs the tool calls a language model asks for, and answers each of them exactly once.')
+      .version(version, '--version', 'print the version')
+      .helpOption('--help', 'show this help')
+      .helpCommand('help [command]', 'show the help of a command')
+      .addHelpText('before', EXAMPLES)
+      .exitOverride()
+      // main.ts reports an error once, in one line.
+      .configureOutput({ writeOut: (text) => stdout.write(text), writeErr() {}, outputError() {} })
+  );
 }
 
-/** The words with a command's own arguments before its options; what completes is left as it was typed. */
+type Loaded = Awaited<ReturnType<CommandRow['load']>>;
+
+/** Adds every command by its name and summary, and defines the one that the words name. */
+async function addCommands(
+  parent: Command,
+  rows: readonly (CommandRow | CommandGroup)[],
+  words: readonly string[],
+  define: (command: Command, loaded: Loaded) => void,
+): Promise<void> {
+  const { names, rest } = splitNames(words);
+  for (const row of rows) {
+    const hidden = 'hidden' in row && row.hidden === true;
+    const command = parent.command(row.name, { hidden }).summary(row.summary);
+    const isNamed = names.includes(row.name);
+    if ('commands' in row) {
+      command.addHelpText('before', `Examples:\n${row.examples.map((example) => `  ${example}\n`).join('')}`);
+      await addCommands(command, row.commands, isNamed ? rest : [], define);
+    } else if (isNamed) {
+      define(command, await row.load());
+    }
+  }
+}
+
+/** The first word names a command; `help` and `complete` are followed by the name of the command they are about. */
+function splitNames(words: readonly string[]): {
+  readonly names: readonly string[];
+  readonly rest: readonly string[];
+} {
+  const at = words.findIndex((word) => !['help', 'complete', '--'].includes(word));
+  return at === -1
+    ? { names: words, rest: [] }
+    : { names: words.slice(0, at + 1), rest: words.slice(at + 1) };
+}
+
+/** The words with a command's own arguments before its options. Words to complete stay as they were typed. */
 function inOrder(command: Command, words: readonly string[]): string[] {
   const [name, ...rest] = words;
   const inner = command.commands.find((candidate) => candidate.name() === name);

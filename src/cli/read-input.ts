@@ -14,7 +14,7 @@ import { UsageError } from './cli-context.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export interface SourceText {
+interface SourceText {
   /** For messages: the quoted file name, or `standard input`. */
   readonly name: string;
   readonly text: string;

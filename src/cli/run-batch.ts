@@ -7,18 +7,18 @@ import { answerReadErrors } from '../protocols/response-calls.js';
 import { UsageError } from './cli-context.js';
 import type { Display } from './display/display.js';
 
-export interface BatchAnswer {
+interface BatchAnswer {
   /** One per call that was asked for, readable or not, in order. */
   readonly results: readonly ToolResult[];
   readonly interrupted: boolean;
 }
 
-export interface BatchToRun extends BatchWatch {
+interface BatchToRun extends BatchWatch {
   readonly calls: readonly ToolCall[];
   readonly options: RunOptions;
 }
 
-export interface BatchWatch {
+interface BatchWatch {
   readonly executor: Executor;
   /** Calls that could not be read; each is answered in its place. */
   readonly errors: readonly ReadError[];
@@ -117,4 +117,9 @@ export function requireKnownIds(
   throw new UsageError(
     `Cannot approve "${unknown}": the ${what} has no such call. Its calls: ${ids || 'none'}.`,
   );
+}
+
+/** It waits for the person, so that its answer is not its last word. */
+export function isPutOff({ metadata }: ToolResult): boolean {
+  return metadata.waits_for !== undefined;
 }

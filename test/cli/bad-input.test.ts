@@ -92,7 +92,7 @@ describe('toolexec, used wrongly', () => {
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],
-    [['run', '--format', 'yaml'], 'Allowed choices are native, anthropic'],
+    [['run', '--format', 'yaml'], 'Allowed choices are openai, openai-responses'],
     [['run', '--config'], 'argument missing'],
     [['run', '--yes', '--deny'], "'--yes' cannot be used with option '--deny'"],
     [['run', '--approve', 'x', '--yes'], 'cannot be used with'],

@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/contract/json.js';
-import { createExecutor } from '../../src/executor/create-executor.js';
-import { openJournal } from '../../src/journal/open-journal.js';
+import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
 import { openSqlite } from '../../src/platform/sqlite.js';
-import { createTape } from '../../src/testing/create-tape.js';
+import { createTape } from '../../src/testing.js';
 import { builtCommand } from './built-command.js';
 import { message, Toolexec } from './toolexec.js';
 

@@ -115,7 +115,7 @@ describe('toolexec tools schema', () => {
     expect(missing.stderr).toMatch(/^toolexec: [^\n]*--for[^\n]*See toolexec tools schema --help\.\n$/);
     const wrong = await toolexec.run(['tools', 'schema', '--for', 'cohere']);
     expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toMatch(/^toolexec: [^\n]*anthropic, openai[^\n]*\n$/);
+    expect(wrong.stderr).toMatch(/^toolexec: [^\n]*openai, openai-responses[^\n]*\n$/);
   });
 });
 

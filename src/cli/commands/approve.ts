@@ -1,21 +1,61 @@
+import { Option } from 'commander';
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
+import type { HistoryFormat } from '../../protocols/registry.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../choose-approver.js';
-import type { CliContext } from '../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
-import type { ApproveOptions } from '../define/define-approve.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
-import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { exitCodeOf } from '../exit-code.js';
+import { addFormatOption, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
-import { requireKnownIds, watchBatch } from '../run-batch.js';
+import { isPutOff, requireKnownIds, watchBatch } from '../run-batch.js';
 import { absolute, type BatchOrigin, findNamedBatch, readOrigin } from '../waiting-batch.js';
-import { isPutOff } from './run.js';
+
+/** What `approve` takes, as commander hands it over. */
+interface ApproveOptions extends Omit<BatchOptions, 'dryRun'> {
+  readonly approve?: readonly string[];
+  readonly format?: HistoryFormat;
+  readonly parallel?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Decides about a batch that "toolexec run --defer" has put off. Its calls are judged by the configuration of ' +
+        'now; what is approved runs, and the results of the whole batch are written as run would have. Without a ' +
+        'decision it goes on waiting.',
+    )
+    .argument('<id>', 'the batch, 8 characters or more of its id, or its conversation')
+    .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'the journal of run')
+    .addOption(new Option('--yes', 'approve every call that needs approval').conflicts(['approve', 'deny']))
+    .addOption(
+      new Option('--approve <id...>', 'approve these calls, refuse the others').conflicts(['yes', 'deny']),
+    )
+    .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
+    .option('--parallel', 'run calls side by side where they do not touch the same things')
+    .option('--json', 'everything on standard error as JSON, one object a line')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec run response.json --defer
+  toolexec approve 0198c3f2
+  toolexec approve thread-7 --approve toolu_01
+`,
+    )
+    .addHelpText('after', EXIT_CODES_HELP);
+  addFormatOption(command).action(async (id: string, options: ApproveOptions) => {
+    finish(await approveBatch(id, options, context));
+  });
+};
 
 /** `toolexec approve`: decides about a batch that was put off, and answers as `run` would have. */
 export async function approveBatch(

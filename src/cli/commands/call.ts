@@ -6,14 +6,35 @@ import type { TextOutput } from '../../platform/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../choose-approver.js';
-import type { CliContext } from '../cli-context.js';
-import type { BatchOptions } from '../define/batch-options.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
-import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { exitCodeOf } from '../exit-code.js';
+import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
 import { parseArguments, readSource } from '../read-input.js';
 import { resolveRun } from '../resolve-settings.js';
 import { runBatch } from '../run-batch.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Runs one tool and writes its output to standard output. Policy and approval are those of run.',
+    )
+    .argument('<tool>', 'its name')
+    .argument('[json]', 'its arguments, a JSON object; without it, or with -, from standard input')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec call read_file '{"path":"README.md"}'
+  toolexec call bash '{"command":"npm test"}' --yes
+  echo '{"path":"."}' | toolexec call list_directory --json
+`,
+    )
+    .addHelpText('after', EXIT_CODES_HELP);
+  addBatchOptions(command).action(async (name: string, json: string | undefined, options: BatchOptions) => {
+    finish(await callTool(name, json, options, context));
+  });
+};
 
 /** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
 export async function callTool(

@@ -1,6 +1,14 @@
 import type { Argument, Command, Option } from 'commander';
 import { builtinTools } from '../../executor/builtin-tools.js';
 import type { TextOutput } from '../../platform/stdio.js';
+import type { DefineCommand } from '../cli-context.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command.argument('[word...]', 'what was typed so far').action(async (words: readonly string[]) => {
+    writeCompletions(command.parent ?? command, words, context.stdio.stdout);
+    finish(0);
+  });
+};
 
 export interface Candidate {
   readonly value: string;

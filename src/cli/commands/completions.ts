@@ -1,4 +1,24 @@
-import type { Shell } from '../define/define-completions.js';
+import { Argument } from 'commander';
+import type { DefineCommand } from '../cli-context.js';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .addArgument(new Argument('<shell>', 'which one').choices(['bash', 'zsh', 'fish']))
+    .addHelpText(
+      'before',
+      `Examples:
+  echo 'source <(toolexec completions bash)' >> ~/.bashrc
+  toolexec completions zsh > "\${fpath[1]}/_toolexec"
+  toolexec completions fish > ~/.config/fish/completions/toolexec.fish
+`,
+    )
+    .action(async (shell: Shell) => {
+      context.stdio.stdout.write(SCRIPTS[shell]);
+      finish(0);
+    });
+};
 
 /*
  * Each script hands over the words as the shell has split them, one argument a word, and evaluates nothing: what
@@ -58,8 +78,3 @@ end
 complete -c toolexec -f -a '(__toolexec_complete)'
 `,
 };
-
-/** What a shell sources to complete `toolexec`. */
-export function completionScript(shell: Shell): string {
-  return SCRIPTS[shell];
-}

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { sanitize } from '../../output/sanitize.js';
 import { nodeVersion, systemName } from '../../platform/runtime.js';
-import type { CliContext } from '../cli-context.js';
-import type { DoctorOptions } from '../define/define-doctor.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import type { Palette } from '../display/terminal-text.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';
 import type { Check } from '../doctor/check-machine.js';
@@ -15,18 +14,41 @@ import {
   checkTerminal,
 } from '../doctor/check-machine.js';
 import { checkBubblewrap, checkProgram, checkRipgrep, checkShell, GIT } from '../doctor/check-programs.js';
-import type { ExitCode } from '../exit-code.js';
-import { VERSION } from '../version.js';
+
+/** What `doctor` takes, as commander hands it over. */
+interface DoctorOptions {
+  readonly config?: string;
+  readonly journal?: string;
+  readonly root?: readonly string[];
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Tries everything that toolexec leans on, and says of each missing part what it costs and how to get it. ' +
+        'Changes nothing.',
+    )
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'the journal that would be used')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec doctor\n  toolexec doctor --json\n')
+    .addHelpText('after', '\nExit code: 0 calls can be run; 1 something that every call needs is broken.\n')
+    .action(async (options: DoctorOptions) => {
+      finish(await examineMachine(options, context));
+    });
+};
 
 /** `toolexec doctor`: what works on this machine, and what to install for the rest. */
 export async function examineMachine(options: DoctorOptions, context: CliContext): Promise<ExitCode> {
-  const { stdio, env } = context;
+  const { stdio, env, version } = context;
   const checks = await runChecks(options, context);
   const ok = checks.every(({ state }) => state !== 'broken');
   if (options.json === true) {
-    writeJson(stdio.stdout, { ok, version: VERSION, node: nodeVersion(), system: systemName(), checks });
+    writeJson(stdio.stdout, { ok, version, node: nodeVersion(), system: systemName(), checks });
   } else {
-    stdio.stdout.write(`toolexec ${VERSION} on ${systemName()}\n\n`);
+    stdio.stdout.write(`toolexec ${version} on ${systemName()}\n\n`);
     stdio.stdout.write(describeChecks(checks, createPalette(stdio.stdout.isTerminal, env)));
   }
   return ok ? 0 : 1;

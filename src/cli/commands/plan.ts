@@ -2,15 +2,34 @@ import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { answerReadErrors } from '../../protocols/response-calls.js';
-import type { CliContext } from '../cli-context.js';
-import type { ResponseOptions } from '../define/batch-options.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { describePlan } from '../display/describe-call.js';
 import { createDisplay } from '../display/display.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';
-import type { ExitCode } from '../exit-code.js';
+import { addResponseOptions, RESPONSE_HELP, type ResponseOptions } from '../options.js';
 import { type ModelResponse, readResponse } from '../read-input.js';
 import { resolveRun } from '../resolve-settings.js';
 import { requireKnownIds } from '../run-batch.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Says for every call whether it would be run, asked about or refused, and why. Touches and records nothing. ' +
+        'Takes the options of run, so that one can be turned into the other.',
+    )
+    .argument('[file]', 'the response')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec plan response.json
+  toolexec plan response.json --config toolexec.toml --json
+`,
+    )
+    .addHelpText('after', RESPONSE_HELP);
+  addResponseOptions(command).action(async (file: string | undefined, options: ResponseOptions) => {
+    finish(await planResponse(file, options, context));
+  });
+};
 
 /** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks nobody. */
 export async function planResponse(

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Option } from 'commander';
 import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
@@ -6,16 +7,55 @@ import { discarded } from '../../executor/record/attach.js';
 import { findConversations } from '../../journal/find-conversations.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { sanitize } from '../../output/sanitize.js';
+import { HISTORY_FORMATS, type HistoryFormat } from '../../protocols/registry.js';
 import type { HistoryChange } from '../../protocols/repair/change.js';
 import type { FindResult } from '../../protocols/repair/repair-history.js';
 import { type RepairedHistory, repairHistory } from '../../protocols/repair/repair-history.js';
-import type { CliContext } from '../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
-import type { RepairCommandOptions } from '../define/define-repair.js';
 import { toSafeJson } from '../display/terminal-text.js';
-import type { ExitCode } from '../exit-code.js';
 import { readSource } from '../read-input.js';
+import type { JournalChoice } from '../recorded-journal.js';
 import { recordedJournal } from '../recorded-journal.js';
+
+/** What `repair` takes, as commander hands it over. */
+interface RepairCommandOptions extends JournalChoice {
+  readonly conversation?: string;
+  readonly format?: HistoryFormat;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Writes the conversation with exactly one result for every call, where the provider looks for it: its first ' +
+        'real one, else the one in the journal, else an honest "outcome unknown". Calls and texts stay. What was sound ' +
+        'comes back byte for byte; what was changed is told on standard error.',
+    )
+    .argument('[file]', 'the conversation: a list of messages, or a whole request body')
+    .option('--journal <file>', 'where results are looked up (default: the journal of run)')
+    .option('--conversation <id>', 'whose calls they are (default: any with the same call)')
+    .option('--root <dir...>', 'whose journal it is, where none is named (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .addOption(
+      new Option('--format <format>', 'what it is written in (default: as it looks)').choices(
+        HISTORY_FORMATS,
+      ),
+    )
+    .option('--json', 'what was changed as one JSON array')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec repair messages.json > mended.json
+  toolexec repair request.json --journal calls.db --conversation c1
+  cat messages.json | toolexec repair --json
+`,
+    )
+    .addHelpText('after', '\nExit code: 0 it is sound now; 2 wrong usage or input.\n')
+    .action(async (file: string | undefined, options: RepairCommandOptions) => {
+      finish(await repairConversation(file, options, context));
+    });
+};
 
 /** `toolexec repair`: a conversation in, the same one sound out. @throws UsageError when it is none. */
 export async function repairConversation(

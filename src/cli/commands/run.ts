@@ -1,22 +1,41 @@
 import { createHash } from 'node:crypto';
-import type { ToolCall, ToolResult } from '../../contract/call.js';
+import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseApprover } from '../choose-approver.js';
-import type { CliContext } from '../cli-context.js';
-import type { ResponseOptions } from '../define/batch-options.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { describeName } from '../display/describe-call.js';
 import type { Display } from '../display/display.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { toSafeJson, writeJson } from '../display/terminal-text.js';
-import { type ExitCode, exitCodeOf } from '../exit-code.js';
+import { exitCodeOf } from '../exit-code.js';
+import { addResponseOptions, EXIT_CODES_HELP, RESPONSE_HELP, type ResponseOptions } from '../options.js';
 import { type ModelResponse, readResponse } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
 import { type ResolvedRun, resolveRun } from '../resolve-settings.js';
-import { requireKnownIds, runBatch } from '../run-batch.js';
+import { isPutOff, requireKnownIds, runBatch } from '../run-batch.js';
 import { toOrigin } from '../waiting-batch.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description('Runs the calls of a response and writes their results to standard output, in kind.')
+    .argument('[file]', 'the response')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec run response.json
+  toolexec run response.json --root ./workspace --yes
+  toolexec run response.json --approve toolu_01 --approve toolu_03
+  curl -s … | toolexec run --format native
+`,
+    )
+    .addHelpText('after', `${RESPONSE_HELP}${EXIT_CODES_HELP}`);
+  addResponseOptions(command).action(async (file: string | undefined, options: ResponseOptions) => {
+    finish(await runResponse(file, options, context));
+  });
+};
 
 /** `toolexec run`: the calls of a response in, their results out, in kind. */
 export async function runResponse(
@@ -65,11 +84,6 @@ export async function runResponse(
 function withMessage({ format, text }: ModelResponse): Pick<RunOptions, 'message'> {
   const message = readMessage(format, text);
   return message === undefined ? {} : { message };
-}
-
-/** It waits for the person, so that its answer is not its last word. */
-export function isPutOff({ metadata }: ToolResult): boolean {
-  return metadata.waits_for !== undefined;
 }
 
 function toRunOptions(

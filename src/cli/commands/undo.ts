@@ -3,13 +3,45 @@ import type { UndoReport } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';
-import type { CliContext } from '../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
-import type { UndoCallOptions } from '../define/define-undo.js';
 import { writeJson } from '../display/terminal-text.js';
-import type { ExitCode } from '../exit-code.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
+
+/** What `undo` takes, as commander hands it over. */
+interface UndoCallOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly journal?: string;
+  readonly json?: boolean;
+  readonly conversation?: string;
+  readonly dryRun?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Puts every file back that the call changed, made, moved or removed. A file that was changed since stays as it ' +
+        'is, and so does what cannot be kept for undoing the undo. A moved file comes back whole or stays whole. The ' +
+        'undo is recorded as a call of its own, and can be undone.',
+    )
+    .argument('<call>', 'the id of the call')
+    .option('--conversation <id>', 'whose call it is (default: the newest call with this id)')
+    .option('--dry-run', 'say what would be put back, and put back nothing')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'the journal')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec undo toolu_01\n  toolexec undo toolu_01 --dry-run\n')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is put back; 1 something stays as it is; 2 there is no such call.\n',
+    )
+    .action(async (call: string, options: UndoCallOptions) => {
+      finish(await undoCall(call, options, context));
+    });
+};
 
 /** `toolexec undo`: puts back what a call changed in files; 1 where something stays as it is. */
 export async function undoCall(

@@ -3,12 +3,38 @@ import { createExecutor } from '../../executor/create-executor.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
 import { describeRequest } from '../choose-approver.js';
-import type { CliContext } from '../cli-context.js';
-import type { ListWaitingOptions } from '../define/define-waiting.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
-import type { ExitCode } from '../exit-code.js';
+import type { JournalChoice } from '../recorded-journal.js';
 import { describeMissing, isRecorded, readingJournal } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
+
+/** What `waiting` takes, as commander hands it over. */
+interface ListWaitingOptions extends JournalChoice {
+  readonly conversation?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Lists the batches that "toolexec run --defer" or a program has deferred, the longest wait first, with every call ' +
+        'that has to be approved. Runs and changes nothing.',
+    )
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'the journal of run')
+    .option('--json', 'the whole requests as JSON')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec waiting\n  toolexec waiting --conversation thread-7\n  toolexec waiting --json\n',
+    )
+    .addHelpText('after', '\nExit code: 0 also where nothing waits; 2 wrong usage, input or configuration.\n')
+    .action(async (options: ListWaitingOptions) => {
+      finish(await listWaiting(options, context));
+    });
+};
 
 /** `toolexec waiting`: the deferred approvals of a journal, and how each is decided. */
 export async function listWaiting(options: ListWaitingOptions, context: CliContext): Promise<ExitCode> {

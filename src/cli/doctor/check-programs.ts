@@ -7,7 +7,7 @@ import { findWall } from '../../process/wall/find-wall.js';
 import { findRipgrep } from '../../search/find-ripgrep.js';
 import type { Check } from './check-machine.js';
 
-export interface SoughtProgram {
+interface SoughtProgram {
   readonly name: string;
   /** What it is called on disk. */
   readonly program: string;

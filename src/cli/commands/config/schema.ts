@@ -1,7 +1,14 @@
 import { configSchema } from '../../../config/config-schema.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { toSafeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .addHelpText('before', 'Examples:\n  toolexec config schema > toolexec.schema.json\n')
+    .action(async () => {
+      finish(writeConfigSchema(context));
+    });
+};
 
 /** `toolexec config schema`: for the editor, so written to be read. */
 export function writeConfigSchema({ stdio }: CliContext): ExitCode {

@@ -1,12 +1,32 @@
 import { relative, resolve } from 'node:path';
 import type { ConfigOrigin, ResolvedConfig, ResolvedSetting } from '../../../config/resolve-config.js';
 import { toml } from '../../../config/toml.js';
-import type { CliContext } from '../../cli-context.js';
-import type { ShowConfigOptions } from '../../define/define-config.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { configNotes, resolveSettings } from '../../resolve-settings.js';
+
+/** What `config` commands take, as commander hands it over. */
+interface ShowConfigOptions {
+  readonly config?: string;
+  readonly origin?: boolean;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Writes every setting as a toolexec.toml that says the same. Options of the command beat TOOLEXEC_* variables, ' +
+        "which beat the project's file, which beats the user's, which beats the default.",
+    )
+    .option('--config <file>', "a toolexec.toml instead of the project's")
+    .option('--origin', 'where each setting comes from')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec config show\n  toolexec config show --origin --json\n')
+    .action(async (options: ShowConfigOptions) => {
+      finish(showConfig(options, context));
+    });
+};
 
 /** `toolexec config show`: every setting as it holds here. */
 export function showConfig(options: ShowConfigOptions, context: CliContext): ExitCode {

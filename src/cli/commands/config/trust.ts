@@ -1,12 +1,30 @@
 import { relative, resolve } from 'node:path';
 import { findProjectFile } from '../../../config/find-project-file.js';
 import { distrustProject, trustProject } from '../../../config/trust-project.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { TrustOptions } from '../../define/define-config.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolveSettings } from '../../resolve-settings.js';
+
+interface TrustOptions {
+  readonly revoke?: boolean;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      "A project's file may only tighten, because a cloned repository is not trusted. This records the hash of the " +
+        'file as it is now: when it changes, it has to be trusted again.',
+    )
+    .argument('[file]', "the file (default: the project's toolexec.toml)")
+    .option('--revoke', 'trust it no longer')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec config trust\n  toolexec config trust --revoke\n')
+    .action(async (file: string | undefined, options: TrustOptions) => {
+      finish(trustConfig(file, options, context));
+    });
+};
 
 /** `toolexec config trust`: from now on the file means what it says. @throws UsageError, ToolError `config_invalid` */
 export function trustConfig(

@@ -1,10 +1,27 @@
 import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
-import type { CliContext } from '../../cli-context.js';
-import type { JournalExportOptions } from '../../define/define-journal-queries.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { toSafeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+
+interface JournalExportOptions extends JournalChoice {
+  readonly conversation?: string;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .description(
+      'Writes one JSON object a line: conversation, message, batch, call, repeat, note, decision. The call lines are ' +
+        'what createTape of toolexec/testing answers from.',
+    )
+    .option('--conversation <id>', 'only this conversation')
+    .addHelpText('before', 'Examples:\n  toolexec journal export > calls.jsonl\n')
+    .action(async (options: JournalExportOptions) => {
+      finish(await exportJournal(options, context));
+    });
+};
 
 /** `toolexec journal export`: one JSON object a line, conversation by conversation, each in its order. */
 export async function exportJournal(options: JournalExportOptions, context: CliContext): Promise<ExitCode> {

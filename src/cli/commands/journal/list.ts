@@ -1,12 +1,30 @@
+import { InvalidArgumentError } from 'commander';
 import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
-import type { CliContext } from '../../cli-context.js';
-import type { JournalListOptions } from '../../define/define-journal-queries.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, outcomeOf, type RecordedOutcome } from '../../display/describe-call.js';
 import { createPalette, inColumns, shortIds, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+
+interface JournalListOptions extends JournalChoice {
+  readonly json?: boolean;
+  readonly conversation?: string;
+  readonly limit?: number;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--limit <count>', 'at most so many (default: 20; with --json all)', parseCount)
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec journal list\n  toolexec journal list --limit 5 --json\n')
+    .action(async (options: JournalListOptions) => {
+      finish(await listBatches(options, context));
+    });
+};
 
 const SHOWN = 20;
 
@@ -97,4 +115,9 @@ function countOutcomes(calls: readonly CallRecord[]): Partial<Record<RecordedOut
     counts[outcome] = (counts[outcome] ?? 0) + 1;
   }
   return counts;
+}
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number from 1.');
 }

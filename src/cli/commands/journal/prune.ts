@@ -1,11 +1,40 @@
+import { InvalidArgumentError } from 'commander';
 import { type Pruned, pruneJournal } from '../../../journal/prune-journal.js';
 import { systemClock } from '../../../platform/clock.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { JournalPruneOptions } from '../../define/define-journal-queries.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, readingJournal } from '../../recorded-journal.js';
+
+interface JournalPruneOptions extends JournalChoice {
+  readonly json?: boolean;
+  /** Milliseconds. */
+  readonly olderThan?: number;
+  /** Bytes. */
+  readonly maxSize?: number;
+  readonly dryRun?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .description(
+      'Takes out batches that are settled, oldest first, by age, by size or both. What is gone is forgotten: such a ' +
+        'call runs again when it is delivered again. Unsettled calls and the newest batch stay.',
+    )
+    .option('--older-than <age>', 'what was settled before: 30d, 12h, 90m, 45s', parseAge)
+    .option('--max-size <size>', 'the oldest, until the rest has at most: 100MB, 500KB, 1GB', parseSize)
+    .option('--dry-run', 'say what would go, take out nothing')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec journal prune --older-than 30d --dry-run\n  toolexec journal prune --max-size 100MB\n',
+    )
+    .action(async (options: JournalPruneOptions) => {
+      finish(await pruneRecords(options, context));
+    });
+};
 
 /** `toolexec journal prune`: takes out what is old and settled. @throws UsageError */
 export async function pruneRecords(options: JournalPruneOptions, context: CliContext): Promise<ExitCode> {
@@ -49,4 +78,29 @@ function describe(pruned: Pruned, dryRun: boolean): string {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
+}
+
+const MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+function parseAge(text: string): number {
+  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? [];
+  const ms = MS[unit];
+  if (count !== undefined && ms !== undefined) return Number(count) * ms;
+  throw new InvalidArgumentError('Write a number and s, m, h, d or w: 30d.');
+}
+
+const BYTES: Readonly<Record<string, number>> = { '': 1, K: 1000, M: 1e6, G: 1e9 };
+const BINARY: Readonly<Record<string, number>> = { K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+function parseSize(text: string): number {
+  const [, count, unit = '', binary] = /^(\d+(?:\.\d+)?) ?([KMG]?)(i?)B?$/i.exec(text) ?? [];
+  const factor = (binary === '' ? BYTES : BINARY)[unit.toUpperCase()];
+  if (count !== undefined && factor !== undefined) return Math.floor(Number(count) * factor);
+  throw new InvalidArgumentError('Write a number and B, KB, MB or GB: 100MB.');
 }

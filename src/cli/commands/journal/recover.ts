@@ -1,17 +1,57 @@
+import { Option } from 'commander';
 import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { createExecutor } from '../../../executor/create-executor.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { openJournal } from '../../../journal/open-journal.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { RecoverOptions } from '../../define/define-journal.js';
 import { shortIds, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
 import { describeLeft } from '../../recover-left.js';
 import { resolveRun } from '../../resolve-settings.js';
 import { findNamedBatch } from '../../waiting-batch.js';
+
+/** What `journal recover` takes, as commander hands it over. */
+interface RecoverOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly journal?: string;
+  readonly resume?: string;
+  readonly discard?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Settles the calls of processes that died: never started is cancelled, started is unknown unless the files say ' +
+        'more. Nothing is run again. A batch of which only a part was done waits, and its conversation with it.',
+    )
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'the journal')
+    .addOption(
+      new Option(
+        '--resume <id>',
+        'a batch (8 characters of its id are enough), or its conversation: go on with what is known',
+      ).conflicts('discard'),
+    )
+    .addOption(
+      new Option(
+        '--discard <id>',
+        'a batch (8 characters of its id are enough), or its conversation: all of it counts as failed; what waits for approval is not run',
+      ),
+    )
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec journal recover\n  toolexec journal recover --discard BATCH\n',
+    )
+    .action(async (options: RecoverOptions) => {
+      finish(await recoverCalls(options, context));
+    });
+};
 
 /** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
 export async function recoverCalls(options: RecoverOptions, context: CliContext): Promise<ExitCode> {

@@ -4,14 +4,28 @@ import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../../
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { outputInWords } from '../../../protocols/content-words.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { JournalQueryOptions } from '../../define/define-journal-queries.js';
 import { cut, describeName, describeResult, outcomeOf } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, toSafeJson, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { openRecorded, readingJournal, requireJournal } from '../../recorded-journal.js';
+
+interface JournalShowOptions extends JournalChoice {
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .argument('<id>', 'the id of a batch, of a call or of a conversation, or 8 characters or more of a batch')
+    .option('--json', 'as JSON, nothing shortened')
+    .addHelpText('before', 'Examples:\n  toolexec journal show toolu_01\n  toolexec journal show c1 --json\n')
+    .action(async (id: string, options: JournalShowOptions) => {
+      finish(await showRecorded(id, options, context));
+    });
+};
 
 export interface RecordedCall extends CallRecord {
   /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
@@ -27,7 +41,7 @@ export interface RecordedBatch extends BatchRecord {
 /** `toolexec journal show ID`: all that is known of a batch, a call or a conversation. @throws UsageError */
 export async function showRecorded(
   id: string,
-  options: JournalQueryOptions,
+  options: JournalShowOptions,
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdout } = context.stdio;

@@ -1,9 +1,25 @@
 import { acceptJournal, type Verification, verifyJournal } from '../../../journal/verify-journal.js';
-import type { CliContext } from '../../cli-context.js';
-import type { JournalVerifyOptions } from '../../define/define-journal-queries.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { readingJournal, recordedOrLost } from '../../recorded-journal.js';
+
+interface JournalVerifyOptions extends JournalChoice {
+  readonly json?: boolean;
+  readonly accept?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .option('--accept', 'a journal that was restored or removed on purpose: what it has lost is accepted')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec journal verify\n  toolexec journal verify --accept\n')
+    .addHelpText('after', '\nExit code: 0 it is intact; 1 a record was changed, removed, moved or lost.\n')
+    .action(async (options: JournalVerifyOptions) => {
+      finish(await checkJournalChain(options, context));
+    });
+};
 
 /** `toolexec journal verify`: whether every record is as it was written. */
 export async function checkJournalChain(

@@ -1,12 +1,37 @@
 import { builtinTools } from '../../../executor/builtin-tools.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
-import type { CliContext } from '../../cli-context.js';
-import type { PolicyOptions } from '../../define/define-policy.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { configNotes, resolveSettings } from '../../resolve-settings.js';
+
+/** What `policy` commands take, as commander hands it over. */
+interface PolicyOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Reads the configuration, tries every rule on its own examples, and tells rules that can never match or that ' +
+        'another always decides over.',
+    )
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec policy check\n  toolexec policy check --config toolexec.toml --json\n',
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is well; 1 a rule does nothing; 2 the configuration cannot be used.\n',
+    )
+    .action(async (options: PolicyOptions) => {
+      finish(checkPolicy(options, context));
+    });
+};
 
 /** `toolexec policy check`: the rules as they stand. @throws ToolError `config_invalid` for a rule that cannot be used */
 export function checkPolicy(options: PolicyOptions, context: CliContext): ExitCode {

@@ -6,15 +6,38 @@ import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.j
 import type { RulePolicy } from '../../../policy/create-policy.js';
 import type { Explanation } from '../../../policy/explain/explain-decision.js';
 import { readCalls } from '../../../protocols/read-calls.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { PolicyOptions } from '../../define/define-policy.js';
 import { describePlan } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { readSource } from '../../read-input.js';
 import { resolvePlanning } from '../../resolve-settings.js';
+
+/** What `policy` commands take, as commander hands it over. */
+interface PolicyOptions {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .argument('<call>', 'one {"name","args"}, an array of them, or - for standard input')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy explain '{"name":"read_file","args":{"path":".env"}}'
+  toolexec policy explain - --json < response.json
+`,
+    )
+    .action(async (call: string, options: PolicyOptions) => {
+      finish(await explainCalls(call, options, context));
+    });
+};
 
 /** A call's place in the plan, and how the policy came to it; undefined where something else had decided before. */
 export interface ExplainedCall {

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { JsonTextError } from '../../../base/json-text-error.js';
 import { parseJson } from '../../../base/parse-json.js';
 import type { Disposition } from '../../../contract/approval.js';
@@ -10,6 +11,23 @@ import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { readSource } from '../../read-input.js';
 import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
+
+/** What `policy replay` and `policy suggest` take, as commander hands it over. */
+export interface RecordedCallsOptions extends JournalChoice {
+  readonly json?: boolean;
+}
+
+export function addRecordedCallsOptions(command: Command): Command {
+  return command
+    .argument(
+      '[file]',
+      'a journal, its export (JSON lines), a response, or - for standard input (default: the journal)',
+    )
+    .option('--journal <file>', 'the journal, where no file is named (default: the one that run would use)')
+    .option('--root <dir...>', 'directories that tools may touch (default: .)')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON');
+}
 
 /** A call that somebody has made before, and what is known of what became of it. */
 export interface RecordedCall {

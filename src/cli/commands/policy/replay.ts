@@ -2,12 +2,34 @@ import type { PlannedCall } from '../../../contract/approval.js';
 import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
 import { createExecutor } from '../../../executor/create-executor.js';
 import { sanitize } from '../../../output/sanitize.js';
-import type { CliContext } from '../../cli-context.js';
-import type { PolicyRecordOptions } from '../../define/define-policy.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolvePlanning } from '../../resolve-settings.js';
-import { type RecordedCall, readRecordedCalls } from './recorded-calls.js';
+import {
+  addRecordedCallsOptions,
+  type RecordedCall,
+  type RecordedCallsOptions,
+  readRecordedCalls,
+} from './recorded-calls.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  addRecordedCallsOptions(command)
+    .description(
+      'Judges the calls of a journal, its export, or of a response of a model, and tells those that would be decided ' +
+        'otherwise than they were. Touches nothing.',
+    )
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy replay
+  toolexec policy replay calls.jsonl
+  toolexec journal export | toolexec policy replay - --config stricter.toml
+`,
+    )
+    .action(async (file: string | undefined, options: RecordedCallsOptions) => {
+      finish(await replayCalls(file, options, context));
+    });
+};
 
 /** What was, or would be, done with a call. */
 type Outcome = 'runs' | 'asks' | 'refused' | 'not known';
@@ -25,7 +47,7 @@ interface Replayed {
  */
 export async function replayCalls(
   source: string | undefined,
-  options: PolicyRecordOptions,
+  options: RecordedCallsOptions,
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio } = context;

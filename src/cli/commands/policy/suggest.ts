@@ -6,12 +6,28 @@ import { redact } from '../../../output/redact.js';
 import { analyzeCommand } from '../../../policy/command/analyze-command.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { PolicyRule } from '../../../policy/rules/policy-rule.js';
-import type { CliContext } from '../../cli-context.js';
-import type { PolicyRecordOptions } from '../../define/define-policy.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolvePlanning } from '../../resolve-settings.js';
-import { readRecordedCalls } from './recorded-calls.js';
+import { addRecordedCallsOptions, type RecordedCallsOptions, readRecordedCalls } from './recorded-calls.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  addRecordedCallsOptions(command)
+    .description(
+      'Reads the calls of a journal, or of its export, and writes a rule for each that went well and would be asked about ' +
+        'again: the very command, file or host, never what removes or is not understood.',
+    )
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec policy suggest >> toolexec.toml
+  toolexec journal export | toolexec policy suggest > rules.toml
+`,
+    )
+    .action(async (file: string | undefined, options: RecordedCallsOptions) => {
+      finish(await suggestRules(file, options, context));
+    });
+};
 
 /**
  * `toolexec policy suggest`: rules that would have allowed what has been approved and went well, each exactly as it was.
@@ -20,7 +36,7 @@ import { readRecordedCalls } from './recorded-calls.js';
  */
 export async function suggestRules(
   source: string | undefined,
-  options: PolicyRecordOptions,
+  options: RecordedCallsOptions,
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio } = context;

@@ -2,11 +2,25 @@ import type { Configuration } from '../../../config/configuration.js';
 import type { Tool } from '../../../contract/tool.js';
 import { builtinTools } from '../../../executor/builtin-tools.js';
 import { createPolicy } from '../../../policy/create-policy.js';
-import type { CliContext } from '../../cli-context.js';
-import type { ToolsOptions } from '../../define/define-tools.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createPalette, inColumns, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolveSettings } from '../../resolve-settings.js';
+
+/** What `tools` commands take, as commander hands it over. */
+interface ToolsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec tools list\n  toolexec tools list --json\n')
+    .action(async (options: ToolsOptions) => {
+      finish(listTools(options, context));
+    });
+};
 
 /** `toolexec tools list`: every tool of the command. */
 export function listTools(options: ToolsOptions, context: CliContext): ExitCode {

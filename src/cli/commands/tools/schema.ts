@@ -1,10 +1,32 @@
+import { Option } from 'commander';
 import { createExecutor } from '../../../executor/create-executor.js';
 import { describeTools } from '../../../protocols/describe/describe-tools.js';
-import type { CliContext } from '../../cli-context.js';
-import type { SchemaOptions } from '../../define/define-tools.js';
+import { WIRE_FORMATS, type WireFormat } from '../../../protocols/registry.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolveSettings } from '../../resolve-settings.js';
+
+interface SchemaOptions {
+  readonly config?: string;
+  readonly for: WireFormat;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Writes what belongs into the `tools` of a request, sorted by name and the same bytes every time, so that prompt ' +
+        'caches hold. For `fenced` it is text for the system prompt. Nothing is written for mode `disabled`.',
+    )
+    .addOption(new Option('--for <provider>', 'whose request').choices(WIRE_FORMATS).makeOptionMandatory())
+    .option('--config <file>', 'a toolexec.toml')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec tools schema --for anthropic\n  toolexec tools schema --for gemini > tools.json\n',
+    )
+    .action(async (options: SchemaOptions) => {
+      finish(await writeToolSchemas(options, context));
+    });
+};
 
 /** `toolexec tools schema --for PROVIDER`: what belongs into the `tools` of its request. */
 export async function writeToolSchemas(options: SchemaOptions, context: CliContext): Promise<ExitCode> {

@@ -2,13 +2,28 @@ import { nearestName } from '../../../base/nearest-name.js';
 import type { JsonSchema } from '../../../contract/json.js';
 import type { ToolDefinition } from '../../../contract/tool.js';
 import { createExecutor } from '../../../executor/create-executor.js';
-import type { CliContext } from '../../cli-context.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import type { ToolsOptions } from '../../define/define-tools.js';
 import { createPalette, inColumns, type Palette, writeJson } from '../../display/terminal-text.js';
-import type { ExitCode } from '../../exit-code.js';
 import { resolveSettings } from '../../resolve-settings.js';
 import { type OfferedTool, offeredTools } from './list.js';
+
+/** What `tools` commands take, as commander hands it over. */
+interface ToolsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .argument('<tool>', 'its name, or another name it answers to')
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--json', 'as JSON, with the whole schema')
+    .addHelpText('before', 'Examples:\n  toolexec tools show bash\n  toolexec tools show read_file --json\n')
+    .action(async (name: string, options: ToolsOptions) => {
+      finish(await showTool(name, options, context));
+    });
+};
 
 /** `toolexec tools show NAME`: one tool. @throws UsageError for a name that no tool has */
 export async function showTool(name: string, options: ToolsOptions, context: CliContext): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { WireFormat } from '../../protocols/registry.js';
+import { HISTORY_FORMATS, type HistoryFormat } from '../protocols/registry.js';
 
-/** What `run`, `plan` and `call` take alike, as commander hands it over. */
+/** What `run`, `plan`, `call` and `approve` take alike, as commander hands it over. */
 export interface BatchOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -17,13 +17,11 @@ export interface ResponseOptions extends BatchOptions {
   readonly conversation?: string;
   readonly again?: boolean;
   readonly approve?: readonly string[];
-  readonly format?: Exclude<WireFormat, 'fenced'>;
+  readonly format?: HistoryFormat;
   readonly parallel?: boolean;
   readonly failFast?: boolean;
   readonly defer?: boolean;
 }
-
-const FORMATS = ['native', 'anthropic', 'openai', 'openai-responses', 'gemini'];
 
 export function addBatchOptions(command: Command): Command {
   return command
@@ -58,6 +56,28 @@ export function addResponseOptions(command: Command): Command {
 
 export function addFormatOption(command: Command): Command {
   return command.addOption(
-    new Option('--format <format>', 'what results are written as (default: as calls came)').choices(FORMATS),
+    new Option('--format <format>', 'what results are written as (default: as calls came)').choices(
+      HISTORY_FORMATS,
+    ),
   );
 }
+
+/** What the commands take that read a journal. */
+export function addJournalOptions(command: Command): Command {
+  return command
+    .option('--journal <file>', 'the journal (default: the one that run would use)')
+    .option('--root <dir...>', 'whose journal it is, where none is named (default: .)')
+    .option('--config <file>', 'a toolexec.toml');
+}
+
+/** For help, below the options of commands that take a response. */
+export const RESPONSE_HELP = `
+FILE is a response of Anthropic, OpenAI (chat completions or responses) or Gemini, one {"id","name","args"} or an
+array of them, or text with \`\`\`tool blocks. Without FILE, or with -, it is read from standard input.
+`;
+
+/** For help, below the options of commands that run calls. */
+export const EXIT_CODES_HELP = `
+Exit code: 0 every call succeeded, or there was none; 1 at least one failed; 2 wrong usage, input or configuration;
+3 approval needed and nobody to ask; 4 this conversation holds unsettled calls; 130 interrupted.
+`;

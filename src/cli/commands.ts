@@ -1,0 +1,195 @@
+import type { DefineCommand } from './cli-context.js';
+
+/** A command by its name and its line of help. What it takes and does is in a file, loaded when it is named. */
+export interface CommandRow {
+  readonly name: string;
+  readonly summary: string;
+  /** Left out of help and of completions. */
+  readonly hidden?: boolean;
+  readonly load: () => Promise<{ readonly define: DefineCommand }>;
+}
+
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  /** Lines of help. */
+  readonly examples: readonly string[];
+  readonly commands: readonly CommandRow[];
+}
+
+const undo: CommandRow = {
+  name: 'undo',
+  summary: 'put back what a call changed in files',
+  load: () => import('./commands/undo.js'),
+};
+
+const tools: CommandGroup = {
+  name: 'tools',
+  summary: 'what tools there are, and what a model is told of them',
+  examples: [
+    'toolexec tools list',
+    'toolexec tools show bash',
+    'toolexec tools schema --for anthropic > tools.json',
+  ],
+  commands: [
+    {
+      name: 'list',
+      summary: 'every tool with its consent under the configuration',
+      load: () => import('./commands/tools/list.js'),
+    },
+    {
+      name: 'show',
+      summary: 'one tool: its arguments, its consent, its time',
+      load: () => import('./commands/tools/show.js'),
+    },
+    {
+      name: 'schema',
+      summary: 'the tools of a request, as a provider wants them',
+      load: () => import('./commands/tools/schema.js'),
+    },
+    {
+      name: 'crash',
+      summary: 'kill processes that run a tool, and see what becomes of its calls',
+      load: () => import('./commands/tools/crash.js'),
+    },
+  ],
+};
+
+const config: CommandGroup = {
+  name: 'config',
+  summary: 'what is configured, and by whom',
+  examples: [
+    'toolexec config show --origin',
+    'toolexec config trust',
+    'toolexec config schema > toolexec.schema.json',
+  ],
+  commands: [
+    {
+      name: 'show',
+      summary: 'every setting as it holds here',
+      load: () => import('./commands/config/show.js'),
+    },
+    {
+      name: 'trust',
+      summary: "let a project's toolexec.toml loosen what it says it loosens",
+      load: () => import('./commands/config/trust.js'),
+    },
+    {
+      name: 'schema',
+      summary: 'a JSON Schema of toolexec.toml, for editors',
+      load: () => import('./commands/config/schema.js'),
+    },
+  ],
+};
+
+const policy: CommandGroup = {
+  name: 'policy',
+  summary: 'why a call is run, asked about or refused',
+  examples: [
+    `toolexec policy explain '{"name":"bash","args":{"command":"git push"}}'`,
+    'toolexec policy check --config toolexec.toml',
+    'toolexec policy replay calls.jsonl --config new.toml',
+    'toolexec policy suggest calls.jsonl >> toolexec.toml',
+  ],
+  commands: [
+    {
+      name: 'explain',
+      summary: 'the decision about a call, the rule that made it, and why no other did',
+      load: () => import('./commands/policy/explain.js'),
+    },
+    {
+      name: 'check',
+      summary: 'whether the rules hold their own examples, and each of them can matter',
+      load: () => import('./commands/policy/check.js'),
+    },
+    {
+      name: 'replay',
+      summary: 'what would be done with recorded calls as the configuration stands',
+      load: () => import('./commands/policy/replay.js'),
+    },
+    {
+      name: 'suggest',
+      summary: 'rules for what has been approved before',
+      load: () => import('./commands/policy/suggest.js'),
+    },
+  ],
+};
+
+const journal: CommandGroup = {
+  name: 'journal',
+  summary: 'what was run, and what became of it',
+  examples: [
+    'toolexec journal list',
+    'toolexec journal show toolu_01',
+    'toolexec journal recover',
+    'toolexec journal undo toolu_01 --dry-run',
+    'toolexec journal export > calls.jsonl',
+  ],
+  commands: [
+    {
+      name: 'list',
+      summary: 'batches, newest first',
+      load: () => import('./commands/journal/list.js'),
+    },
+    {
+      name: 'show',
+      summary: 'a batch, a call or a conversation: calls, effects, approvals, notes and results',
+      load: () => import('./commands/journal/show.js'),
+    },
+    {
+      name: 'export',
+      summary: 'everything as JSON lines',
+      load: () => import('./commands/journal/export.js'),
+    },
+    {
+      name: 'verify',
+      summary: 'whether every record is as it was written',
+      load: () => import('./commands/journal/verify.js'),
+    },
+    {
+      name: 'prune',
+      summary: 'take out what is old',
+      load: () => import('./commands/journal/prune.js'),
+    },
+    {
+      name: 'recover',
+      summary: 'settle what a process left that died, and decide about what is half done',
+      load: () => import('./commands/journal/recover.js'),
+    },
+    undo,
+  ],
+};
+
+/** Every command, in the order of help. */
+export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
+  { name: 'run', summary: 'run the calls of a response', load: () => import('./commands/run.js') },
+  { name: 'plan', summary: 'say what would happen, touch nothing', load: () => import('./commands/plan.js') },
+  { name: 'call', summary: 'run one tool by hand', load: () => import('./commands/call.js') },
+  tools,
+  config,
+  policy,
+  {
+    name: 'repair',
+    summary: 'mend a conversation whose calls and results no longer match',
+    load: () => import('./commands/repair.js'),
+  },
+  journal,
+  { name: 'waiting', summary: 'what waits for approval', load: () => import('./commands/waiting.js') },
+  undo,
+  {
+    name: 'approve',
+    summary: 'decide a deferred approval, and go on',
+    load: () => import('./commands/approve.js'),
+  },
+  {
+    name: 'doctor',
+    summary: 'what works on this machine, and what to install for the rest',
+    load: () => import('./commands/doctor.js'),
+  },
+  {
+    name: 'completions',
+    summary: 'a script that completes commands, options and tool names',
+    load: () => import('./commands/completions.js'),
+  },
+  { name: 'complete', summary: '', hidden: true, load: () => import('./commands/complete.js') },
+];

@@ -1,4 +1,0 @@
-import packageJson from '../../package.json' with { type: 'json' };
-
-/** Of this package. */
-export const VERSION: string = packageJson.version;
