@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '../errors/tool-error.js';
+import { unprivileged } from '../platform/fixtures/unprivileged.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { variableOf } from './environment-settings.js';
 import { workshop } from './fixtures/workshop.js';
@@ -233,7 +234,7 @@ describe('resolveConfig()', () => {
   });
 
   it('refuses what should be a file and is none, and what cannot be read', () => {
-    const { home, project, env, write } = workshop();
+    const { home, project, env } = workshop();
     const file = join(home, PROJECT);
     mkdirSync(file);
     expect(refusal({ cwd: project, env }).message).toBe(
@@ -244,16 +245,18 @@ describe('resolveConfig()', () => {
     expect(refusal({ cwd: other, env: otherEnv }).message).toContain(
       'it is a symbolic link that leads nowhere.',
     );
-    const secret = write('secret.toml', '');
-    chmodSync(secret, 0);
-    if (process.getuid?.() !== 0) {
-      expect(refusal({ cwd: other, env: otherEnv, configFile: secret }).message).toContain(
-        'permission is denied',
-      );
-    }
     expect(refusal({ cwd: home, env, configFile: 'missing.toml' }).message).toContain('it does not exist.');
     expect(refusal({ cwd: home, env, configFile: '' }).message).toContain('it is a directory.');
   });
+
+  it('refuses a file that may not be read', () =>
+    unprivileged(() => {
+      const { project, env, write } = workshop();
+      const secret = write('secret.toml', '');
+      chmodSync(secret, 0);
+      const { message } = refusal({ cwd: project, env, configFile: secret });
+      expect(message).toContain('permission is denied');
+    }));
 });
 
 function settingOf(sources: ConfigSources, name: string): ResolvedSetting {

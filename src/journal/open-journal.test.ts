@@ -2,7 +2,6 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -13,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unprivileged } from '../platform/fixtures/unprivileged.js';
 import { openSqlite } from '../platform/sqlite.js';
 import { describeJournal } from '../testing/describe-journal.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
@@ -192,18 +192,17 @@ describe('openJournal()', () => {
     await at.close();
   });
 
-  it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'refuses a place it may not write to',
-    async () => {
-      const place = join(directory, 'closed');
-      mkdirSync(place);
+  it.skipIf(process.platform === 'win32')('refuses a place it may not write to', () =>
+    unprivileged(async () => {
+      const place = mkdtempSync(join(tmpdir(), 'journal-closed-'));
       chmodSync(place, 0o500);
       const journal = openJournal(join(place, 'journal.db'));
       await expect(journal.accept(batchEntry('b1', []))).rejects.toThrow(
         unavailable('cannot be written', 'Make'),
       );
       await journal.close();
-    },
+      rmSync(place, { recursive: true });
+    }),
   );
 
   it('rejects what is no JSON alone', async () => {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { unprivileged } from '../../src/platform/fixtures/unprivileged.js';
 import { builtCommand } from './built-command.js';
 import { message, type Ran, Toolexec } from './toolexec.js';
 
@@ -34,11 +35,14 @@ describe('toolexec run, given what is no response', () => {
     expectRefused(await toolexec.run(['run', join(file, 'x')]), 'is a file, not a directory');
   });
 
-  it.skipIf(process.getuid?.() === 0)('names a file that may not be read', async () => {
-    const file = toolexec.write('r.json', '[]');
-    chmodSync(file, 0);
-    expectRefused(await toolexec.run(['run', file]), 'permission is denied');
-  });
+  it('names a file that may not be read', () =>
+    unprivileged(async () => {
+      const own = new Toolexec();
+      const file = own.write('r.json', '[]');
+      chmodSync(file, 0);
+      expectRefused(await own.run(['run', file]), 'permission is denied');
+      own.remove();
+    }));
 
   it.each([
     ['nothing', '', /it is empty/],

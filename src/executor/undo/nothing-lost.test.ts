@@ -16,6 +16,7 @@ import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { createMemoryJournal } from '../../journal/memory-journal.js';
+import { unprivileged } from '../../platform/fixtures/unprivileged.js';
 import { bytes, call, type Desk, desk } from '../fixtures/undo-desk.js';
 
 const LARGE = 17 * 1024 * 1024;
@@ -316,8 +317,7 @@ describe.each(['memory', 'file'])('undo puts permission bits right, with a journ
     expect([at.read('f'), at.mode('f')]).toEqual(['text', 0o4711]);
   });
 
-  it('and leaves a file alone that was made read-only since', async () => {
-    if (process.getuid?.() === 0) return;
+  it.skipIf(process.getuid?.() === 0)('and leaves a file alone that was made read-only since', async () => {
     const at = desk(kind);
     at.write('f', 'old');
     await at.act('x', (files) => files.write('f', bytes('new'), { mode: 'overwrite' }));
@@ -433,19 +433,20 @@ describe('undo fails with a ToolError only, and then nothing has changed', () =>
     },
   );
 
-  it.skipIf(process.getuid?.() === 0)('for a directory that may not be written', async () => {
-    const at = desk('file');
-    at.write('d/f', 'old');
-    at.write('e', 'old');
-    await at.act('x', async (files) => {
-      for (const name of ['e', 'd/f']) await files.write(name, bytes('new'), { mode: 'overwrite' });
-    });
-    chmodSync(join(at.root, 'd'), 0o500);
-    const error = await caught(at.executor.undo('x'));
-    chmodSync(join(at.root, 'd'), 0o700);
-    expect(error).toMatchObject({ code: 'execution_failed', details: { errno: 'EACCES' } });
-    expect([at.read('e'), at.read('d/f')]).toEqual(['new', 'new']);
-  });
+  it('for a directory that may not be written', () =>
+    unprivileged(async () => {
+      const at = desk('file');
+      at.write('d/f', 'old');
+      at.write('e', 'old');
+      await at.act('x', async (files) => {
+        for (const name of ['e', 'd/f']) await files.write(name, bytes('new'), { mode: 'overwrite' });
+      });
+      chmodSync(join(at.root, 'd'), 0o500);
+      const error = await caught(at.executor.undo('x'));
+      chmodSync(join(at.root, 'd'), 0o700);
+      expect(error).toMatchObject({ code: 'execution_failed', details: { errno: 'EACCES' } });
+      expect([at.read('e'), at.read('d/f')]).toEqual(['new', 'new']);
+    }));
 
   it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')('for a disk that is full', async () => {
     const at = desk('file');

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Executor } from '../../contract/executor.js';
 import type { JsonObject } from '../../contract/json.js';
 import { type Entries, searchedTree } from '../../executor/fixtures/search-fixture.js';
+import { unprivileged } from '../../platform/fixtures/unprivileged.js';
 
 async function grep(executor: Executor, args: JsonObject): Promise<string[]> {
   const result = await executor.execute('grep', args);
@@ -256,15 +257,14 @@ describe('what grep makes of files that are no plain text', () => {
     ]);
   });
 
-  it('says that some could not be read, and gives the others', {
-    skip: process.getuid?.() === 0,
-  }, async () => {
-    const { executor, root } = searchedTree({ 'a.txt': 'x\n', 'closed.txt': 'x\n' });
-    execFileSync('chmod', ['000', join(root, 'closed.txt')]);
-    const result = await executor.execute('grep', { pattern: 'x' });
-    expect(result).toMatchObject({ success: true, metadata: { incomplete: true } });
-    expect(result.output).toMatch(/^a\.txt\n\[some files/);
-  });
+  it('says that some could not be read, and gives the others', () =>
+    unprivileged(async () => {
+      const { executor, root } = searchedTree({ 'a.txt': 'x\n', 'closed.txt': 'x\n' });
+      execFileSync('chmod', ['000', join(root, 'closed.txt')]);
+      const result = await executor.execute('grep', { pattern: 'x' });
+      expect(result).toMatchObject({ success: true, metadata: { incomplete: true } });
+      expect(result.output).toMatch(/^a\.txt\n\[some files/);
+    }));
 });
 
 describe('what grep never opens for anybody', () => {
