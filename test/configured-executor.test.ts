@@ -26,7 +26,7 @@ const DEFINITIONS = `
 `;
 
 describe('an executor with definitions of the configuration', () => {
-  it('shows them in mode parse_only, sorted by name (CFG-TOOLS-02)', () => {
+  it('shows them in mode parse_only, sorted by name (D114)', () => {
     expect(configured(`tools.mode = "parse_only"\n${DEFINITIONS}`).definitions()).toEqual([
       { name: 'clock', description: 'Says what time it is.', inputSchema: { type: 'object' } },
       {
@@ -37,7 +37,7 @@ describe('an executor with definitions of the configuration', () => {
     ]);
   });
 
-  it('shows its tools in mode enabled, and nothing in mode disabled (CFG-TOOLS-02a)', () => {
+  it('shows its tools in mode enabled, and nothing in mode disabled (D115)', () => {
     expect(configured(DEFINITIONS).definitions()).toEqual(createExecutor().definitions());
     expect(configured(`tools.mode = "disabled"\n${DEFINITIONS}`).definitions()).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe('the defaults of the configuration', () => {
     expect(bare).toMatchObject({ maxApplyPatchBytes: 524_288, maxFileReadBytes: 204_800 });
   });
 
-  it('hand max_patch_bytes on to tools (CFG-PATCH-01)', async () => {
+  it('hand max_patch_bytes on to tools (D123)', async () => {
     const { executor } = parseConfig('tools.apply_patch.max_patch_bytes = 7', PLACE);
     expect(await limitsSeen(executor)).toMatchObject({ maxApplyPatchBytes: 7 });
   });

@@ -53,7 +53,7 @@ function approveThese(ids: readonly string[]): Approver {
 const QUESTION = 'Run these? [a]ll, [n]one, or numbers/ids (1,3): ';
 
 /**
- * Shows every call that needs consent, all at once, and asks until the answer is understood (FR-APR-03, D090).
+ * Shows every call that needs consent, all at once, and asks until the answer is understood (D034, D090).
  * Undefined when there is no keyboard to answer on. No answer (Ctrl-D) agrees to nothing.
  */
 function createPersonApprover(out: TextOutput, palette: Palette): Approver | undefined {

@@ -36,7 +36,7 @@ export interface ConfigKey {
   readonly meaning: string;
   /** What a project's file may do with it before anybody has trusted that file. */
   readonly tighten: Tighten;
-  /** The lists of all layers are joined (CFG-ENV-01). Otherwise the strongest layer's value holds. */
+  /** The lists of all layers are joined (D120). Otherwise the strongest layer's value holds. */
   readonly isAdditive?: true;
 }
 

@@ -2,7 +2,7 @@ import type { ToolDefinition } from '../contract/tool.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import { readTomlList, type ValueKind } from './value-kind.js';
 
-/** `[[tools.definitions]]` (CFG-TOOLS-02, D114): what a model is shown in mode `parse_only`. */
+/** `[[tools.definitions]]` (D114): what a model is shown in mode `parse_only`. */
 export const DEFINITIONS: ValueKind = {
   expected: 'tables with `name`, `description` and `parameters`',
   schema: {

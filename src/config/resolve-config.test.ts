@@ -86,7 +86,7 @@ describe('resolveConfig()', () => {
     });
   });
 
-  it('joins the lists that requirements call additive, and replaces the others (CFG-ENV-01)', () => {
+  it('joins the lists that requirements call additive, and replaces the others (D120)', () => {
     const { project, env, write } = workshop();
     const user = write(USER, 'tools.environment.denylist = ["A", "B"]\ntools.approval.denylist = ["x"]');
     const file = write(PROJECT, 'tools.environment.denylist = ["B", "C"]\ntools.approval.denylist = ["y"]');

@@ -10,7 +10,7 @@ export interface ShownFile {
   readonly hash: string;
 }
 
-/** What the person is asked, once per call that needs it, all of a batch together (FR-APR-03). */
+/** What the person is asked, once per call that needs it, all of a batch together (D034). */
 export interface ApprovalRequest {
   readonly callId: string;
   readonly toolName: string;
@@ -80,7 +80,7 @@ export type Reviewer = (
 
 export type Disposition = 'execute_now' | 'requires_confirmation' | 'pre_resolved';
 
-/** What would happen to one call (FR-APR-02). */
+/** What would happen to one call (D033). */
 export interface PlannedCall {
   readonly callId: string;
   readonly toolName: string;

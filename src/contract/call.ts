@@ -102,5 +102,5 @@ export type ResourceBlock = {
 /** A part of a result, as MCP names them. As JSON, `data` is base64. */
 export type ContentBlock = TextBlock | MediaBlock | ResourceLinkBlock | ResourceBlock;
 
-/** Stands where a secret stood. Writing it back into a file is `bad_args` (decision 24). */
+/** Stands where a secret stood. Writing it back into a file is `bad_args` (F024). */
 export const REDACTION_MARKER = '[REDACTED]';

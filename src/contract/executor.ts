@@ -5,7 +5,7 @@ import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
 import type { ToolDefinition } from './tool.js';
 
-/** What the executor does with calls (FR-MODE-01..03). */
+/** What the executor does with calls (D012 to D014). */
 export type ExecutorMode = 'disabled' | 'parse_only' | 'enabled';
 
 export interface RunOptions {
@@ -157,7 +157,7 @@ export interface Executor {
   /** The same, live. */
   start(calls: readonly ToolCall[], options?: RunOptions): BatchRun;
   /**
-   * For calls that arrive while the model still speaks (FR-RES-04a): they are on disk before they are a batch. After a
+   * For calls that arrive while the model still speaks (D086): they are on disk before they are a batch. After a
    * crash they are found as a batch of which nothing was started.
    */
   receive(options?: RunOptions): IncomingBatch;

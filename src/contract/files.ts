@@ -1,7 +1,7 @@
 import type { GuardedPaths } from './processes.js';
 import type { Awaitable } from './tool.js';
 
-/** How `write` treats what is there (decision 6). */
+/** How `write` treats what is there (F006). */
 export type WriteMode = 'create' | 'overwrite' | 'append';
 
 export interface FileStat {
@@ -160,7 +160,7 @@ export interface ExaminedFile {
  */
 export interface ContainedFiles {
   /**
-   * The canonical path that the operations below use for `path` (FR-VAL-04a): under it a tool remembers a file.
+   * The canonical path that the operations below use for `path` (D047): under it a tool remembers a file.
    * Left out where paths have one spelling only.
    */
   resolve?(path: string): string;
@@ -234,7 +234,7 @@ export interface HeldFile {
   openForReading(): number;
 }
 
-/** The wall around the file tools (FR-VAL-03). */
+/** The wall around the file tools (D045). */
 export interface Sandbox {
   /** Canonical, absolute; the first is the working directory's default. */
   readonly roots: readonly string[];
@@ -242,7 +242,7 @@ export interface Sandbox {
   /** Whether absolute paths (inside the roots) are accepted. */
   readonly allowAbsolute: boolean;
   /**
-   * The canonical path of `path` (FR-VAL-04), also for one that does not exist yet. For `delete` that of the entry
+   * The canonical path of `path` (D046), also for one that does not exist yet. For `delete` that of the entry
    * itself: what is taken away is a link, not what it leads to.
    * @throws ToolError `sandbox_violation` with `details.reason` (`PathOutsideSandbox`, `DeniedPatternMatched`),
    *   `bad_args` when it is no path at all.

@@ -13,7 +13,7 @@ export interface OutputSink {
 }
 
 /**
- * Untruncated outputs, under opaque URIs (decision 4). Each is kept up to a limit, all together too: then the oldest
+ * Untruncated outputs, under opaque URIs (F004). Each is kept up to a limit, all together too: then the oldest
  * make room.
  */
 export interface OutputStore {

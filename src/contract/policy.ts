@@ -64,7 +64,7 @@ export interface Policy {
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
    * The part of the judgement that needs neither arguments nor effects: switched off, denylisted. Asked first, so
-   * that a denylisted call is refused whatever its arguments (FR-APR-05). Left out: `decide` alone judges.
+   * that a denylisted call is refused whatever its arguments (D041). Left out: `decide` alone judges.
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;
   /**

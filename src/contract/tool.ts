@@ -17,7 +17,7 @@ export type ToolCategory =
   | 'external'
   | 'custom';
 
-/** Which configured timeout holds for a tool that names none of its own (decision 3). */
+/** Which configured timeout holds for a tool that names none of its own (F003). */
 export type TimeoutClass = 'default' | 'files' | 'commands' | 'external';
 
 /** What a tool gives back besides a plain text or value. @typeParam O what its output schema accepts */
@@ -115,7 +115,7 @@ export interface ToolSpec<A, O = unknown> {
   readonly summarize?: (args: A) => string;
   /** Beats every configured timeout; a function may answer undefined. */
   readonly timeoutMs?: number | ((args: A) => number | undefined);
-  /** The tool's own default: beaten by a class that the configuration names explicitly (decision 3). */
+  /** The tool's own default: beaten by a class that the configuration names explicitly (F003). */
   readonly defaultTimeoutMs?: number;
   /** Default: `files` for category file and search, `commands` for execution, `external` for external. */
   readonly timeoutClass?: TimeoutClass;
@@ -124,7 +124,7 @@ export interface ToolSpec<A, O = unknown> {
   readonly idempotent?: boolean;
   /** Only for tools whose effects are all `read`. */
   readonly cacheable?: boolean;
-  /** Replaces the limit on serialised arguments for this tool (decision 19). Bytes. */
+  /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;
   /** After a crash: did it happen? Files can be looked at, not changed. */

@@ -22,7 +22,7 @@ import { definitionFlaws } from '../schema/definition-flaws.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
 import type { ResultCacheOptions } from './cache/create-result-cache.js';
 
-/** Limits on what is accepted (FR-LIM-01..05). */
+/** Limits on what is accepted (D015 to D019). */
 export interface LimitOptions {
   /** Default 8. */
   readonly maxToolCallsPerBatch?: number;
@@ -38,7 +38,7 @@ export interface LimitOptions {
   readonly maxReadFileScanBytes?: number;
 }
 
-/** Milliseconds (CFG-TMO-01). */
+/** Milliseconds (D117). */
 export interface TimeoutOptions {
   /** Default 30000. */
   readonly defaultMs?: number;
@@ -103,7 +103,7 @@ export interface ExecutorOptions {
   readonly tools?: readonly Tool[] | Registry;
   /** Of the tools of `builtinTools()`, for when `tools` is left out. */
   readonly builtins?: BuiltinToolsOptions;
-  /** What a model is shown in mode `parse_only`, instead of the tools (CFG-TOOLS-02). Default: the tools. */
+  /** What a model is shown in mode `parse_only`, instead of the tools (D114). Default: the tools. */
   readonly definitions?: readonly ToolDefinition[];
   /** The sandbox's allowed roots, each perhaps with `hardLinks` of its own; the first is the working directory. Default `.`. */
   readonly root?: string | SandboxRoot | readonly (string | SandboxRoot)[];

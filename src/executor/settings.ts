@@ -24,7 +24,7 @@ export interface EngineLimits {
 
 export interface ClassTimeout {
   readonly ms: number;
-  /** Named by the configuration: then it beats a tool's own default (decision 3). */
+  /** Named by the configuration: then it beats a tool's own default (F003). */
   readonly explicit: boolean;
 }
 

@@ -27,7 +27,7 @@ type AsGiven =
 
 /** The options of an executor, complete and found to be right; what they ask for is not loaded yet. */
 export interface Settled extends Pick<EngineSettings, AsGiven> {
-  /** Shown in mode `parse_only` instead of the registry's, where there are any (CFG-TOOLS-02); sorted by name. */
+  /** Shown in mode `parse_only` instead of the registry's, where there are any (D114); sorted by name. */
   readonly definitions: readonly ToolDefinition[];
   readonly policy: Policy | CompiledPolicy | null;
   readonly territory: Territory;

@@ -48,7 +48,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * The content of a file as it may be shown, recorded and sent. Only exact values are hidden: a rule that guesses would
- * spoil what is edited next (decision 24). `redacted` says that something was.
+ * spoil what is edited next (F024). `redacted` says that something was.
  */
 export function cleanFileOutput(
   text: string,

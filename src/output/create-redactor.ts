@@ -8,7 +8,7 @@ export interface Redactor {
 }
 
 /**
- * Hides exact values in a stream, also where a value is cut between chunks (decision 24: a stream knows exact values
+ * Hides exact values in a stream, also where a value is cut between chunks (F024: a stream knows exact values
  * only). Values that overlap are hidden together. Holds back only what may be the beginning of a value: who watches a
  * command sees its last line while it waits.
  * Values shorter than 6 characters, and words such as "password", are not hidden.
@@ -193,7 +193,7 @@ function toCharacters(bytes: Uint8Array): string {
 
 /**
  * For output that is shown while it comes: neutralised, then cleared of exact values, over chunk borders too
- * (D077, decision 24). Rules need the whole text and are left to `cleanOutput`.
+ * (D077, F024). Rules need the whole text and are left to `cleanOutput`.
  */
 export function createOutputPipe(values: readonly string[]): Sanitizer {
   const sanitizer = createSanitizer();

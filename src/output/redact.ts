@@ -24,12 +24,12 @@ const MOST_ROUNDS = 4;
 export interface RedactOptions {
   /** Exact strings to hide, as the values of secret environment variables. */
   readonly values?: readonly string[];
-  /** False hides the values only, as in the contents of files (decision 24). Default true. */
+  /** False hides the values only, as in the contents of files (F024). Default true. */
   readonly rules?: boolean;
 }
 
 /**
- * Hides secrets behind `[REDACTED]` (D026, decision 24): the given values, and what well-known rules tell to be a key,
+ * Hides secrets behind `[REDACTED]` (D026, F024): the given values, and what well-known rules tell to be a key,
  * token or password. Takes time linear in the text. Redacting twice changes nothing. No list of rules is complete.
  */
 export function redact(text: string, options: RedactOptions = {}): string {

@@ -85,7 +85,7 @@ describe('sanitize (D077, D104, D138)', () => {
     ['a\r', 'a\n'],
     ['a\r\x1b[K\nb', 'a\r\nb'],
     ['a\r\x1b[Kb', 'a\nb'],
-  ])('makes a lone CR of %j a line feed (decision 25)', (text, clean) => {
+  ])('makes a lone CR of %j a line feed (F025)', (text, clean) => {
     expect(sanitize(text)).toBe(clean);
   });
 

@@ -47,7 +47,7 @@ function allRows(): Row[] {
 
 /**
  * The requirement read as a list of sentences, each independent of the others, strongest first: the first whose
- * condition holds gives the outcome (FR-APR-04a to e, FR-APR-05).
+ * condition holds gives the outcome (D036 to D041).
  */
 const SENTENCES: readonly (readonly [when: (row: Row) => boolean, outcome: string])[] = [
   [(row) => !row.enabled, 'policy_disabled'],
@@ -80,7 +80,7 @@ function judge(row: Row, more: PolicyOptions = {}): { outcome: string; reason: s
 }
 
 describe('createPolicy()', () => {
-  it('holds all 384 rows of the truth table (FR-APR-05)', () => {
+  it('holds all 384 rows of the truth table (D041)', () => {
     const rows = allRows();
     expect(rows).toHaveLength(384);
     const counts: Record<string, number> = {};
@@ -155,7 +155,7 @@ describe('createPolicy()', () => {
   });
 
   it.each(['auto', 'prompt', 'deny'] as const)(
-    'asks for an allowlisted run_command in mode %s, because the tool requires it (FR-TOOL-CMD-01)',
+    'asks for an allowlisted run_command in mode %s, because the tool requires it (D073)',
     (mode) => {
       const policy = createPolicy({ mode, denylist: [], allowlist: ['run_command'] });
       const answer = policy.decide({ name: 'run_command', sideEffecting: true, requiresApproval: true });
@@ -164,7 +164,7 @@ describe('createPolicy()', () => {
     },
   );
 
-  it('holds a list entry against every name of the tool (decision 1)', () => {
+  it('holds a list entry against every name of the tool (F001)', () => {
     const policy = createPolicy({ denylist: ['Bash'], allowlist: ['Read'] });
     const traits = { sideEffecting: true, requiresApproval: false };
     expect(policy.decide({ name: 'bash', aliases: ['Bash'], ...traits })).toEqual({

@@ -33,9 +33,9 @@ export interface RulePolicy extends Policy {
 }
 
 /**
- * The policy of FR-APR-04 and FR-APR-05 (D035–D041): lists, modes and rules, in the order of docs/policy.md. Each part
+ * The policy of D035 to D041: lists, modes and rules, in the order of docs/policy.md. Each part
  * of a call is judged on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
- * (decision 1). A name on the allowlist spares the mode's question, never the tool's own; a rule that matches the
+ * (F001). A name on the allowlist spares the mode's question, never the tool's own; a rule that matches the
  * arguments of every part spares both.
  *
  * @throws ToolError `config_invalid` for an unknown option, a value that is none, a rule that cannot be read, and an

@@ -125,7 +125,7 @@ describe('a command', () => {
     });
   });
 
-  it('is denied by a literal text anywhere in it, and the denial says which (A007, A009, A010, decision 10)', () => {
+  it('is denied by a literal text anywhere in it, and the denial says which (A007, A009, A010, F010)', () => {
     const rules = [
       deny({ contains: ['rm -rf /', 'mkfs'] }),
       allow({ command: 'mkfs.ext4 /dev/very-long-name' }),

@@ -1,5 +1,5 @@
 /**
- * What a command does not inherit (CFG-ENV-01, D120), a row a reason. `*` stands for any characters, none too.
+ * What a command does not inherit (D120), a row a reason. `*` stands for any characters, none too.
  *
  * - `secret`: the value itself is confidential. It is also what output is searched for.
  * - `access`: the value leads to something confidential (a file, a socket) and is no secret.

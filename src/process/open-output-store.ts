@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
 /** Outputs in a directory that stays are kept for a week. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** Untruncated outputs on the disk; nothing is opened before the first is kept (decision 4). */
+/** Untruncated outputs on the disk; nothing is opened before the first is kept (F004). */
 export function openOutputStore(options: OutputStoreOptions = {}): OutputStore {
   return new DiskOutputStore(options);
 }

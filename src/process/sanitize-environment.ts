@@ -12,7 +12,7 @@ import { cleanValue } from './clean-value.js';
 import { createNameMatcher } from './match-name.js';
 
 export interface EnvironmentOptions {
-  /** Names that are removed besides the built-in ones; `*` stands for any characters (CFG-ENV-01: additive). */
+  /** Names that are removed besides the built-in ones; `*` stands for any characters (D120: additive). */
   readonly denylist?: readonly string[];
   /** Names that are handed on as they are, whatever else is said of them. May hold `*` too. */
   readonly pass?: readonly string[];

@@ -11,7 +11,7 @@ export interface AssistantMessage {
 }
 
 /**
- * The text of a response and the model that wrote it, as far as the response says so (FR-RES-01). Undefined where it
+ * The text of a response and the model that wrote it, as far as the response says so (D081). Undefined where it
  * has no text, and in a recorded stream.
  * @param input a provider's object or its JSON text; prose with fenced blocks
  */

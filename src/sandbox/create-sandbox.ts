@@ -34,7 +34,7 @@ import { writeAllContained } from './write-all-contained.js';
 import { writeContained } from './write-contained.js';
 
 /**
- * The wall around the file tools (FR-VAL-03 to FR-VAL-07; D045 to D050). It holds nothing open between operations.
+ * The wall around the file tools (D045 to D050). It holds nothing open between operations.
  * @throws ToolError `config_invalid` for a wrong option, a root that is missing and a pattern that is no glob
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
@@ -83,7 +83,7 @@ export function sandboxOf(enclosure: Enclosure): Sandbox {
   };
 }
 
-/** FR-VAL-04, all seven steps; also for what does not exist yet. */
+/** D046, all seven steps; also for what does not exist yet. */
 function resolveContained(enclosure: Enclosure, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(enclosure, asked, access);

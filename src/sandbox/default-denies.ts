@@ -1,4 +1,4 @@
-/** What no tool reads or writes unless `includeDefaultDenies` is false (FR-VAL-05, D048, A008). */
+/** What no tool reads or writes unless `includeDefaultDenies` is false (D048, A008). */
 export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
   '**/.ssh/**',
   '**/.gnupg/**',

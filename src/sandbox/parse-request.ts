@@ -23,7 +23,7 @@ const CONTROLS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 const CACHED_REQUESTS = 4096;
 
 /**
- * The lexical half of FR-VAL-04: steps 1 to 3.
+ * The lexical half of D046: steps 1 to 3.
  * @throws ToolError `bad_args` for what is no path, `sandbox_violation` for `..` and absolute paths.
  */
 export function createRequestParser(territory: Territory): (asked: unknown) => PathRequest {

@@ -15,7 +15,7 @@ export interface SandboxRoot {
   readonly hardLinks?: HardLinks;
 }
 
-/** FR-VAL-03 (D045). */
+/** What a sandbox is made of (D045). */
 export interface SandboxOptions {
   /** Existing directories; relative ones are taken from the process's working directory. The first is the default `cwd`. */
   readonly roots: readonly (string | SandboxRoot)[];
@@ -29,6 +29,6 @@ export interface SandboxOptions {
   readonly deniedWritePatterns?: readonly string[];
   /** Default false: only relative paths. Absolute ones have to lie inside a root either way. */
   readonly allowAbsolute?: boolean;
-  /** Default true (FR-VAL-05). */
+  /** Default true (D048). */
   readonly includeDefaultDenies?: boolean;
 }

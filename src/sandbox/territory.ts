@@ -25,7 +25,7 @@ interface TerritoryOptions {
   readonly hardLinks?: HardLinks;
 }
 
-/** @throws ToolError `config_invalid` when a root or the working directory is no directory, or outside (FR-VAL-03). */
+/** @throws ToolError `config_invalid` when a root or the working directory is no directory, or outside (D045). */
 export function createTerritory(options: TerritoryOptions): Territory {
   if (!Array.isArray(options.roots) || options.roots.length === 0) {
     throw configInvalid('roots', options.roots, 'at least one root is needed', 'Name a directory');

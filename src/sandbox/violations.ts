@@ -1,6 +1,6 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** NFR-ERR-02's names for why a path is refused (D095). */
+/** Why a path is refused (D095). */
 type ViolationReason = 'PathOutsideSandbox' | 'DeniedPatternMatched';
 
 /** The path leaves the roots, or is written in a way that could. */

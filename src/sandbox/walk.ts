@@ -38,7 +38,7 @@ export interface Place {
 
 /**
  * Goes down from a pinned root, one component at a time, and follows links by walking their text, so that no
- * directory can be swapped on the way (FR-VAL-06, D049).
+ * directory can be swapped on the way (D049).
  * @throws ToolError `sandbox_violation` for links that lead out, to something denied, or in a circle
  */
 export function walk(enclosure: Enclosure, request: PathRequest, options: WalkOptions): Place {

@@ -10,7 +10,7 @@ import { WriteAttempt } from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
- * Changes several files, or none (FR-TOOL-PATCH-01a). In order: every place is judged, every new content written
+ * Changes several files, or none (D067). In order: every place is judged, every new content written
  * beside its place and synced, every file compared with what the change is based on; then all are renamed, and put
  * back when one fails.
  * @throws DirectoryBusy when another process is at the last step in one of the directories

@@ -77,7 +77,7 @@ class JsonChecker implements Checker {
 }
 
 /**
- * The checker of a tool's arguments (FR-VAL-01: D023, D024). Arguments are always an object.
+ * The checker of a tool's arguments (D023, D024). Arguments are always an object.
  *
  * @throws ToolError `config_invalid` naming the tool when the schema cannot be used. With `first_use` all but the plain
  *   faults is found by the first check, or by the first look at `jsonSchema`.

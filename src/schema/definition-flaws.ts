@@ -12,7 +12,7 @@ const MAX_DEPTH = 64;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * What is wrong with a list of definitions of tools (CFG-TOOLS-02): each has a name, a description and a schema of an
+ * What is wrong with a list of definitions of tools (D114): each has a name, a description and a schema of an
  * object, names are unique, and nothing in it is other than JSON. Each flaw names the index and the field.
  * @param schemaField how the field of the schema is called: `parameters` in the file, `inputSchema` as an option.
  */

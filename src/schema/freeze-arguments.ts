@@ -8,7 +8,7 @@ const MAX_DEPTH = 64;
 const MAX_ENTRIES = 100_000;
 
 export interface ArgumentLimits {
-  /** UTF-8 bytes of the compact JSON serialisation (FR-LIM-03). */
+  /** UTF-8 bytes of the compact JSON serialisation (D017). */
   readonly maxBytes: number;
 }
 

@@ -4,7 +4,7 @@ import type { ToolOutput } from '../contract/tool.js';
 import { cutBytes } from './cut-bytes.js';
 import { describeLimit, wallHint, wallMetadata, wallNotice } from './wall-report.js';
 
-/** Bytes of each stream that a result's metadata repeats (decision 11). */
+/** Bytes of each stream that a result's metadata repeats (F011). */
 const METADATA_BYTES = 4096;
 
 /** What a command printed, standard error behind a line `[stderr]`. */

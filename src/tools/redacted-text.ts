@@ -3,7 +3,7 @@ import { ToolError } from '../errors/tool-error.js';
 
 /**
  * Refuses text for a file in which a secret has been replaced by our own marker: written back, the secret would be
- * lost (decision 24).
+ * lost (F024).
  * @throws ToolError `bad_args`
  */
 export function assertNotRedacted(what: string, texts: Iterable<string>): void {

@@ -12,7 +12,7 @@ export const UNREAD = 'File was not read before patching';
 export const CHANGED = 'File content changed since last read';
 
 /**
- * Compares a file that is to be changed with what this conversation knows of it (FR-TOOL-PATCH-02, decision 23).
+ * Compares a file that is to be changed with what this conversation knows of it (D068, F023).
  * @param known refreshed, so that it has what other processes of the conversation have read
  * @throws ToolError `stale_file` when it is not what was read; where it must have been read, also when it was not
  */

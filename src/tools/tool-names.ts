@@ -1,5 +1,5 @@
 /**
- * The names that the built-in tools answer to (decision 1). The canonical name is the key; a rule about a tool holds
+ * The names that the built-in tools answer to (F001). The canonical name is the key; a rule about a tool holds
  * for every name of its row, and results carry the name that was called.
  */
 export const TOOL_NAMES = {

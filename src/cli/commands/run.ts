@@ -80,7 +80,7 @@ export async function runResponse(
   return exitCodeOf(results, interrupted, waits || results.some(isPutOff));
 }
 
-/** What the model said beside its calls belongs to the record (FR-RES-01). */
+/** What the model said beside its calls belongs to the record (D081). */
 function withMessage({ format, text }: ModelResponse): Pick<RunOptions, 'message'> {
   const message = readMessage(format, text);
   return message === undefined ? {} : { message };
@@ -102,7 +102,7 @@ function toRunOptions(
   };
 }
 
-/** Mode parse_only (FR-MODE-02, D093): what waits to be answered by hand, and how. */
+/** Mode parse_only (D013, D093): what waits to be answered by hand, and how. */
 function notePending(
   calls: readonly ToolCall[],
   roots: readonly string[] | undefined,

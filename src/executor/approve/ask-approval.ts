@@ -48,7 +48,7 @@ export interface Question {
 const MOST_ROUNDS = 10;
 
 /**
- * Asks for all calls of a batch at once, before any of it runs (FR-APR-03, D127, D128). A decision that is no decision
+ * Asks for all calls of a batch at once, before any of it runs (D034, D127, D128). A decision that is no decision
  * and an approver that throws agree to nothing. Consent holds for the arguments, the resolved paths and the contents
  * that were shown: a call whose files have changed meanwhile is planned and asked for again.
  */

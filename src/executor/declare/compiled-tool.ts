@@ -81,7 +81,7 @@ const lazy = new WeakSet<Tool>();
 const loads = new WeakMap<Tool, () => Promise<void>>();
 
 /**
- * For our own tools: their schemas are tested, so compiling waits for the first call (decision 28).
+ * For our own tools: their schemas are tested, so compiling waits for the first call (F028).
  * @param load what the tool needs to tell what its arguments would do.
  */
 export function compileOnFirstUse(tool: Tool, load?: () => Promise<void>): void {

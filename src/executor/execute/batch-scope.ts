@@ -7,7 +7,7 @@ import type { ReadyCall } from '../plan/judged-call.js';
 import type { Recorder } from '../record/recorder.js';
 import type { EngineSettings } from '../settings.js';
 
-/** What the calls of one batch have in common (FR-REG-05). */
+/** What the calls of one batch have in common (D032). */
 export interface BatchScope {
   readonly id: string;
   readonly settings: EngineSettings;

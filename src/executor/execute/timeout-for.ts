@@ -5,7 +5,7 @@ import type { EngineSettings } from '../settings.js';
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Decision 3: an argument or the tool's own value beats a class that the configuration names, that beats the tool's
+ * F003: an argument or the tool's own value beats a class that the configuration names, that beats the tool's
  * default, that beats the class, that beats the general default (D053, D117, D118).
  */
 export function timeoutFor({ tool, parsed }: ReadyCall, { timeouts }: EngineSettings): number {

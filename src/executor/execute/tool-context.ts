@@ -11,7 +11,7 @@ import { LiveOutput } from './live-output.js';
 
 /**
  * The handles of one call, as the executor holds them. The tool gets `context`: a frozen view that reaches nothing
- * else. A handle that the tool never asks for is never made, because most calls need few (FR-REG-04, FR-REG-04a).
+ * else. A handle that the tool never asks for is never made, because most calls need few (D029, D030).
  */
 export class CallHandles {
   readonly parts: CallParts;

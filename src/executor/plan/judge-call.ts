@@ -30,7 +30,7 @@ export interface BatchPosition {
 
 /**
  * Judges one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
- * existence, limits, arguments, sandbox, policy, summary (FR-APR-05, FR-VAL-02, FR-LIM-06). A promise only where a
+ * existence, limits, arguments, sandbox, policy, summary (D020, D041, D042). A promise only where a
  * tool's own schema is asynchronous.
  */
 export function judgeCall(
@@ -230,7 +230,7 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
   try {
     const risk = riskOf(tool, parsed, declared);
     const toolRequiresApproval = requires || insists === true;
-    // FR-APR-06: a summary that throws answers a call that would have been asked for; it stops no other.
+    // D044: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     return new ReadyCall(
       { call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
@@ -241,7 +241,7 @@ function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineS
   }
 }
 
-/** What a policy may answer where the sandbox has not been asked yet (FR-APR-05). */
+/** What a policy may answer where the sandbox has not been asked yet (D041). */
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
 
 interface Declared {

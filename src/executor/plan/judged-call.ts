@@ -82,7 +82,7 @@ export class ReadyCall {
       const text: unknown = this.tool.summarize?.(this.parsed);
       if (typeof text === 'string') return text;
     } catch {
-      // Only a call that is asked for has to have the tool's own words (FR-APR-06); that one was asked for them before.
+      // Only a call that is asked for has to have the tool's own words (D044); that one was asked for them before.
     }
     return describeEffects(this.call.name, this.declared);
   }

@@ -73,7 +73,7 @@ export function finalize(
   return outcome.truncatable ? told : markUncut(told);
 }
 
-/** Where the tool keeps all of it; else it is kept now, as it would have been shown (decision 4). */
+/** Where the tool keeps all of it; else it is kept now, as it would have been shown (F004). */
 function outputRefOf(
   outcome: Outcome,
   ready: ReadyCall,
@@ -212,7 +212,7 @@ function cleanText({ text, truncatable }: Outcome, ready: ReadyCall, settings: E
 const EMPTY = Object.freeze({ text: '', truncated: false });
 
 /**
- * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (decision 24).
+ * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (F024).
  * An output that was kept is none: nobody edits it.
  */
 function holdsFileContent({ declared }: ReadyCall, { outputs }: EngineSettings): boolean {

@@ -29,13 +29,13 @@ describe('analyzeCommand()', () => {
     expect(misjudged(lines, (verdict) => verdict === 'allow')).toEqual([]);
   });
 
-  it('blocks no text that only speaks of what is destructive (B016, decision 10)', () => {
+  it('blocks no text that only speaks of what is destructive (B016, F010)', () => {
     const lines = readLines('mentions');
     expect(lines.length).toBeGreaterThan(60);
     expect(misjudged(lines, (verdict) => verdict !== 'block')).toEqual([]);
   });
 
-  it('asks about what cannot be told, and never allows it (decision 27)', () => {
+  it('asks about what cannot be told, and never allows it (F027)', () => {
     const lines = readLines('unclear');
     expect(lines.length).toBeGreaterThan(100);
     expect(misjudged(lines, (verdict) => verdict === 'ask')).toEqual([]);

@@ -7,7 +7,7 @@ import { INHERITED } from './stream.js';
 
 /** What a shell would do with a text, as far as the text tells. */
 export interface CommandAnalysis {
-  /** `allow`: understood, and nothing destructive found. It approves nothing by itself (decision 27). */
+  /** `allow`: understood, and nothing destructive found. It approves nothing by itself (F027). */
   readonly verdict: CommandVerdict;
   /** Why it is not `allow`; the reasons for a `block` come first, and say "blocked" and "dangerous". */
   readonly reasons: string[];
@@ -18,7 +18,7 @@ export interface CommandAnalysis {
 }
 
 /**
- * Judges a command by the grammar of the shell (decision 10, A007, B012–B016): every spelling of what destroys the
+ * Judges a command by the grammar of the shell (F010, A007, B012–B016): every spelling of what destroys the
  * machine is `block`, what cannot be understood for certain is `ask`, the rest `allow`. It never throws, and looks at
  * no more than 64 KB: longer texts, NUL characters and deep nesting are `ask`.
  * @param shell who reads the text. `bash`: bash. `sh`: some `sh`, bash or one that knows less; the strictest reading

@@ -17,7 +17,7 @@ interface Step {
 }
 
 /**
- * What a policy asks of a call, in this order; the first step that answers decides (FR-APR-05, D041). The code goes by
+ * What a policy asks of a call, in this order; the first step that answers decides (D041). The code goes by
  * this table, and docs/policy.md prints it. So nothing lifts what stands above it: no rule a step before `rules: deny`,
  * no consent a refusal.
  */
@@ -87,7 +87,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   { name: 'run', meaning: 'The call runs unasked.', answer: whyItRuns },
 ]);
 
-/** FR-APR-04a: word for word. */
+/** D036: word for word. */
 const DISABLED: PolicyAnswer = Object.freeze({
   disposition: 'pre_resolved',
   code: 'policy_disabled',

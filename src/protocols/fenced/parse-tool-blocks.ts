@@ -7,7 +7,7 @@ import { readFences } from './read.js';
 export interface ToolBlockOptions {
   /**
    * What may stand after the three backticks, in any case; the empty label is a bare fence. Default: `tool` exactly
-   * (decision 15). A block under another label than `tool` counts when it holds an object with a "name".
+   * (F015). A block under another label than `tool` counts when it holds an object with a "name".
    */
   readonly labels?: readonly string[];
 }

@@ -137,7 +137,7 @@ const MAX_LINE = 100;
 
 /**
  * By default ```tool exactly. Named labels are taken in any case and with blanks after them; the empty label is a
- * bare fence (A021, decision 15).
+ * bare fence (A021, F015).
  */
 function createFenceLabels(labels: readonly string[] | undefined): FenceLabels {
   if (labels === undefined) return STRICT;

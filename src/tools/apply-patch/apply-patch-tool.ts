@@ -10,7 +10,7 @@ export interface ApplyPatchArgs {
 }
 
 export interface ApplyPatchOptions {
-  /** Bytes of a patch (FR-LIM-04). Default: what the executor's limits say, else 524288. */
+  /** Bytes of a patch (D018). Default: what the executor's limits say, else 524288. */
   readonly maxPatchBytes?: number;
   /** Milliseconds since the epoch: when a change is recorded. Left out: records carry no time. */
   readonly now?: () => number;
@@ -36,7 +36,7 @@ const INPUT = {
 } as const;
 
 /**
- * `apply_patch` (FR-TOOL-PATCH-01 and 02, D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, all of it or
+ * `apply_patch` (D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, all of it or
  * nothing. No file may have changed since this conversation read it; what LP1 changes must have been read.
  */
 export function applyPatchTool(
@@ -63,7 +63,7 @@ export function applyPatchTool(
       assertSize(args.patch, maxOf(limits));
       return known(args)?.effects ?? [{ kind: 'unknown' }];
     },
-    // FR-TOOL-PATCH-01: what takes a file away is approved by a person.
+    // D066: what takes a file away is approved by a person.
     requiresApproval: (args) => known(args)?.takesAway ?? true,
     summarize: (args) => {
       const paths = known(args)?.paths;

@@ -18,7 +18,7 @@ export async function patchFiles(
   const files = await openFiles(patch, ctx.files, between);
   const known = filesRead(ctx.memory);
   await known.refresh();
-  // FR-TOOL-PATCH-02 asks for the read of LP1. The other formats carry the lines around a change, as edit_file does.
+  // D068 asks for the read of LP1. The other formats carry the lines around a change, as edit_file does.
   const mustBeRead = patch.format === 'lp1';
   for (const { path, canonical, sha256 } of new Set(files.values())) {
     if (sha256 === null) continue;

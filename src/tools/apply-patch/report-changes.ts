@@ -27,7 +27,7 @@ function statusOf({ before, draft, movedFrom }: OpenFile): ChangedFile['status']
   return movedFrom?.before !== undefined && !movedFrom.draft.exists ? 'moved' : 'created';
 }
 
-/** A line for each file (FR-TOOL-PATCH-01): `modified: path`, `created: path`, `deleted: path`, `moved: from -> to`. */
+/** A line for each file (D066): `modified: path`, `created: path`, `deleted: path`, `moved: from -> to`. */
 export function reportChanges(changes: readonly ChangedFile[]): string {
   const moved = new Set(changes.flatMap(({ file, status }) => (status === 'moved' ? [file.movedFrom] : [])));
   const lines = changes

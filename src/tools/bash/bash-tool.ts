@@ -43,7 +43,7 @@ const INPUT = {
   },
 } as const;
 
-/** `bash` (B001–B011, B019, B020, C025, decisions 2 to 4): a command with everything it starts, or a background shell. */
+/** `bash` (B001–B011, B019, B020, C025, F002 to F004): a command with everything it starts, or a background shell. */
 export function bashTool(): ToolSpec<BashArgs> {
   return {
     name: 'bash',

@@ -1,4 +1,4 @@
-/** Characters (code points) that are kept from the start of a command's output (decision 4). */
+/** Characters (code points) that are kept from the start of a command's output (F004). */
 export const HEAD_CHARACTERS = 30_000;
 /** Characters that are kept from its end when it is longer than that. */
 export const TAIL_CHARACTERS = 2_000;

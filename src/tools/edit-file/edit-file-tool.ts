@@ -47,7 +47,7 @@ const INPUT = {
 } as const;
 
 /**
- * `edit_file` (C028, decision 23): exact replacement in one file. It never edits by guess: what is not found, or found
+ * `edit_file` (C028, F023): exact replacement in one file. It never edits by guess: what is not found, or found
  * more than once, is an error that says where to look.
  */
 export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileArgs> {

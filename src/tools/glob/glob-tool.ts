@@ -10,7 +10,7 @@ export interface GlobArgs extends SearchScopeArgs {
   readonly limit?: number;
 }
 
-/** `glob` (C030): the files whose path a pattern matches, sorted by path (decision 16). */
+/** `glob` (C030): the files whose path a pattern matches, sorted by path (F016). */
 export function globTool(): ToolSpec<GlobArgs> {
   return {
     name: 'glob',

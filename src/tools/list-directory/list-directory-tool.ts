@@ -21,7 +21,7 @@ export interface ListDirectoryArgs {
 }
 
 /**
- * `list_directory` (FR-TOOL-LIST-01, D074): what a directory holds, as one JSON object that the engine must not cut.
+ * `list_directory` (D074): what a directory holds, as one JSON object that the engine must not cut.
  * @throws ToolError `config_invalid` for an unknown option, and for a value that is none.
  */
 export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<ListDirectoryArgs> {

@@ -4,7 +4,7 @@ const HEADER = '[binary:base64]\n';
 const TRUNCATED_HEADER = '[binary:base64][truncated]\n';
 
 /**
- * Bytes as base64 under a header, within the output limit: the engine must not cut it (FR-TOOL-READ-01b).
+ * Bytes as base64 under a header, within the output limit: the engine must not cut it (D065).
  * `complete`: nothing of what was asked for is missing from `bytes`.
  */
 export function encodeBinary(bytes: Uint8Array, complete: boolean, maxBytes: number): ReadOutcome {

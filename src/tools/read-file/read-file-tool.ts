@@ -67,9 +67,9 @@ const INPUT = {
 } as const;
 
 /**
- * `read_file` (FR-TOOL-READ-01, D063–D065, C036): text as it is, a picture or a PDF as such, other binary as base64 under
+ * `read_file` (D063–D065, C036): text as it is, a picture or a PDF as such, other binary as base64 under
  * a `[binary:base64]` header.
- * Remembers the content's hash for stale-file protection (FR-TOOL-PATCH-02c).
+ * Remembers the content's hash for stale-file protection (D071).
  */
 export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileArgs> {
   return {

@@ -13,7 +13,7 @@ const LF = 0x0a;
 /**
  * The lines of a range with their line ends; nothing when the file has fewer lines. Only LF ends a line.
  * @throws ToolError `bad_args` for a binary file, `execution_failed` when the range ends beyond the scan limit
- *   (FR-TOOL-READ-01a).
+ *   (D064).
  */
 export async function readLineRange(
   path: string,

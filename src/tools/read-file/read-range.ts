@@ -15,7 +15,7 @@ interface RangeArgs {
   readonly limit?: number;
 }
 
-/** @throws ToolError `bad_args` for lines and bytes at once (decision 5), and for a range that ends before it starts. */
+/** @throws ToolError `bad_args` for lines and bytes at once (F005), and for a range that ends before it starts. */
 export function parseReadRange(args: RangeArgs): ReadRange {
   const byLines = args.start_line !== undefined || args.end_line !== undefined;
   const byBytes = args.offset !== undefined || args.limit !== undefined;
@@ -39,7 +39,7 @@ export function parseReadRange(args: RangeArgs): ReadRange {
   return { kind: 'lines', first, last };
 }
 
-/** As the approval summary says it (FR-APR-06); empty for the whole file. */
+/** As the approval summary says it (D044); empty for the whole file. */
 export function describeRange(range: ReadRange): string {
   switch (range.kind) {
     case 'whole':

@@ -1,4 +1,4 @@
-/** Bytes at the start of a file that decide whether it is binary (FR-TOOL-READ-01). */
+/** Bytes at the start of a file that decide whether it is binary (D063). */
 export const SNIFF_BYTES = 8192;
 
 /**

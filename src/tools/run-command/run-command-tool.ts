@@ -16,7 +16,7 @@ const INPUT = {
   },
 } as const;
 
-/** `run_command` (FR-TOOL-CMD-01, D073, decision 2): `sh -c` in the working directory, standard input closed. */
+/** `run_command` (D073, F002): `sh -c` in the working directory, standard input closed. */
 export function runCommandTool(): ToolSpec<RunCommandArgs> {
   return {
     name: 'run_command',

@@ -45,7 +45,7 @@ const INPUT = {
 } as const;
 
 /**
- * `write_file` (D075, C008–C010, decisions 6 and 23): whole files, missing parent directories included. Overwriting
+ * `write_file` (D075, C008–C010, F006 and F023): whole files, missing parent directories included. Overwriting
  * refuses a file that changed since this conversation read it.
  */
 export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFileArgs> {

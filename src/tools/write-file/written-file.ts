@@ -15,7 +15,7 @@ export interface KnownContent {
 /**
  * The present content of a file that this conversation knows; undefined when it knows nothing of it, or when it is
  * not needed.
- * @throws ToolError `stale_file` when the file is to be replaced and is not what was read (decision 23).
+ * @throws ToolError `stale_file` when the file is to be replaced and is not what was read (F023).
  */
 export async function knownContent(
   path: string,
@@ -46,7 +46,7 @@ export interface WrittenFile {
   readonly before: Uint8Array | undefined;
 }
 
-/** After our own write the record holds the new content, so that a following change is not stale (decision 18). */
+/** After our own write the record holds the new content, so that a following change is not stale (F018). */
 export function rememberWrite(
   file: WrittenFile,
   memory: ConversationMemory,

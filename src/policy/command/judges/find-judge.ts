@@ -55,7 +55,7 @@ const ALL: Judges = {
 
 const BY_NAME = new Map<string, Judge>(Object.entries(ALL));
 
-/** Who judges a command; one that nobody knows is none of our business (decision 27). */
+/** Who judges a command; one that nobody knows is none of our business (F027). */
 export function findJudge(name: string): Judge {
   const known = BY_NAME.get(name);
   if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import type { FileSection, Operation, Patch } from './patch.js';
 import { readPath } from './read-path.js';
 
 /**
- * Reads LP1 text (FR-TOOL-PATCH-01, D066). Pure: no file is looked at.
+ * Reads LP1 text (D066). Pure: no file is looked at.
  * @throws ToolError `patch_failed` with the line in the message and in `details.patch_line`
  */
 export function parsePatch(text: string): Patch {
