@@ -6,40 +6,40 @@ import type { EntryErrorCode, ListEntry } from './list-entry.js';
 
 interface Found {
   readonly child: DirectoryEntry;
-  /** What is known of it already. */
-  readonly stat: FileStat | undefined;
   readonly path: string;
   readonly depth: number;
-  /** Where it can be looked at. */
-  readonly location: string;
 }
 
-/** An entry with its size and time; of type `unknown` with the reason where the file system does not tell. */
-export async function examineEntry(
-  { child, stat: known, path, depth, location }: Found,
-  ctx: ToolContext,
-): Promise<ListEntry> {
-  const base = { name: child.name, path, depth };
-  const isHidden = child.name.startsWith('.');
+/** An entry with its size and time. */
+export function describeEntry({ child, path, depth }: Found, stat: FileStat): ListEntry {
+  return {
+    name: child.name,
+    path,
+    depth,
+    type: stat.type,
+    size_bytes: stat.type === 'file' ? stat.size : null,
+    modified_epoch_ms: modifiedEpochMs(stat),
+    is_hidden: child.name.startsWith('.'),
+    error_code: null,
+    error: null,
+  };
+}
+
+/** The same of an entry that was not looked at yet; of type `unknown` with the reason where the file system does not tell. */
+export async function examineEntry(found: Found, location: string, ctx: ToolContext): Promise<ListEntry> {
   try {
-    const stat = known ?? (await ctx.files.stat(location));
-    return {
-      ...base,
-      type: stat.type,
-      size_bytes: stat.type === 'file' ? stat.size : null,
-      modified_epoch_ms: modifiedEpochMs(stat),
-      is_hidden: isHidden,
-      error_code: null,
-      error: null,
-    };
+    return describeEntry(found, await ctx.files.stat(location));
   } catch (error) {
     throwIfAborted(ctx);
+    const { child, path, depth } = found;
     return {
-      ...base,
+      name: child.name,
+      path,
+      depth,
       type: 'unknown',
       size_bytes: null,
       modified_epoch_ms: null,
-      is_hidden: isHidden,
+      is_hidden: child.name.startsWith('.'),
       error_code: statErrorCode(error),
       error: reasonOf(error),
     };

@@ -4,7 +4,7 @@ import { ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from '../errno-of.js';
 import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
 import { compareCodePoints } from './compare-code-points.js';
-import { examineEntry, unreadableDirectory } from './examine-entry.js';
+import { describeEntry, examineEntry, unreadableDirectory } from './examine-entry.js';
 import type { ListEntry } from './list-entry.js';
 import type { ListRequest } from './list-request.js';
 
@@ -75,8 +75,18 @@ class Walker {
     for (let at = 0; at < wanted.length; at += ENTRIES_AT_A_TIME) {
       const some = wanted.slice(at, at + ENTRIES_AT_A_TIME);
       const stats = await this.#statAll(some, parent);
-      for (const [index, child] of some.entries())
-        if (!(await this.#visit(child, stats[index], parent, depth))) return false;
+      for (const [index, child] of some.entries()) {
+        const found = { child, path: parent + child.name, depth };
+        const stat = stats[index];
+        const entry =
+          stat === undefined
+            ? await examineEntry(found, join(this.#request.path, found.path), this.#ctx)
+            : describeEntry(found, stat);
+        const shown = entry.type === 'unknown' || this.#request.types[entry.type];
+        if (shown && !this.#add(entry)) return false;
+        const isEntered = entry.type === 'dir' && depth < this.#request.maxDepth;
+        if (isEntered && !(await this.#descend(entry, shown))) return false;
+      }
       await this.#rest(some.length);
     }
     return true;
@@ -110,23 +120,6 @@ class Walker {
       // Whatever is wrong, each entry then says it for itself.
       return [];
     }
-  }
-
-  async #visit(
-    child: DirectoryEntry,
-    stat: FileStat | undefined,
-    parent: string,
-    depth: number,
-  ): Promise<boolean> {
-    const path = parent + child.name;
-    const entry = await examineEntry(
-      { child, stat, path, depth, location: join(this.#request.path, path) },
-      this.#ctx,
-    );
-    const shown = entry.type === 'unknown' || this.#request.types[entry.type];
-    if (shown && !this.#add(entry)) return false;
-    if (entry.type !== 'dir' || depth >= this.#request.maxDepth) return true;
-    return this.#descend(entry, shown);
   }
 
   async #descend(directory: ListEntry, shown: boolean): Promise<boolean> {
