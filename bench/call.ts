@@ -13,6 +13,8 @@ const FLOOR_CALLS = 40_000;
 // The floors are what they take on a quiet machine.
 const ONE: Goal = { of: 'ours', atMost: 10, whereBesideIs: 0.19 };
 const MANY: Goal = { of: 'ours', atMost: 5, whereBesideIs: 0.32 };
+/** A conversation more costs its entry in a table, which the processor's caches hold no longer. */
+const NO_SLOWER: Goal = { of: 'ratio', atMost: 1.25 };
 
 /** The whole of `executor.run` beside the floor, and beside what others do with a tool call. */
 export async function measureCall(scale: Scale): Promise<readonly Row[]> {
@@ -30,8 +32,22 @@ export async function measureCall(scale: Scale): Promise<readonly Row[]> {
       },
     };
   };
+  /** Calls with ids of their own, in turns in so many conversations. */
+  const among = (count: number): Contender => {
+    const names = Array.from({ length: count }, (_, index) => `conversation ${count}.${index}`);
+    let asked = 0;
+    return {
+      units: OUR_CALLS,
+      async run() {
+        for (let done = 0; done < OUR_CALLS; done++) {
+          const conversation = names[asked % count] as string;
+          checkResults(await executor.run(noOpCalls(1, `${asked++}`), { conversation }), 1);
+        }
+      },
+    };
+  };
   const rounds = scale === 'quick' ? { rounds: 3, warmUps: 1 } : { rounds: 60, warmUps: 15 };
-  const rows = [...(await besideFloor(ours, rounds))];
+  const rows = [...(await besideFloor(ours, rounds)), await besideOneConversation(among, rounds)];
   for (const name of PEER_NAMES) rows.push(...(await besidePeer(name, ours, rounds)));
   await executor.close();
   return rows;
@@ -52,6 +68,15 @@ function besideFloor(ours: Ours, rounds: RoundOptions): Promise<readonly Row[]> 
       toRow('in batches of 1,000', thousand, ['floor, 8 at once', theirEight], many),
     ];
   });
+}
+
+async function besideOneConversation(
+  among: (count: number) => Contender,
+  rounds: RoundOptions,
+): Promise<Row> {
+  const { thousand, one } = await interleave({ thousand: among(1_000), one: among(1) }, rounds);
+  const what = 'one at a time, among 1,000 conversations';
+  return toRow(what, thousand, ['in one conversation', one], { computing: true, goal: NO_SLOWER });
 }
 
 function besidePeer(name: PeerName, ours: Ours, rounds: RoundOptions): Promise<readonly Row[]> {

@@ -23,9 +23,10 @@ export function opaqueTool() {
   });
 }
 
-export function noOpCalls(count: number) {
+/** @param round tells apart the ids of calls that one conversation gets more than once. */
+export function noOpCalls(count: number, round = '') {
   return Array.from({ length: count }, (_, index) => ({
-    id: `call_${index}`,
+    id: `call_${round}${index}`,
     name: 'noop',
     args: NO_OP_ARGS,
   }));
