@@ -16,26 +16,52 @@ export type OptionRules<T> = { readonly [K in keyof T]-?: OptionRule<T[K]> };
  * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
  */
 export function normalizeOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): T {
+  const values = valuesIn(label, given, rules);
+  const normalized: Partial<T> = {};
+  for (const key of Object.keys(rules) as (keyof T & string)[]) {
+    const value = acceptedValue(label, key, values, rules);
+    normalized[key] = value === undefined ? rules[key].fallback : value;
+  }
+  return normalized as T;
+}
+
+/**
+ * The same, where nothing has to be made complete: for options that come with every call.
+ * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
+ */
+export function checkOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): void {
+  const values = valuesIn(label, given, rules);
+  for (const key in rules) acceptedValue(label, key, values, rules);
+}
+
+type Values<T> = Partial<Record<keyof T, unknown>>;
+
+function valuesIn<T extends object>(label: string, given: unknown, rules: OptionRules<T>): Values<T> {
   if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
     throw new ToolError('config_invalid', `${label} must be an object.`);
   }
-  const values = (given ?? {}) as Partial<Record<keyof T, unknown>>;
+  const values = (given ?? {}) as Values<T>;
   for (const key of Object.keys(values)) {
     if (Object.hasOwn(rules, key)) continue;
     const known = Object.keys(rules).join(', ');
     throw new ToolError('config_invalid', `Unknown option ${label}.${key}. Known: ${known}.`);
   }
-  const normalized: Partial<T> = {};
-  for (const key of Object.keys(rules) as (keyof T & string)[]) {
-    const { fallback, accepts, expected } = rules[key];
-    const value = values[key];
-    if (value !== undefined && !accepts(value)) {
-      throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
-    }
-    // Checked by `accepts` just above, which is what makes the value a T[K].
-    normalized[key] = value === undefined ? fallback : (value as T[typeof key]);
+  return values;
+}
+
+function acceptedValue<T extends object, K extends keyof T & string>(
+  label: string,
+  key: K,
+  values: Values<T>,
+  rules: OptionRules<T>,
+): T[K] | undefined {
+  const { accepts, expected } = rules[key];
+  const value = values[key];
+  if (value !== undefined && !accepts(value)) {
+    throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
   }
-  return normalized as T;
+  // Checked by `accepts` just above, which is what makes the value a T[K].
+  return value as T[K] | undefined;
 }
 
 export function option<V>(

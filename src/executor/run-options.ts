@@ -1,9 +1,9 @@
 import {
+  checkOptions,
   isBoolean,
   isFilledText,
   isObject,
   isWhole,
-  normalizeOptions,
   type OptionRules,
   option,
 } from '../base/normalize-options.js';
@@ -83,10 +83,10 @@ function isShown(value: unknown): boolean {
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkApproveOptions(options: ApproveOptions): void {
-  normalizeOptions('options', options, APPROVE_RULES);
+  checkOptions('options', options, APPROVE_RULES);
 }
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkRunOptions(options: RunOptions): void {
-  normalizeOptions('options', options, RULES);
+  checkOptions('options', options, RULES);
 }

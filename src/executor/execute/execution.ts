@@ -1,7 +1,6 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
-import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock.js';
 import { type CacheVisit, forgetReads, visitCache } from '../cache/cached-reads.js';
 import { adoptResult, markFinal } from '../record/adopt-result.js';
@@ -10,6 +9,7 @@ import { failure } from '../record/results.js';
 import type { CallParts } from './batch-scope.js';
 import type { Timed } from './deadlines.js';
 import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
+import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import { type CallScope, runInScope } from './stray-errors.js';
 import { CallHandles } from './tool-context.js';
@@ -204,7 +204,6 @@ export class Execution implements CallScope, Timed {
     this.#owner.ended(this, this.#parts.index, this.#isLate ? result : undefined);
   }
 
-  /** Runs the tool inside the middleware, the first outermost (A018). */
   #startMiddleware(): void {
     const { ready, scope } = this.#parts;
     const { middleware, logger } = scope.settings;
@@ -219,15 +218,15 @@ export class Execution implements CallScope, Timed {
       dryRun: scope.dryRun,
       logger,
     };
-    const enter = async (depth: number): Promise<ToolResult> => {
-      const layer = middleware[depth];
-      if (layer === undefined) return this.#toolResult();
-      const next = onlyOnce(() => enter(depth + 1));
-      // Calls that middleware makes itself do not wait behind this one; its errors stay the host program's own.
-      const inner: CallScope = { queue: this.queue };
-      return this.#adopt(await runInScope(inner, layer, ready.call, context, next));
-    };
-    enter(0).then(
+    const run = runMiddleware({
+      middleware,
+      call: ready.call,
+      context,
+      inner: { queue: this.queue },
+      innermost: () => this.#toolResult(),
+      adopt: (answer) => this.#adopt(answer),
+    });
+    run.then(
       (result) => this.#finish(result),
       (error: unknown) => {
         this.#log('middleware threw', error);
@@ -343,25 +342,6 @@ function follow(running: PromiseLike<unknown>): Promise<unknown> {
 
 function abort(handles: CallHandles, message: string): void {
   handles.abort(new Error(message));
-}
-
-function onlyOnce(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
-  let used = false;
-  return () => {
-    const result = used
-      ? Promise.reject(new ToolError('tool_panicked', 'next() was called twice: a call runs once.'))
-      : next();
-    used = true;
-    // Middleware that does not wait for it must not end the process.
-    result.catch(() => {});
-    return result;
-  };
-}
-
-function middlewarePanic(error: unknown, executed: Executed): Outcome {
-  const outcome = panic(error);
-  const message = outcome.error?.message.replace(/^Tool/, 'Middleware') ?? 'Middleware panicked';
-  return { ...outcome, error: { code: 'tool_panicked', message, executed, cause: error } };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

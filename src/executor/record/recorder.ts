@@ -1,24 +1,16 @@
-import type { Disposition } from '../../contract/approval.js';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
-import type {
-  Acceptance,
-  CallEntry,
-  CallKey,
-  CallRecord,
-  Journal,
-  JournalNote,
-} from '../../contract/journal.js';
+import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/call-key.js';
 import { systemClock } from '../../platform/clock.js';
-import { hashArguments } from '../../schema/freeze-arguments.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
-import { madeUpIn } from '../hold-calls.js';
-import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
+import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
 import type { EngineSettings } from '../settings.js';
-import { awaitDeliveries, withUnrecorded } from './attach.js';
+import { awaitDeliveries } from './attach.js';
+import { toCallEntry } from './call-entry.js';
+import { findEarlier } from './find-earlier.js';
 import { noteIntent } from './note-intent.js';
 import { reasonOf } from './reason-of.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
@@ -73,31 +65,12 @@ export class Recorder {
     return answer?.kind === 'fresh' ? answer.key : callKey(this.#batchId, index);
   }
 
-  /**
-   * What earlier deliveries of these calls have come to, where a batch cannot be recorded: reading may work when writing
-   * does not. Undefined for a call that was never delivered, or where nothing can be read.
-   */
-  async findEarlier(judged: readonly JudgedCall[]): Promise<readonly (Acceptance | undefined)[]> {
-    const { conversation } = this.#scope;
-    const find = async ({ call }: JudgedCall): Promise<Acceptance | undefined> => {
-      try {
-        const { turn } = call;
-        if (call.madeUp === true && turn === undefined) return undefined;
-        const record = await this.patiently(
-          Promise.resolve(this.#journal.find(conversation, call.id, call.madeUp === true ? turn : undefined)),
-        );
-        const isSame =
-          record !== undefined &&
-          record.batchId !== this.#batchId &&
-          record.toolName === call.name &&
-          hashArguments(record.args) === hashArguments(call.args);
-        return isSame ? { kind: 'known', key: record.key, record } : undefined;
-      } catch {
-        return undefined;
-      }
-    };
-    const found = await Promise.all(judged.map(find));
-    return found.map((answer) => answer && withUnrecorded(answer, { journal: this.#journal }));
+  /** What earlier deliveries of these calls have come to, where a batch cannot be recorded. */
+  findEarlier(judged: readonly JudgedCall[]): Promise<readonly (Acceptance | undefined)[]> {
+    return findEarlier(judged, this.#scope, {
+      journal: this.#journal,
+      patiently: (work) => this.patiently(work),
+    });
   }
 
   /** What becomes of calls that are being run elsewhere. Undefined: there are none. */
@@ -129,39 +102,43 @@ export class Recorder {
       this.#answers = accepted;
       return accepted;
     }
-    if (attach || !proven.has(this.#journal)) {
-      return this.patiently(accepted).then((answers) => {
-        proven.add(this.#journal);
-        this.#isAccepted = true;
-        return answers;
-      });
-    }
+    if (attach || !proven.has(this.#journal)) return this.#acceptSlowly(accepted);
     this.#isAccepted = true;
-    this.#accepting = this.patiently(accepted).then(
-      () => {
-        this.#accepting = undefined;
-      },
-      (error: unknown) => {
-        this.#accepting = undefined;
-        this.#isAccepted = false;
-        this.#complain(error, 'a batch could not be recorded', 'all');
-      },
-    );
+    this.#accepting = this.#acceptBeside(accepted);
     return NO_ANSWERS;
+  }
+
+  async #acceptSlowly(accepted: Promise<readonly Acceptance[]>): Promise<readonly Acceptance[]> {
+    const answers = await this.patiently(accepted);
+    proven.add(this.#journal);
+    this.#isAccepted = true;
+    return answers;
+  }
+
+  async #acceptBeside(accepted: Promise<readonly Acceptance[]>): Promise<void> {
+    try {
+      await this.patiently(accepted);
+    } catch (error) {
+      this.#isAccepted = false;
+      this.#complain(error, 'a batch could not be recorded', 'all');
+    } finally {
+      this.#accepting = undefined;
+    }
   }
 
   #entry(attach: boolean, judged: readonly JudgedCall[]): Parameters<Journal['accept']>[0] {
     const { conversation, message, origin } = this.#scope;
-    return {
+    const entry = {
       id: this.#batchId,
       conversation,
       attach,
       at: this.#settings.clock.now(),
       worker: this.#settings.worker,
-      ...(message === undefined ? NOTHING : { message }),
-      ...(origin === undefined ? NOTHING : { origin }),
       calls: judged.map(toCallEntry),
     };
+    // Spread where they say something only: a spread costs more than the rest of the entry.
+    const told = message === undefined ? entry : { ...entry, message };
+    return origin === undefined ? told : { ...told, origin };
   }
 
   /** From now on the calls that need approval wait for it, whatever becomes of this process. */
@@ -258,12 +235,23 @@ export class Recorder {
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(written instanceof Promise)) return true;
-      const onDisk = this.patiently(written).then(
-        () => true,
-        (error: unknown) => this.#keep(index, call, result, error),
-      );
+      const onDisk = this.#finishLater(written, index, call, result);
       if (this.#claimed?.has(index) === true) this.#owed = onDisk;
       return onDisk;
+    } catch (error) {
+      return this.#keep(index, call, result, error);
+    }
+  }
+
+  async #finishLater(
+    written: Promise<unknown>,
+    index: number,
+    call: Pick<ToolCall, 'id'>,
+    result: ToolResult,
+  ): Promise<boolean> {
+    try {
+      await this.patiently(written);
+      return true;
     } catch (error) {
       return this.#keep(index, call, result, error);
     }
@@ -314,26 +302,6 @@ export class Recorder {
   }
 }
 
-function toCallEntry(judged: JudgedCall): CallEntry {
-  const { call, reason } = judged;
-  const entry: CallEntry = {
-    callId: call.id,
-    toolName: call.name,
-    args: call.args,
-    // What the policy has seen a command touch is a part of what was judged, and agreed to.
-    effects: shownEffects(judged),
-    disposition: dispositionOf(judged),
-    reason,
-  };
-  return call.madeUp === true ? { ...entry, ...madeUpIn(call) } : entry;
-}
-
-function dispositionOf(judged: JudgedCall): Disposition {
-  if (judged.kind === 'resolved') return 'pre_resolved';
-  return judged.needsApproval ? 'requires_confirmation' : 'execute_now';
-}
-
-const NOTHING = Object.freeze({});
 const NO_ANSWERS: readonly Acceptance[] = [];
 
 /** Journals whose last write worked. */

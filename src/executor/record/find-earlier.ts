@@ -1,0 +1,36 @@
+import type { Acceptance, Journal } from '../../contract/journal.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
+import type { BatchScope } from '../execute/batch-scope.js';
+import type { JudgedCall } from '../plan/judged-call.js';
+import { withUnrecorded } from './attach.js';
+import type { Recorder } from './recorder.js';
+
+/**
+ * What earlier deliveries of these calls have come to, where a batch cannot be recorded: reading may work when writing
+ * does not. Undefined for a call that was never delivered, or where nothing can be read.
+ */
+export async function findEarlier(
+  judged: readonly JudgedCall[],
+  { id, conversation }: Pick<BatchScope, 'id' | 'conversation'>,
+  { journal, patiently }: { readonly journal: Journal; readonly patiently: Recorder['patiently'] },
+): Promise<readonly (Acceptance | undefined)[]> {
+  const find = async ({ call }: JudgedCall): Promise<Acceptance | undefined> => {
+    try {
+      const { turn } = call;
+      if (call.madeUp === true && turn === undefined) return undefined;
+      const record = await patiently(
+        Promise.resolve(journal.find(conversation, call.id, call.madeUp === true ? turn : undefined)),
+      );
+      const isSame =
+        record !== undefined &&
+        record.batchId !== id &&
+        record.toolName === call.name &&
+        hashArguments(record.args) === hashArguments(call.args);
+      return isSame ? { kind: 'known', key: record.key, record } : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const found = await Promise.all(judged.map(find));
+  return found.map((answer) => answer && withUnrecorded(answer, { journal }));
+}
