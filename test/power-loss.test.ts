@@ -173,10 +173,26 @@ function whyNoTrace(): string | undefined {
 
 const noTrace = whyNoTrace();
 
+/** Lines of a trace. Of a call that another thread interrupts, a sync stands where it begins, all else where it ends. */
+function wholeCalls(trace: string): readonly string[] {
+  const begun = new Map<string, string>();
+  return trace.split('\n').flatMap((line) => {
+    const [, thread = '', call = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    const [, beginning] = /^(.*) <unfinished \.\.\.>$/.exec(call) ?? [];
+    if (beginning !== undefined) {
+      begun.set(thread, beginning);
+      return beginning.startsWith('fsync(') ? [beginning] : [];
+    }
+    const [, end] = /^<\.\.\. \w+ resumed>(.*)$/.exec(call) ?? [];
+    if (end === undefined) return [line];
+    const whole = `${begun.get(thread) ?? ''}${end}`;
+    return whole.startsWith('fsync(') ? [] : [whole];
+  });
+}
+
 /** The changes of names and the syncs below a root, in words, in order. */
 function readChanges(trace: string, root: string): readonly string[] {
-  return trace.split('\n').flatMap((line) => {
-    // It may end on a line of its own: other threads are traced as well.
+  return wholeCalls(trace).flatMap((line) => {
     const synced = /\bfsync\(\d+<([^>]*)>/.exec(line)?.[1];
     if (synced !== undefined) {
       const isFile = basename(synced).startsWith('.toolexec-');
