@@ -50,7 +50,7 @@ if (values['no-types'] !== true) await bundleDeclarations();
 async function bundleLibrary(): Promise<Metafile> {
   const { metafile } = await build({
     // A trial starts this program, and looks for it beside itself.
-    entryPoints: { ...doors, 'crash-program': join(SOURCES, 'crash-kit', 'crash-program.ts') },
+    entryPoints: { ...doors, 'crash-program': join(SOURCES, 'testing', 'crash-program.ts') },
     outdir: out,
     chunkNames: 'part-[hash]',
     bundle: true,

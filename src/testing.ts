@@ -3,8 +3,8 @@ export type {
   CrashProblemKind,
   CrashTrial,
   CrashVerdict,
-} from './crash-kit/crash-trial.js';
-export { runCrashTrial } from './crash-kit/run-crash-trial.js';
+} from './testing/crash-trial.js';
+export { runCrashTrial } from './testing/run-crash-trial.js';
 export {
   createTape,
   type Tape,

@@ -1,13 +1,10 @@
 import type { Journal } from '../contract/journal.js';
 import type { Awaitable } from '../contract/tool.js';
-import { BATCH_CASES } from './journal-batch-cases.js';
+import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
-import { FACT_CASES, FACT_UPKEEP_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
-import { HISTORY_CASES } from './journal-history-cases.js';
+import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
-import { SHARED_CASES } from './journal-shared-cases.js';
-import { UNFINISHED_CASES } from './journal-unfinished-cases.js';
-import { type JournalUpkeep, UPKEEP_CASES } from './journal-upkeep-cases.js';
+import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep-cases.js';
 
 /** A new, empty journal, and what the suite may do with it. */
 export interface JournalUnderTest {

@@ -1,8 +1,16 @@
 import type { Acceptance } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import { assertEqual, assertPresent } from './assert-equal.js';
 import type { JournalCase } from './describe-journal.js';
-import { batchEntry, callEntry, failureOf, madeUpEntry, successOf, WORKER } from './journal-entries.js';
+import {
+  assertEqual,
+  assertPresent,
+  batchEntry,
+  callEntry,
+  failureOf,
+  madeUpEntry,
+  successOf,
+  WORKER,
+} from './journal-entries.js';
 
 const ATTACH = { attach: true } as const;
 

@@ -1,7 +1,8 @@
 import { isToolError } from '../errors/tool-error.js';
-import { assertEqual, assertPresent } from './assert-equal.js';
 import type { JournalCase } from './describe-journal.js';
 import {
+  assertEqual,
+  assertPresent,
   batchEntry,
   callEntry,
   failureOf,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { KillPoint } from '../../src/crash-kit/kill-points.js';
+import type { KillPoint } from '../../src/testing/play-round.js';
 import { builtKit, type Campaign, fileCampaign, paymentCampaign, writeTools } from './campaign.js';
 
 // `TOOLEXEC_CRASH_KILLS=2000 npx vitest run test/crash` is the whole campaign; it takes about half an hour.

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import type { CrashTrial } from '../../src/crash-kit/crash-trial.js';
-import type { runTrial } from '../../src/crash-kit/run-crash-trial.js';
+import type { CrashTrial } from '../../src/testing/crash-trial.js';
+import type { runTrial } from '../../src/testing/run-crash-trial.js';
 import { builtCommand } from '../cli/built-command.js';
 
 /** The kit beside a built package, with the controls that no door exports: processes under trial are the built ones. */
@@ -13,7 +13,7 @@ export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; 
   const dist = dirname(dirname(builtCommand()));
   const outfile = join(dist, `crash-kit-${randomUUID()}.mjs`);
   await build({
-    entryPoints: [join(import.meta.dirname, '..', '..', 'src', 'crash-kit', 'run-crash-trial.ts')],
+    entryPoints: [join(import.meta.dirname, '..', '..', 'src', 'testing', 'run-crash-trial.ts')],
     outfile,
     bundle: true,
     format: 'esm',

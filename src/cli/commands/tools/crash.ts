@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { JsonValue } from '../../../contract/json.js';
-import type { CrashTrial, CrashVerdict } from '../../../crash-kit/crash-trial.js';
+import type { CrashTrial, CrashVerdict } from '../../../testing/crash-trial.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { parseArguments } from '../../read-input.js';
@@ -70,7 +70,7 @@ export async function crashTools(
   { stdio, exitNow }: CliContext,
 ): Promise<ExitCode> {
   const trial = toTrial(request, options);
-  const { runCrashTrial } = (await import(KIT)) as typeof import('../../../crash-kit/run-crash-trial.js');
+  const { runCrashTrial } = (await import(KIT)) as typeof import('../../../testing/run-crash-trial.js');
   const abort = new AbortController();
   const interrupts = watchInterrupts(stdio, { first: () => abort.abort(), second: () => exitNow(130) });
   const showRounds = stdio.stderr.isTerminal && options.json !== true;

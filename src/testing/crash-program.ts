@@ -2,8 +2,8 @@ import { createExecutor } from '../executor/create-executor.js';
 import { openJournal } from '../journal/open-journal.js';
 import { systemClock } from '../platform/clock.js';
 import { appendLine, endAtOnce, readOrder, sayLine } from '../platform/trial-process.js';
-import { loadTrialModule } from './load-trial-module.js';
-import type { RoundNews, RoundOrder } from './round-order.js';
+import { loadTrialModule } from './crash-trial.js';
+import type { RoundNews, RoundOrder } from './watched-journal.js';
 import { WatchedJournal } from './watched-journal.js';
 
 // The process under trial: runs one batch and dies where it is told to, if it was not killed from outside before.

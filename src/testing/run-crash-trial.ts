@@ -1,12 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { ToolError } from '../errors/tool-error.js';
-import { checkKnowable, checkTrial } from './check-trial.js';
+import { checkRound } from './check-round.js';
 import type { CrashProblem, CrashTrial, CrashVerdict } from './crash-trial.js';
-import { judgeRound } from './judge-round.js';
-import { type CalmRun, chooseKillPoints, type KillPoint, randomFrom } from './kill-points.js';
-import { loadTrialModule, moduleUrl } from './load-trial-module.js';
-import { playRound, type RoundFindings, type TrialSetting } from './play-round.js';
-import { writeVerdict } from './write-verdict.js';
+import { checkKnowable, checkTrial, loadTrialModule, moduleUrl } from './crash-trial.js';
+import {
+  type CalmRun,
+  chooseKillPoints,
+  type KillPoint,
+  playRound,
+  type RoundFindings,
+  randomFrom,
+  type TrialSetting,
+} from './play-round.js';
 
 /**
  * Kills a process that runs a batch, with SIGKILL, before and after every step of its journal and at random instants,
@@ -42,7 +47,7 @@ export async function runTrial(
   for (const point of points) {
     if (trial.signal?.aborted === true) break;
     const findings = await playRound(setting, point);
-    tally.add(findings, judgeRound(setting, point, findings));
+    tally.add(findings, checkRound(setting, point, findings));
     trial.onRound?.(tally.rounds, points.length);
   }
   const passed = tally.problems.length === 0 && tally.kills > 0;
@@ -91,4 +96,37 @@ class Tally {
     }
     this.problems.push(...problems);
   }
+}
+
+const MOST_PROBLEMS = 20;
+
+/** A verdict for people: what was done, what was seen, and what is wrong. */
+function writeVerdict(
+  { passed, kills, rounds, answers, problems, seed }: Omit<CrashVerdict, 'report'>,
+  { steps, durationMs }: CalmRun,
+  calls: number,
+): string {
+  const head = passed ? 'PASSED' : 'FAILED';
+  const lines = [
+    `${head}: ${kills} kills in ${rounds} rounds of ${count(calls, 'call')} (${count(steps.length, 'step')} of the journal, ${durationMs.toFixed(0)} ms a batch; seed ${seed})`,
+    `answers after recovery: ${writeAnswers(answers)}`,
+  ];
+  if (kills === 0) lines.push('Nothing was killed: the batch is over before the first kill.');
+  if (passed) lines.push('Every call had one result, nothing ran twice, and no result said what was not so.');
+  for (const problem of problems.slice(0, MOST_PROBLEMS)) lines.push(writeProblem(problem));
+  if (problems.length > MOST_PROBLEMS) lines.push(`and ${problems.length - MOST_PROBLEMS} more`);
+  return `${lines.join('\n')}\n`;
+}
+
+function writeAnswers(answers: CrashVerdict['answers']): string {
+  const sorted = Object.entries(answers).sort(([, one], [, other]) => other - one);
+  return sorted.map(([answer, times]) => `${answer} ${times}`).join(', ') || 'none';
+}
+
+function writeProblem({ kind, killed, callId, message }: CrashProblem): string {
+  return `- ${kind}, killed ${killed}${callId === undefined ? '' : `, ${callId}`}: ${message}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,11 +1,11 @@
 import type { ToolResult } from '../contract/call.js';
 import type { CallRecord } from '../contract/journal.js';
 import type { CrashProblem, CrashProblemKind } from './crash-trial.js';
-import { describeKillPoint, type KillPoint } from './kill-points.js';
 import type { RoundFindings, TrialSetting } from './play-round.js';
+import { describeKillPoint, type KillPoint } from './play-round.js';
 
 /** What one round shows that must not be. */
-export function judgeRound(
+export function checkRound(
   setting: TrialSetting,
   point: KillPoint,
   findings: RoundFindings,
