@@ -77,7 +77,7 @@ function prepareStatements(database: ReturnType<typeof sqlite.openSqlite>) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
     batch: database.prepare('INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, 1)'),
-    call: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    call: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)'),
     claim: database.prepare('INSERT INTO claims VALUES (?, ?, ?, ?, ?)'),
     result: database.prepare('INSERT INTO results VALUES (?, ?, ?, ?)'),
     link: database.prepare('INSERT INTO commits (added, hash) VALUES (?, ?)'),
