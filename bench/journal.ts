@@ -5,7 +5,6 @@ import { BareJournal } from './bare-journal.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave } from './measure.js';
-import { noOpCalls, opaqueTool } from './no-op.js';
 import { NO_OP_ARGS } from './no-op-input.js';
 import { type Goal, type Row, toRow } from './row.js';
 import { withDirectory } from './with-directory.js';
@@ -20,7 +19,7 @@ export function measureJournal(scale: Scale): Promise<readonly Row[]> {
   return withDirectory(async (directory) => {
     const journal = toolexec.openJournal(join(directory, 'journal.db'));
     const executor = toolexec.createExecutor({
-      tools: [opaqueTool()],
+      tools: [resourceTool()],
       policy: null,
       journal: join(directory, 'executor.db'),
     });
@@ -44,18 +43,16 @@ interface Stores {
 
 /** The engine compiles what runs often, the bare transactions have little to compile: many callers get there soonest. */
 async function warmUp(executor: Executor, journal: Journal, scale: Scale): Promise<void> {
-  const calls = noOpCalls(1);
   for (let round = 0; round < (scale === 'quick' ? 1 : 60); round++) {
-    await byCallers(64, () => executor.run(calls)).run();
+    await byCallers(64, () => executor.run(nextCall())).run();
     await byCallers(64, () => recordOne(journal)).run();
   }
 }
 
 async function compare(callers: number, { executor, journal, bare }: Stores, scale: Scale): Promise<Row[]> {
-  const calls = noOpCalls(1);
   const timing = await interleave(
     {
-      executor: byCallers(callers, () => executor.run(calls)),
+      executor: byCallers(callers, () => executor.run(nextCall())),
       journal: byCallers(callers, () => recordOne(journal)),
       bare: {
         units: CALLS_A_ROUND,
@@ -73,6 +70,25 @@ async function compare(callers: number, { executor, journal, bare }: Stores, sca
     toRow(`executor.run, ${who}`, timing.executor, beside, { computing: false, goal }),
     toRow(`the journal alone, ${who}`, timing.journal, beside, { computing: false }),
   ];
+}
+
+/** A side effect on a resource of the call's own: calls that conflict would wait for each other. */
+function resourceTool() {
+  return toolexec.defineTool({
+    name: 'noop',
+    description: 'Does nothing.',
+    input: { type: 'object' },
+    effects: ({ count }: { count?: number }) => [
+      { kind: 'call', server: 's', tool: 'noop', access: 'write', resource: String(count) },
+    ],
+    execute: () => 'hello world',
+  });
+}
+
+let runs = 0;
+
+function nextCall() {
+  return [{ id: 'call_0', name: 'noop', args: { ...NO_OP_ARGS, count: ++runs } }];
 }
 
 function byCallers(callers: number, call: () => Promise<unknown>): Contender {
