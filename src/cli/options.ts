@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { HISTORY_FORMATS, type HistoryFormat } from '../protocols/registry.js';
+import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../protocols/registry.js';
 
 /** What `run`, `plan`, `call` and `approve` take alike, as commander hands it over. */
 export interface BatchOptions {
@@ -72,8 +72,9 @@ export function addJournalOptions(command: Command): Command {
 
 /** For help, below the options of commands that take a response. */
 export const RESPONSE_HELP = `
-FILE is a response of Anthropic, OpenAI (chat completions or responses) or Gemini, one {"id","name","args"} or an
-array of them, or text with \`\`\`tool blocks. Without FILE, or with -, it is read from standard input.
+FILE is a response of ${listTitles('or')}, one
+{"id","name","args"} or an array of them, or text with \`\`\`tool blocks. Without FILE, or with -, it is read from standard
+input.
 `;
 
 /** For help, below the options of commands that run calls. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchema } from '../contract/json.js';
+import type { NameRule } from './describe/object-schema.js';
 import { isRecord } from './unknown-value.js';
 
 /** The tools that a model was shown: turns its names back, and tells its words apart from a provider's own. */
@@ -57,15 +58,6 @@ const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
   ['apply_patch', 'patch'],
   ['bash', 'command'],
 ]);
-
-/** What a provider accepts as a tool's name. */
-export interface NameRule {
-  /** One character that may stand anywhere but first. */
-  readonly allowed: RegExp;
-  readonly first: RegExp;
-}
-
-export const WORD_NAMES: NameRule = { allowed: /[A-Za-z0-9_-]/, first: /[A-Za-z0-9_-]/ };
 
 /** The longest that every version of every provider takes. */
 const MAX_LENGTH = 64;

@@ -1,7 +1,8 @@
 import type { ToolResult } from '../contract/call.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import type { OriginLookup } from './call-origin.js';
-import type { KnownTools, NameRule } from './known-tools.js';
+import type { NameRule } from './describe/object-schema.js';
+import type { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import type { HistoryShape } from './repair/history-shape.js';
 

@@ -1,6 +1,5 @@
 import type { ToolDefinition } from '../../contract/tool.js';
-import { type ObjectSchema, toObjectSchema } from '../describe/object-schema.js';
-import { WORD_NAMES } from '../known-tools.js';
+import { type ObjectSchema, toObjectSchema, WORD_NAMES } from '../describe/object-schema.js';
 import type { Provider } from '../provider.js';
 import { isRecord, textsOf } from '../unknown-value.js';
 import { anthropicHistory } from './history.js';

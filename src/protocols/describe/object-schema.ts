@@ -11,6 +11,16 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** What a provider accepts as a tool's name. */
+export interface NameRule {
+  /** One character that may stand anywhere but first. */
+  readonly allowed: RegExp;
+  readonly first: RegExp;
+}
+
+/** Letters, digits, `_` and `-`. */
+export const WORD_NAMES: NameRule = { allowed: /[A-Za-z0-9_-]/, first: /[A-Za-z0-9_-]/ };
+
 /** Refused, or without meaning, at the top of a function's schema. */
 const NOT_AT_TOP = new Set([
   '$comment',

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../../contract/tool.js';
-import { WORD_NAMES } from '../known-tools.js';
+import { WORD_NAMES } from '../describe/object-schema.js';
 import { describeFunction, type FunctionDescription } from '../openai/openai.js';
 import type { Provider } from '../provider.js';
 import { isRecord, textsOf, toRecords } from '../unknown-value.js';
