@@ -47,9 +47,11 @@ for (const { path } of stale)
 if (checking && stale.length > 0) process.exitCode = 1;
 
 function guides(): readonly string[] {
-  return readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md') && !WHOLE.includes(name))
-    .map((name) => `docs/${name}`);
+  return ['docs', 'docs/sdk'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md') && !WHOLE.includes(name))
+      .map((name) => `${folder}/${name}`),
+  );
 }
 
 /** How long something took differs from run to run; what it did does not. */

@@ -1,0 +1,92 @@
+// package.json says which files do something when they are imported. Bundlers leave out the others where a program
+// uses nothing of them, so what it says must be true.
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from './cli/built-command.js';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-side-effects-')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { exports, sideEffects } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const doors = Object.keys(exports)
+  .filter((door) => door !== './package.json')
+  .map((door) => door.replace('.', 'toolexec'));
+
+/** Prints what importing a door has changed in its process. */
+const WATCH = `
+const seen = () => JSON.stringify({
+  globals: Reflect.ownKeys(globalThis).map(String),
+  listeners: process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
+  environment: process.env,
+  prototypes: [Object, Array, Function, Promise, String, Error].map((one) => Reflect.ownKeys(one.prototype).length),
+  stackTraceLimit: Error.stackTraceLimit,
+  directory: process.cwd(),
+});
+const before = seen();
+await import(process.argv[2]);
+await new Promise((resolve) => setTimeout(resolve, 20));
+const open = process.getActiveResourcesInfo().filter((name) => !/^(?:TTYWrap|PipeWrap|FSReqPromise|CloseReq)$/.test(name));
+console.log(before === seen(), JSON.stringify(open));
+`;
+
+describe('the doors of the package', () => {
+  beforeAll(() => {
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(dirname(dirname(dirname(builtCommand()))), join(folder, 'node_modules', 'toolexec'));
+    writeFileSync(join(folder, 'watch.mjs'), WATCH);
+  }, 240_000);
+
+  it.each(doors)('%s changes nothing when it is imported, and leaves nothing running', (door) => {
+    const args = [join(folder, 'watch.mjs'), door];
+    expect(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })).toBe('true []\n');
+  });
+
+  it('are left out of a bundle that uses nothing of them', async () => {
+    expect(sideEffects).toEqual(['./dist/crash-program.js', './dist/command/*']);
+    const all = doors.map((door) => `import '${door}';`).join('\n');
+    expect((await bundle(`${all}\nconsole.log('alone');`)).length).toBeLessThan(1_000);
+  });
+
+  it('are bundled in part for a program that uses one name, and the program works', async () => {
+    const one = await bundle(
+      "import { truncate } from 'toolexec/output';\nconsole.log(truncate('x'.repeat(99), 40).text);",
+    );
+    const most = await bundle(
+      "import { createExecutor } from 'toolexec';\nconsole.log(typeof createExecutor);",
+    );
+    expect(one.length).toBeLessThan(most.length / 10);
+    expect(run(one)).toMatch(/^x+.*truncated/s);
+    expect(run(most)).toBe('function\n');
+  });
+});
+
+async function bundle(program: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: folder },
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+function run(text: string): string {
+  const file = join(mkdtempSync(join(folder, 'run-')), 'program.mjs');
+  writeFileSync(file, text);
+  return execFileSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+}
