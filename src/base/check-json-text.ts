@@ -127,7 +127,7 @@ class Scanner {
     const key = escaped
       ? String(JSON.parse(this.#text.slice(start, this.#at)))
       : this.#text.slice(start + 1, this.#at - 1);
-    // Whoever keeps the text gives it back as it is, and a model may have written any name.
+    // A caller that keeps the text gives it back as it is, and a model may have written any name.
     if (key === '__proto__' && this.#limits.keepsText !== true)
       this.#fail(start, 'the key "__proto__" is not allowed. Leave it out.');
     if (keys.has(key)) {

@@ -160,7 +160,7 @@ describe('parseJson()', () => {
     ['line ends', `${'\n'.repeat(1_000_000)}x`],
     ['300-digit integers', `[${`${'7'.repeat(300)},`.repeat(3000)}1]`],
     ['letters after a value', `1 ${'x'.repeat(1_000_000)}`],
-  ])('judges a megabyte of %s within seconds', (_, text) => {
+  ])('reads a megabyte of %s within seconds', (_, text) => {
     const start = performance.now();
     try {
       parseJson(text);

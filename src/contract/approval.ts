@@ -24,7 +24,7 @@ export interface ApprovalRequest {
    * Consent is bound to them: when they have changed before the decision, the call is planned and asked for again.
    */
   readonly shown: readonly ShownFile[];
-  /** Present where the call was shown before and these files have changed since: whoever agreed then has not agreed to this. */
+  /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
   readonly changed?: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export interface ToolCall {
   readonly turn?: string;
 }
 
-/** Whether a failed call can have had effects: `no` before its start, `maybe` when nobody can say. */
+/** Whether a failed call can have had effects: `no` before its start, `maybe` when it cannot be known. */
 export type Executed = 'no' | 'yes' | 'maybe';
 
 export interface ResultError {

@@ -19,7 +19,7 @@ export interface ContextLimits {
 }
 
 /**
- * All the world a tool may use, made anew for each call (D030). The handles give out what the call's effects
+ * All the world a tool may use, made for each call (D030). The handles give out what the call's effects
  * declare and nothing else (`sandbox_violation`), and die when the call is answered.
  */
 export interface ToolContext {

@@ -25,7 +25,7 @@ export interface RunOptions {
    */
   readonly turn?: string;
   /**
-   * Nothing is answered from the record: what was delivered before in this conversation runs anew, as calls of their own
+   * Nothing is answered from the record: what was delivered before in this conversation runs again, as calls of their own
    * that nothing attaches to. Not while the conversation waits for the person. Default false.
    */
   readonly again?: boolean;
@@ -49,7 +49,7 @@ export interface RunOptions {
   readonly defer?: boolean;
   /** The assistant's message that the calls came with: it is recorded with them. */
   readonly message?: BatchMessage;
-  /** Plain data that is recorded with the batch, for whoever answers later in kind. */
+  /** Plain data that is recorded with the batch, for the program that answers later in kind. */
   readonly origin?: JsonObject;
 }
 
@@ -66,7 +66,7 @@ export interface ApproveOptions extends RunOptions {
 export interface RecoveredBatch {
   readonly batchId: string;
   readonly conversation: string;
-  /** Its conversation waits until somebody decides about it. */
+  /** Its conversation waits for a decision about it. */
   readonly waits: boolean;
   /** What it waits for, where it does: a word about what was left half done (`decide`), or approval (`approve`). */
   readonly waitsFor?: 'recovery' | 'approval';
@@ -150,7 +150,7 @@ export interface IncomingBatch {
 }
 
 export interface Executor {
-  /** What would happen. Touches nothing, asks nobody, records nothing. */
+  /** What would happen. Touches nothing, asks no one, records nothing. */
   plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
   /** One result per call, in call order. Never rejects because a call failed. */
   run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
@@ -169,7 +169,7 @@ export interface Executor {
    */
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
   /**
-   * Settles what dead processes left unfinished (D011, D109): never started is `cancelled`, started is
+   * Recovers what dead processes left unfinished (D011, D109): never started is `cancelled`, started is
    * `outcome_unknown` unless the tool's probe knows better. Runs by itself before the first batch of an executor with
    * a durable journal; runs no call again. Gives the batches that hold such calls, and those that wait.
    */

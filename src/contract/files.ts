@@ -197,7 +197,7 @@ export interface ContainedFiles {
   rename(from: string, to: string, options?: ChangeOptions): Promise<void>;
 }
 
-/** A directory or a regular file, held while a program of ours works in it. Whoever holds it closes it. */
+/** A directory or a regular file, open while a program of ours works in it. The caller that opened it closes it. */
 export interface HeldEntry {
   readonly type: 'file' | 'dir';
   /** Canonical. */
@@ -278,7 +278,7 @@ export interface Sandbox {
   sweep(directory: string, pid: number, kept?: ReadonlySet<string>): void;
   /** Globs for what may not be read, the built-in ones included. */
   readonly deniedPatterns: readonly string[];
-  /** Holds what `path` leads to, judged like a read. @throws ToolError as `files` does. */
+  /** Opens what `path` leads to, checked like a read. @throws ToolError as `files` does. */
   hold(path: string): HeldEntry;
   /** What the deny patterns say of what is there now, for walls that know only paths. Left out: nothing is guarded. */
   guarded?(): GuardedPaths;

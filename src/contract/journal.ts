@@ -52,14 +52,14 @@ export interface BatchEntry {
    * one with the same arguments attaches to it. The identity is `(conversation, callId)`; for a made-up id it is
    * `(conversation, turn, callId)`, and without a turn there is none: the call is always fresh, except where its id
    * comes twice in the batch. False: every delivery is a call of its own.
-   * An answer `approval_unavailable` is no final word, because nobody has decided: the same call delivered again is
+   * An answer `approval_unavailable` is no final word, because there was no decision: the same call delivered again is
    * fresh, and takes over the name.
    */
   readonly attach: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly calls: readonly CallEntry[];
-  /** The process that will run it: when that is dead, so are its queued calls. Left out: nobody will. */
+  /** The process that will run it: when that is dead, so are its queued calls. Left out: none. */
   readonly worker?: Worker;
   /** The assistant's message that the calls came with. */
   readonly message?: BatchMessage;
@@ -239,7 +239,7 @@ export interface Journal {
 
   call(key: CallKey): Awaitable<CallRecord | undefined>;
   /**
-   * The delivery that a call id names in a conversation: the first, unless that one was judged anew. With a turn: of
+   * The delivery that a call id names in a conversation: the first, unless that one was planned again. With a turn: of
    * the calls whose id was made up in that turn; without one: of those with an id of the provider's own. Without a
    * conversation: of all calls with that id (and turn) the newest that was started, else the newest.
    */
@@ -260,7 +260,7 @@ export interface Journal {
   /** What a conversation knows; with a mark, at least what was remembered since. */
   recall?(conversation: string, since?: number): Awaitable<RecalledFacts>;
   /**
-   * Whether nobody else has these records open at this moment: who has begun a call and is not seen from here is dead
+   * Whether no other process has these records open at this moment: who has begun a call and is not seen from here is dead
    * then. Left out: it cannot tell.
    */
   isAlone?(): Awaitable<boolean>;

@@ -59,12 +59,12 @@ export interface PolicyAnswer {
   readonly rule?: string;
 }
 
-/** Judges one call. Pure: no I/O, the same answer to the same question. */
+/** Evaluates one call. Pure: no I/O, the same answer to the same question. */
 export interface Policy {
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
-   * The part of the judgement that needs neither arguments nor effects: switched off, denylisted. Asked first, so
-   * that a denylisted call is refused whatever its arguments (D041). Left out: `decide` alone judges.
+   * The part of the evaluation that needs neither arguments nor effects: switched off, denylisted. Asked first, so
+   * that a denylisted call is refused whatever its arguments (D041). Left out: `decide` alone evaluates.
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;
   /**
@@ -74,7 +74,7 @@ export interface Policy {
   refuses?(name: string, aliases: readonly string[]): boolean;
 }
 
-/** A policy that is nothing but its judgement. */
+/** A policy that is nothing but its evaluation. */
 export type PolicyFunction = (question: PolicyQuestion) => PolicyAnswer;
 
 /** What an observer sees: a call that is refused by its name alone has no effects yet. */

@@ -10,7 +10,7 @@ export interface Confinement {
   readonly roots: readonly string[];
   /** Directories that they may read besides, absolute. */
   readonly readable: readonly string[];
-  /** Asked anew for each command. */
+  /** Asked for each command. */
   readonly guarded: () => GuardedPaths;
 }
 
@@ -110,7 +110,7 @@ export interface CommandOutcome {
   readonly aborted: boolean;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
-  /** Left out: nobody looked. */
+  /** Left out: not read. */
   readonly wall?: CommandWall;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
@@ -139,7 +139,7 @@ export interface ShellSnapshot {
   readonly durationMs: number;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
-  /** Left out: nobody looked. */
+  /** Left out: not read. */
   readonly wall?: CommandWall;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
@@ -154,7 +154,7 @@ export interface ShellReading {
 
 export interface ShellText {
   readonly text: string;
-  /** Bytes that nobody read in time: they made room for newer ones. */
+  /** Bytes that were not read in time: they made room for newer ones. */
   readonly droppedBytes: number;
   readonly binary: boolean;
 }
@@ -194,7 +194,7 @@ export interface ToolProcesses {
     /** Bytes of each stream that are kept; default 1 MiB. */
     readonly keepBytes?: number;
     /**
-     * For whoever shows a part of it: both ends come neutralised and redacted, as results are, so that a cut leaves no
+     * For callers that show a part of it: both ends come neutralised and redacted, as results are, so that a cut leaves no
      * half of a secret. Default false: as it was printed.
      */
     readonly clean?: boolean;
@@ -216,7 +216,7 @@ export interface ToolProcesses {
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
   /**
-   * For whoever shows only parts of a text: keeps all of it for `read_file`, under `outputRef`, and gives it neutralised
+   * For callers that show only parts of a text: keeps all of it for `read_file`, under `outputRef`, and gives it neutralised
    * and redacted, as results are, so that no cut leaves half of a secret. Without `outputRef` it could not be kept.
    */
   keepText(text: string): { readonly text: string; readonly outputRef?: string };

@@ -7,7 +7,7 @@ export const KIND = {
   pair: 1,
   /** Half of a pair that must be looked at whole, or a lone half. */
   surrogate: 2,
-  /** Never shown: controls, direction overrides, characters nobody can see. */
+  /** Never shown: controls, direction overrides, invisible characters. */
   hidden: 3,
   /** Unseen, but with a meaning between certain neighbours: `invisible-verdict.ts` decides. */
   joining: 4,

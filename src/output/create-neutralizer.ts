@@ -155,7 +155,7 @@ class Automaton implements Neutralizer {
     return paired;
   }
 
-  /** A character nobody sees: kept, dropped, or held until it is known what follows. */
+  /** An invisible character: kept, dropped, or held until it is known what follows. */
   #weigh(codePoint: number): void {
     // At the beginning of a line nothing unseen means anything, and the CR still waits for its LF.
     if (this.#held === 'carriage_return') return;

@@ -97,7 +97,7 @@ describe('sanitize (D077, D104, D138)', () => {
     expect(sanitize('rm -rf\r\nx\ny\rz\tq\u2028p', 'inline')).toBe('rm -rf␊x␊y␊z␉q␊p');
   });
 
-  it('judges neighbours by what is shown, not by what stands between', () => {
+  it('decides by the neighbours that are shown, not by what stands between', () => {
     expect(sanitize('👩\x1b[0m\u200d\x1b[0m💻')).toBe('👩\u200d💻');
   });
 

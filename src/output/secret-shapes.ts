@@ -3,7 +3,7 @@
  * (lower case): the pattern is tried only then. What the group `before` matches is kept, all else of the match is
  * hidden.
  *
- * Patterns are linear: what repeats without bound cannot be begun anew inside of the repeat.
+ * Patterns are linear: what repeats without bound cannot begin again inside of the repeat.
  */
 
 export interface SecretShape {
@@ -176,7 +176,7 @@ const SYNTAX: readonly RegExp[] = [
 const SPOKEN =
   /^(?:(?:your|my|the|some|a|an|new|old|insert|enter|replace|put|use|add|paste|example|sample|dummy|fake|test|super)[-_ ]?)+(?:[a-z]{0,16}[-_ ]?){0,3}(?:secret|password|passwd|pass|token|key|credentials?|value|here|this|me)(?:[-_ ]?(?:here|value|goes|id))*$/;
 
-/** Judged by their first characters: whatever is longer than this is no placeholder. */
+/** A longer value is no placeholder. */
 const LONGEST_PLACEHOLDER = 64;
 
 /** True for what stands where a secret would, and is none. */
@@ -187,7 +187,7 @@ export function isPlaceholder(value: string): boolean {
   return WORDS.has(lower) || SPOKEN.test(lower);
 }
 
-/** True for what nobody would write as a word: at least 8 characters, letters and digits mixed, or letters in disorder. */
+/** True for what is not written as a word: at least 8 characters, letters and digits mixed, or letters in disorder. */
 export function looksRandom(value: string): boolean {
   if (value.length < 8 || isPlaceholder(value)) return false;
   const beginning = value.slice(0, 256);

@@ -33,7 +33,7 @@ export interface BrokenCall {
   readonly origin?: ItemOrigin;
 }
 
-/** Arguments that came as JSON text: parsed strictly, never mended. Other values pass for `settleCall` to judge. */
+/** Arguments that came as JSON text: parsed strictly, never mended. Other values pass: `resolveCall` checks them. */
 export function parseArguments(call: AskedCall): RawCall {
   if (typeof call.args !== 'string') return call;
   if (call.args.trim() === '') return { ...call, args: undefined };

@@ -274,7 +274,7 @@ describe('readCalls() of anything', () => {
     ['many calls', `[${'{"name":"x","args":{}},'.repeat(40_000)}{}]`],
     ['digits', '9'.repeat(1_000_000)],
     ['dashes and blanks', '- '.repeat(500_000)],
-  ])('judges a megabyte of %s within seconds', (_, text) => {
+  ])('reads a megabyte of %s within seconds', (_, text) => {
     const start = performance.now();
     expectSound(readCalls(text));
     expect(performance.now() - start).toBeLessThan(10_000);

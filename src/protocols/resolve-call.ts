@@ -25,9 +25,9 @@ export function resolveCall(raw: RawCall, index: number, tools: KnownTools, turn
   const identity = own === undefined && turn !== undefined ? { ...madeUp, turn } : madeUp;
   const name = typeof raw.name === 'string' && raw.name !== '' ? tools.nameOf(raw.name) : undefined;
   const origin = toOrigin(raw, id, name);
-  const settled = 'problem' in raw ? raw.problem : checkCall(raw, name, tools);
-  if (typeof settled !== 'string')
-    return { kind: 'call', call: { id, ...settled, ...identity }, ...origin, ...madeUp };
+  const checked = 'problem' in raw ? raw.problem : checkCall(raw, name, tools);
+  if (typeof checked !== 'string')
+    return { kind: 'call', call: { id, ...checked, ...identity }, ...origin, ...madeUp };
   // The model is told of the name that it knows.
   const subject =
     typeof raw.name === 'string' && raw.name !== '' ? `the call of ${quote(raw.name)}` : undefined;
@@ -35,7 +35,7 @@ export function resolveCall(raw: RawCall, index: number, tools: KnownTools, turn
     index,
     id,
     ...(name === undefined ? {} : { name }),
-    message: `Cannot read ${subject ?? `call ${index + 1}`}: ${settled}`,
+    message: `Cannot read ${subject ?? `call ${index + 1}`}: ${checked}`,
     ...('unfinished' in raw ? { unfinished: true } : {}),
   };
   return { kind: 'error', error, ...origin, ...madeUp };

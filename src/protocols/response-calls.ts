@@ -102,14 +102,14 @@ function inPlaces(places: readonly ResolvedCall[], results: readonly ToolResult[
   // Calls first: an error may have the id of a call, and has its answer already.
   for (const place of places) if (place.kind === 'call') give(place);
   for (const place of places) if (place.kind === 'error') give(place);
-  const [spare] = [...left.values()].flat();
-  if (spare !== undefined) throw isSpare(spare, places);
+  const [surplus] = [...left.values()].flat();
+  if (surplus !== undefined) throw describeSurplus(surplus, places);
   return places.flatMap((place) => answers.get(place) ?? []);
 }
 
 const ONE_EACH = 'Hand over exactly one result for each call.';
 
-function isSpare({ callId }: ToolResult, places: readonly ResolvedCall[]): ToolError {
+function describeSurplus({ callId }: ToolResult, places: readonly ResolvedCall[]): ToolError {
   const call = quote(callId);
   if (places.some((place) => idOf(place) === callId)) {
     return cannotAnswer(`the call ${call} has more than one result. ${ONE_EACH}`);

@@ -79,7 +79,7 @@ type AlternativesExplained =
   | { readonly kind: 'nearest'; readonly errors: readonly ErrorObject[] }
   | { readonly kind: 'summary'; readonly finding: Finding };
 
-/** Which of `anyOf` or `oneOf` was meant, and what it lacks; or, when nobody can tell, what the forms are. */
+/** Which of `anyOf` or `oneOf` was meant, and what it lacks; or, where that is not clear, what the forms are. */
 function explainAlternatives(
   error: ErrorObject,
   inner: readonly ErrorObject[],

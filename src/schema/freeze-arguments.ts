@@ -18,7 +18,7 @@ export type FrozenArguments =
 
 /**
  * What a caller hands over as a call's arguments, made certain: plain JSON, an object, within the limits, and a
- * deep-frozen private copy, so that what runs is what was judged, hashed and recorded (D017, D025, A037).
+ * deep-frozen private copy, so that what runs is what was checked, hashed and recorded (D017, D025, A037).
  */
 export function freezeArguments(args: unknown, limits: ArgumentLimits): FrozenArguments {
   if (!isObject(args)) return refuseKind(args);

@@ -7,7 +7,7 @@ import { type FrozenSchema, unusable } from './freeze-schema.js';
 import { mapSchema, withoutKeywords } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
-/** More than this many values are reported on by their first fault alone: an array of 100,000 faults helps nobody. */
+/** More than this many values are reported on by their first fault alone: a list of 100,000 faults is of no use. */
 const MAX_EXPLAINED_VALUES = 2_000;
 const MAX_KEPT_VALIDATORS = 256;
 

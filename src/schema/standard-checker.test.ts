@@ -93,7 +93,7 @@ describe('compileInput() with a Standard Schema', () => {
         },
       } as const;
       expect(messageOf(await compileInput(broken, 't').check({ a: '' }))).toBe(
-        'Invalid arguments for t: the input schema of t cannot judge this value (it threw an error).',
+        'Invalid arguments for t: the input schema of t cannot check this value (it threw an error).',
       );
     }
   });

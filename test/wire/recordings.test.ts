@@ -189,7 +189,7 @@ describe('readCalls() of a stream that was written down', () => {
       'deltas',
       `${data(anthropic[0] ?? {})}${data({ ...anthropic[1], delta: { type: 'input_json_delta', partial_json: '[' } }).repeat(8_000)}`,
     ],
-  ])('judges a megabyte of %s within seconds', (_, text) => {
+  ])('reads a megabyte of %s within seconds', (_, text) => {
     const started = performance.now();
     expect(readCalls(text).calls).toEqual([]);
     expect(performance.now() - started).toBeLessThan(10_000);

@@ -291,7 +291,7 @@ describe('repairHistory() of OpenAI responses', () => {
     expect(repairHistory(sound).history).toBe(sound);
   });
 
-  it('judges no output whose call the server keeps', () => {
+  it('leaves an output alone whose call the server keeps', () => {
     const body = { previous_response_id: 'resp_1', input: [output('elsewhere')] };
     expect(repairHistory(body).history).toBe(body);
     const items = [{ type: 'item_reference', id: 'fc_1' }, output('elsewhere')];

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contract/json.js';
 import { isRecord } from '../unknown-value.js';
 
-/** Deeper than that, and oftener, nobody combines; a hostile schema may. */
+/** Real schemas combine less; a hostile one may combine more. */
 const MAX_ROUNDS = 8;
 const MAX_BRANCHES = 1000;
 const COMBINING = new Set(['$ref', 'allOf', 'anyOf', 'oneOf']);
@@ -20,7 +20,7 @@ export class SchemaMerger {
 
   /**
    * An object schema without `$ref` and combinations at its top: what any alternative allows may be given, what all
-   * of them demand has to be. Looser than it was: the tool's own schema still judges the arguments.
+   * of them demand has to be. Looser than it was: arguments are still checked against the tool's own schema.
    */
   merge(schema: JsonSchema, rounds = MAX_ROUNDS): JsonSchema {
     const own = this.#followRefs(schema);

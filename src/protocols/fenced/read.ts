@@ -166,7 +166,7 @@ export function isProse(text: string): boolean {
 
 const BEGINS_LIKE_JSON = /^(?:\{|\[\s*(?:[[\]{"0-9-]|true\b|false\b|null\b|$))/;
 
-/** What is left to ask: a lone string, number or literal is a value that somebody printed. */
+/** What is left to ask: a lone string, number or literal is a printed value. */
 function isJson(text: string): boolean {
   try {
     parseJson(text);

@@ -72,7 +72,7 @@ export interface GeminiSchema {
 
 /**
  * A JSON Schema in the words of Gemini. `$ref` is written out, as far as that ends; alternatives become `anyOf`;
- * what cannot be said is left out, so that the result allows more, never less: the tool's own schema still judges.
+ * what cannot be said is left out, so that the result allows more, never less: arguments are still checked against the tool's own schema.
  */
 export function toGeminiSchema(schema: JsonSchema, accepted: RegExp): GeminiSchema {
   return new GeminiWriter(schema, accepted).write(schema, []);

@@ -52,7 +52,7 @@ function toUpdate(path: string, diff: string): { readonly lines: readonly string
   return { lines: [`*** Update File: ${path}`, ...header, ...whole] };
 }
 
-/** No line may be mistaken for another operation, which nobody asked for. */
+/** No line may be mistaken for another operation, which the call does not contain. */
 function isUpdateLine(line: string): boolean {
   return line === '' || /^(?:[ +-]|@@)/.test(line) || line.trimEnd() === '*** End of File';
 }

@@ -2,7 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { HistoryChange, HistoryFault } from './change.js';
 import { describeChange } from './change.js';
 import type { ArrangedPiece, HistoryShape, Piece, ResultPiece, TurnPiece } from './history-shape.js';
-import type { Spare } from './match-results.js';
+import type { Surplus } from './match-results.js';
 import { unknownResult } from './match-results.js';
 import type { Entry, Reading, Round } from './reading.js';
 
@@ -14,7 +14,7 @@ export interface Arrangement {
 
 export interface Matched {
   readonly reading: Reading;
-  readonly spare: Spare;
+  readonly surplus: Surplus;
   /** Of calls that have no result in the history, or none but an earlier repair's. */
   readonly found: ReadonlyMap<Entry, ToolResult>;
 }
@@ -124,7 +124,7 @@ class Arranger {
   }
 
   #leaveGap(result: ResultPiece): void {
-    const fault = this.#matched.spare.get(result);
+    const fault = this.#matched.surplus.get(result);
     if (fault !== undefined) this.#note(fault, result.at, result.id, result.name);
     this.#pieces.push({ kind: 'gone', at: result.at });
   }

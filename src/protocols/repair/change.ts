@@ -9,7 +9,7 @@ export interface HistoryChange {
   readonly at: number;
   /** What was found, and what was made of it. */
   readonly message: string;
-  /** Of a `missing_result` or an `unknown_result`: whether `find` had it, or nobody knows it. */
+  /** Of a `missing_result` or an `unknown_result`: whether `find` had it, or its outcome is unknown. */
   readonly result?: 'found' | 'unknown';
 }
 

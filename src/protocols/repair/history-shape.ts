@@ -72,7 +72,7 @@ export interface OtherPiece {
   readonly kind: 'other';
   readonly at: number;
   readonly value: unknown;
-  /** Who speaks: the model, or somebody that answers it. */
+  /** Who speaks: the model, or another role (user, system, tool). */
   readonly by: 'model' | 'others';
   /** A part of a message that holds results too. Left out: a message or an item of its own. */
   readonly part?: true;
@@ -96,8 +96,8 @@ export type ArrangedPiece =
 /** The calls of one message or item, as the reader of its format gives them. */
 export function readCallsOfTurn(raws: readonly RawCall[], at: number, tools: KnownTools): HistoryCall[] {
   return raws.map((raw, index) => {
-    const settled = resolveCall(raw, index, tools);
-    const { origin } = settled;
+    const resolved = resolveCall(raw, index, tools);
+    const { origin } = resolved;
     return {
       at,
       index,
@@ -105,7 +105,7 @@ export function readCallsOfTurn(raws: readonly RawCall[], at: number, tools: Kno
       byOrder: origin?.unnamed === true || origin?.item === 'legacy_function_call',
       name: typeof raw.name === 'string' ? raw.name : '',
       raw,
-      asked: settled.kind === 'call' ? settled.call : undefined,
+      asked: resolved.kind === 'call' ? resolved.call : undefined,
       origin,
     };
   });

@@ -5,14 +5,14 @@ import type { Answer, Entry, Reading } from './reading.js';
 import { areOneCall } from './reading.js';
 
 /** Results that nothing needs: why each is taken out. */
-export type Spare = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
+export type Surplus = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
 
 /**
  * Gives every call its result: by id where that names one call alone, else by what stands behind which calls. Of
  * several the first real one wins. A result without an id is never given to a call that comes after it: it may belong
  * to one that was cut off.
  */
-export function matchResults({ entries, answers }: Reading): Spare {
+export function matchResults({ entries, answers }: Reading): Surplus {
   const live = entries.filter(({ isCopy }) => !isCopy);
   const matching = new Matching(live);
   const unclear = answers.filter((answer) => !matching.byId(answer));
@@ -20,11 +20,11 @@ export function matchResults({ entries, answers }: Reading): Spare {
     (group) => matching.byPlace(group),
   );
   for (const group of inGroups(unplaced, (answer) => matching.labelOf(answer))) matching.byRest(group);
-  return matching.spare;
+  return matching.surplus;
 }
 
 class Matching {
-  readonly spare = new Map<ResultPiece, 'orphan_result' | 'duplicate_result'>();
+  readonly surplus = new Map<ResultPiece, 'orphan_result' | 'duplicate_result'>();
   readonly #byId = new Map<string, Entry[]>();
   readonly #byCluster = new Map<number, Entry[]>();
 
@@ -74,7 +74,7 @@ class Matching {
         if (entry.result === undefined) waiting.push(entry);
       }
       const entry = waiting.pop() ?? this.#onlyOne(named);
-      if (entry === undefined) this.spare.set(piece, isNamed ? 'duplicate_result' : 'orphan_result');
+      if (entry === undefined) this.surplus.set(piece, isNamed ? 'duplicate_result' : 'orphan_result');
       else entry.result = piece;
     }
   }
@@ -101,7 +101,7 @@ class Matching {
   #give(entry: Entry, piece: ResultPiece): void {
     const { result } = entry;
     const wins = result === undefined || (isOpenResult(result.value) && !isOpenResult(piece.value));
-    if (result !== undefined) this.spare.set(wins ? result : piece, 'duplicate_result');
+    if (result !== undefined) this.surplus.set(wins ? result : piece, 'duplicate_result');
     if (wins) entry.result = piece;
   }
 
@@ -109,7 +109,7 @@ class Matching {
     const seen = new Set<string>();
     return group.filter(({ piece }) => {
       const text = JSON.stringify(piece.value);
-      if (seen.has(text)) this.spare.set(piece, 'duplicate_result');
+      if (seen.has(text)) this.surplus.set(piece, 'duplicate_result');
       const isNew = !seen.has(text);
       seen.add(text);
       return isNew;
@@ -153,7 +153,7 @@ const MESSAGE =
   'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +
   'Look at what it would have changed before repeating it.';
 
-/** What is honest to say of a call when nobody has its result. */
+/** The answer of a call whose result is not known. */
 export function unknownResult(callId: string, toolName: string): ToolResult {
   return {
     callId,
@@ -184,7 +184,7 @@ function says(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
 }
 
-/** As every format writes it: alone, or as the text of a failure. One that only quotes it is somebody's own. */
+/** As every format writes it: alone, or as the text of a failure. A text that only quotes it is not ours. */
 function isOurs(text: string): boolean {
   return text === MESSAGE || isWaitingAnswer(text);
 }

@@ -75,7 +75,7 @@ function toEntry(call: HistoryCall, turn: TurnPiece, cluster: number): Entry {
  * Gives every call that needs one an id, and marks a call that stands twice among the same results: it was written
  * down twice. An id that comes back later may be another call; its results will tell.
  */
-export function settleCalls(entries: readonly Entry[]): void {
+export function assignIds(entries: readonly Entry[]): void {
   const free = new FreeIds(entries);
   for (const entry of entries) {
     if (entry.id === undefined && !entry.call.byOrder) entry.id = free.take(madeUpId(entry.call.index));
@@ -91,7 +91,7 @@ export function settleCalls(entries: readonly Entry[]): void {
 }
 
 /** With the results matched: a repeated call that has none of its own is a copy; any other gets an id of its own. */
-export function settleRepeats(entries: readonly Entry[]): void {
+export function resolveRepeats(entries: readonly Entry[]): void {
   const free = new FreeIds(entries);
   for (const alike of byId(entries.filter(({ isCopy }) => !isCopy)).values()) {
     const answered = alike.filter(({ result }) => result !== undefined);

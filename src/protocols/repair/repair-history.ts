@@ -11,8 +11,8 @@ import type { HistoryChange } from './change.js';
 import type { Piece } from './history-shape.js';
 import { HistoryText } from './history-text.js';
 import { type LocatedHistory, locateHistory } from './locate-history.js';
-import { isOpenResult, matchResults, type Spare } from './match-results.js';
-import { type Entry, type Reading, settleCalls, settleRepeats, toReading } from './reading.js';
+import { isOpenResult, matchResults, type Surplus } from './match-results.js';
+import { assignIds, type Entry, type Reading, resolveRepeats, toReading } from './reading.js';
 
 /**
  * The recorded result of a call that has none in the history; undefined when there is none either.
@@ -107,7 +107,7 @@ function readText(text: string): HistoryText {
 interface MatchedHistory {
   readonly located: LocatedHistory;
   readonly reading: Reading;
-  readonly spare: Spare;
+  readonly surplus: Surplus;
   /** Calls without a result, and those whose answer was not the last word. */
   readonly wanting: readonly Entry[];
 }
@@ -123,13 +123,13 @@ function matchHistory(
     const read = shape.read(located.list, new KnownTools(PROVIDERS[located.format].names, options.tools));
     const pieces = located.continues ? leaveAnswersToOthers(read) : read;
     const reading = toReading(pieces, shape);
-    settleCalls(reading.entries);
-    const spare = matchResults(reading);
-    settleRepeats(reading.entries);
+    assignIds(reading.entries);
+    const surplus = matchResults(reading);
+    resolveRepeats(reading.entries);
     const wanting = reading.entries.filter(
       ({ isCopy, result }) => !isCopy && (result === undefined || isOpenResult(result.value)),
     );
-    return { located, reading, spare, wanting };
+    return { located, reading, surplus, wanting };
   });
 }
 
@@ -142,7 +142,7 @@ interface MendedHistory {
 /** @param found the results of the calls that want one, in their order. */
 function mendHistory(
   history: unknown,
-  { located, reading, spare, wanting }: MatchedHistory,
+  { located, reading, surplus, wanting }: MatchedHistory,
   found: readonly (ToolResult | undefined)[],
 ): MendedHistory {
   return guarded(() => {
@@ -155,13 +155,13 @@ function mendHistory(
       if (result === undefined || (entry.result !== undefined && isOpenResult(result.error))) continue;
       results.set(entry, result);
     }
-    const { pieces, changes } = arrangePieces({ reading, spare, found: results }, shape);
+    const { pieces, changes } = arrangePieces({ reading, surplus, found: results }, shape);
     if (changes.length === 0) return { history, changes, format };
     return { history: located.put(shape.assemble(pieces, list)), changes, format };
   });
 }
 
-/** Results of calls that only the server has are none of ours to judge. */
+/** Results of calls that only the server has stay as they are. */
 function leaveAnswersToOthers(pieces: readonly Piece[]): readonly Piece[] {
   const asked = new Set(
     pieces.flatMap((piece) => (piece.kind === 'turn' ? piece.calls.map(({ id }) => id) : [])),
