@@ -1,5 +1,5 @@
 export type { Configuration, ConfiguredOptions } from './config/configuration.js';
-export { loadConfig } from './config/load-config.js';
+export { loadConfig } from './config/configuration.js';
 export type {
   ApprovalDecision,
   ApprovalRequest,

@@ -1,5 +1,4 @@
-import { DEFINITIONS } from './definitions-kind.js';
-import { RULES } from './rules-kind.js';
+import { DEFINITIONS, RULES } from './table-kinds.js';
 import {
   adding,
   joining,
@@ -11,8 +10,8 @@ import {
   smallerOrAny,
   stricter,
   type Tighten,
+  tightenRoots,
 } from './tighten.js';
-import { tightenRoots } from './tighten-roots.js';
 import {
   BOOLEAN,
   choice,

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS } from './config-keys.js';
+import { variableOf } from './config-layer.js';
 import { configSchema } from './config-schema.js';
-import { variableOf } from './environment-settings.js';
-import { parseConfig } from './parse-config.js';
+import { parseConfig } from './configuration.js';
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true }).compile(configSchema());

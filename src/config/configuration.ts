@@ -1,7 +1,11 @@
+import { dirname, resolve } from 'node:path';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import type { PolicyOptions } from '../policy/policy-options.js';
 import type { HardLinks } from '../sandbox/sandbox-options.js';
+import { CONFIG_KEYS } from './config-keys.js';
+import { readConfigFile } from './read-config-file.js';
+import { readSettings } from './read-settings.js';
 
 /** What a configuration file says, as options: only what it names is there. */
 export interface Configuration {
@@ -65,4 +69,66 @@ export interface ConfiguredOptions {
     };
   };
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
+}
+
+interface SettingValue {
+  /** Of `CONFIG_KEYS`. */
+  readonly key: string;
+  /** As in a file; one that the key accepts. */
+  readonly value: unknown;
+  /** Absolute: what relative paths in the value start from. */
+  readonly directory: string;
+}
+
+/** Settings as options: what they name, and nothing else. */
+export function toConfiguration(settings: readonly SettingValue[]): Configuration {
+  const configuration: OptionTree = { executor: {}, run: {} };
+  for (const { key, value, directory } of settings) {
+    const known = CONFIG_KEYS[key];
+    if (known === undefined) continue;
+    setOption(configuration, known.option.split('.'), known.kind.toOption(value, directory));
+  }
+  // Every key's kind makes what its option takes: the table is the parse boundary.
+  return configuration as unknown as Configuration;
+}
+
+interface OptionTree {
+  [name: string]: unknown;
+}
+
+function setOption(tree: OptionTree, path: readonly string[], value: unknown): void {
+  const [name = '', ...rest] = path;
+  if (rest.length === 0) {
+    tree[name] = value;
+    return;
+  }
+  const inner: OptionTree = { ...(tree[name] as OptionTree | undefined) };
+  setOption(inner, rest, value);
+  tree[name] = inner;
+}
+
+interface ConfigPlace {
+  /** For messages. */
+  readonly file: string;
+  /** Absolute: what relative paths start from. */
+  readonly directory: string;
+}
+
+/**
+ * Options from the text of a configuration.
+ * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in `details.problems`.
+ */
+export function parseConfig(text: string, { file, directory }: ConfigPlace): Configuration {
+  return toConfiguration(readSettings(text, file).map(({ key, value }) => ({ key, value, directory })));
+}
+
+/**
+ * The options that a configuration file names (D113–D123). Spread `executor` into the options of `createExecutor`.
+ * The file is trusted: it is the caller who names it.
+ * @throws ToolError `config_invalid` when the file cannot be read, is no TOML, or holds an unknown key or a wrong
+ *   value: with file, line and column of the first problem, and all of them in `details.problems`.
+ */
+export function loadConfig(file: string): Configuration {
+  const { text } = readConfigFile(file, { acceptPipes: true });
+  return parseConfig(text, { file, directory: dirname(resolve(file)) });
 }

@@ -1,8 +1,11 @@
+import { dirname, join } from 'node:path';
 import { showPath } from '../base/show-setting.js';
 import { ToolError } from '../errors/tool-error.js';
 import { decodeText } from '../platform/decode-text.js';
+import { entryStat } from '../platform/fs-entry.js';
 import { ReadFailure } from '../platform/read-failure.js';
 import { type ReadBytesOptions, readFileBytes } from '../platform/read-file-bytes.js';
+import { realPlace } from '../platform/real-place.js';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -35,5 +38,35 @@ export function orInvalid<T>(what: string, action: () => T): T {
     if (!(error instanceof ReadFailure)) throw error;
     const { reason, remedy } = error;
     throw new ToolError('config_invalid', `Cannot read ${what}: ${reason} ${remedy}`, { cause: error });
+  }
+}
+
+const NAME = 'toolexec.toml';
+
+/**
+ * A project's configuration: in the directory itself, or the nearest parent up to the one that holds `.git`. Where no
+ * parent holds that, only the directory itself counts: what lies above belongs to somebody else.
+ */
+export function findProjectFile(cwd: string): string | undefined {
+  return placesToLook(realPlace(cwd))
+    .map((directory) => join(directory, NAME))
+    .find(exists);
+}
+
+function placesToLook(directory: string): string[] {
+  const places: string[] = [];
+  for (let at = directory; ; at = dirname(at)) {
+    places.push(at);
+    if (exists(join(at, '.git'))) return places;
+    if (dirname(at) === at) return [directory];
+  }
+}
+
+// A link that leads nowhere is there too: reading it says so. What cannot be looked at is out of our reach anyway.
+function exists(path: string): boolean {
+  try {
+    return entryStat(path) !== undefined;
+  } catch {
+    return false;
   }
 }

@@ -1,9 +1,14 @@
+import { parse, TomlError } from 'smol-toml';
 import { nearestName } from '../base/nearest-name.js';
 import { showKey, showPath } from '../base/show-setting.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { type ConfigProblem, configInvalid } from './config-problem.js';
-import { createPlaceFinder, type KeyPath, type TextPlace } from './place-of.js';
-import { toml } from './toml.js';
+import {
+  type ConfigProblem,
+  configInvalid,
+  createPlaceFinder,
+  type KeyPath,
+  type TextPlace,
+} from './config-problem.js';
 
 /** One key that a file names. */
 export interface FileSetting {
@@ -36,9 +41,9 @@ export function readSettings(text: string, file: string): FileSetting[] {
 
 function parseToml(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
-    return toml().parse(text, { unsafeKeyBehaviour: 'throw' });
+    return parse(text, { unsafeKeyBehaviour: 'throw' });
   } catch (error) {
-    if (!(error instanceof toml().TomlError)) throw error;
+    if (!(error instanceof TomlError)) throw error;
     const [told = 'it is no TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const { line, column } = error;
     throw configInvalid([

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ToolError } from '../errors/tool-error.js';
 import { unprivileged } from '../platform/fixtures/unprivileged.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { variableOf } from './environment-settings.js';
+import { variableOf } from './config-layer.js';
 import { workshop } from './fixtures/workshop.js';
 import { type ConfigSources, type ResolvedSetting, resolveConfig } from './resolve-config.js';
 import { trustProject } from './trust-project.js';

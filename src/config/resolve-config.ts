@@ -6,23 +6,26 @@ import { configHome } from '../platform/user-directories.js';
 import { ADMINISTRATOR_PLACE, type AdministratorPlace, administratorLayer } from './administrator-file.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import {
+  CONFIG_VARIABLE,
   type ConfigLayer,
   type ConfigOrigin,
   EMPTY_LAYER,
   environmentLayer,
   fileLayer,
   flagLayer,
+  unknownVariables,
 } from './config-layer.js';
 import type { Configuration } from './configuration.js';
-import { CONFIG_VARIABLE, unknownVariables } from './environment-settings.js';
-import { findProjectFile } from './find-project-file.js';
-import { holdToFixed, type WithheldSetting } from './hold-to-fixed.js';
-import { readConfigFile } from './read-config-file.js';
-import { requireSteadyRoots } from './require-steady-roots.js';
-import { type ResolvedSetting, resolveKey } from './resolve-key.js';
-import { type IgnoredSetting, restrainLayer } from './restrain-layer.js';
-import { RULES_KEY, tiersOf, withTiers } from './rule-tiers.js';
-import { toConfiguration } from './to-configuration.js';
+import { toConfiguration } from './configuration.js';
+import { findProjectFile, readConfigFile } from './read-config-file.js';
+import { type ResolvedSetting, RULES_KEY, resolveKey, tiersOf, withTiers } from './resolve-key.js';
+import {
+  holdToFixed,
+  type IgnoredSetting,
+  requireSteadyRoots,
+  restrainLayer,
+  type WithheldSetting,
+} from './restrain-layer.js';
 import { isTrustedText } from './trust-project.js';
 
 export type { ConfigOrigin } from './config-layer.js';

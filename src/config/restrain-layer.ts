@@ -1,6 +1,11 @@
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { covers } from '../base/covers.js';
+import { showPath, showValue } from '../base/show-setting.js';
+import { realPath } from '../platform/fs-entry.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js';
+import { type ConfigProblem, configInvalid } from './config-problem.js';
 import type { TightenScope } from './tighten.js';
 
 /** What an untrusted project's file asked for and did not get. */
@@ -62,4 +67,69 @@ function placeOf({ origins }: LayerSetting): { readonly file: string; readonly l
   const origin = origins[0];
   if (origin === undefined || !('file' in origin)) throw new Error('a file that is restrained is a file');
   return { file: origin.file, line: origin.line };
+}
+
+/** Something that was asked for, and is not applied because the administrator has fixed it. */
+export interface WithheldSetting {
+  readonly key: string;
+  readonly value: unknown;
+  readonly origin: ConfigOrigin | undefined;
+  readonly reason: string;
+}
+
+/**
+ * What of a layer holds below what the administrator has fixed: for those keys only what tightens. Rules are left: their
+ * tiers say the same of each call.
+ */
+export function holdToFixed(
+  layer: ConfigLayer,
+  fixed: ConfigLayer,
+  fixedRoots: readonly string[],
+): { readonly layer: ConfigLayer; readonly withheld: readonly WithheldSetting[] } {
+  if (fixed.size === 0 || layer.size === 0) return { layer, withheld: [] };
+  const kept = new Map<string, LayerSetting>();
+  const withheld: WithheldSetting[] = [];
+  for (const [key, setting] of layer) {
+    const [base, known] = [fixed.get(key), CONFIG_KEYS[key]];
+    if (base === undefined || known === undefined || known.isAdditive === true) {
+      kept.set(key, setting);
+      continue;
+    }
+    if (isDeepStrictEqual(setting.value, base.value)) continue;
+    const { value, reason, isJoined } = known.tighten.apply(setting.value, {
+      base: base.value,
+      isBaseNamed: true,
+      directory: setting.directory,
+      baseRoots: fixedRoots,
+      ownPatterns: [],
+    });
+    const origins = isJoined === true ? [...setting.origins, ...base.origins] : setting.origins;
+    if (value !== undefined && !isDeepStrictEqual(value, base.value))
+      kept.set(key, { ...setting, value, origins });
+    if (reason !== undefined)
+      withheld.push({ key, value: setting.value, origin: setting.origins[0], reason });
+  }
+  return { layer: kept, withheld };
+}
+
+/**
+ * Refuses roots of a trusted project that are links out of it. The hash that a person has trusted says `data`; where a
+ * link of that name leads, the next commit says.
+ * @throws ToolError `config_invalid` with the real path, which can be written instead.
+ */
+export function requireSteadyRoots({ value, directory, origins }: LayerSetting): void {
+  const problems = (Array.isArray(value) ? value : []).flatMap((root) => {
+    const written = resolve(directory, String(root));
+    const real = realPath(written);
+    if (real === undefined || !covers(directory, written) || covers(directory, real)) return [];
+    const message = `${showValue(root)} is a link that leads to ${showValue(real)}. Write that path itself.`;
+    return [problemOf(origins, `tools.sandbox.allowed_roots: ${message}`)];
+  });
+  if (problems.length > 0) throw configInvalid(problems);
+}
+
+function problemOf([origin]: LayerSetting['origins'], message: string): ConfigProblem {
+  const at =
+    origin !== undefined && 'file' in origin ? `${showPath(origin.file)}:${origin.line}` : 'toolexec.toml';
+  return { noun: 'the configuration', source: at, message: () => message };
 }

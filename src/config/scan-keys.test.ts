@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { createPlaceFinder } from './place-of.js';
+import { createPlaceFinder } from './config-problem.js';
 import { type KeyNode, scanKeys } from './scan-keys.js';
 
 describe('scanKeys()', () => {

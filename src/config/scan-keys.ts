@@ -1,4 +1,4 @@
-import { toml } from './toml.js';
+import { parse } from 'smol-toml';
 
 /** Where a key, and what is below it, stands in the text. */
 export interface KeyNode {
@@ -189,6 +189,6 @@ function lastOf(node: Node): Node {
 /** What a written string says. */
 function contentOf(written: string): string {
   if (!written.includes('\\')) return written.slice(1, -1);
-  const { content } = toml().parse(`content = ${written}`);
+  const { content } = parse(`content = ${written}`);
   return typeof content === 'string' ? content : written;
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { parse } from 'smol-toml';
 import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
 import type { Flaw } from '../schema/definition-flaws.js';
-import { toml } from './toml.js';
 
 /** What a key of the configuration takes, and what it becomes as an option. */
 export interface ValueKind {
@@ -162,7 +162,7 @@ function toTexts(text: string): unknown {
 /** A list in TOML's own writing; the text itself where it is none, or more than that. */
 export function readTomlList(text: string): unknown {
   try {
-    const { list, ...others } = toml().parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });
+    const { list, ...others } = parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });
     return Array.isArray(list) && Object.keys(others).length === 0 ? list : text;
   } catch {
     return text;

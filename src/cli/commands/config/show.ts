@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
+import { stringify } from 'smol-toml';
 import type { ConfigOrigin, ResolvedConfig, ResolvedSetting } from '../../../config/resolve-config.js';
-import { toml } from '../../../config/toml.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
@@ -80,7 +80,7 @@ function toToml(settings: readonly ResolvedSetting[], directory?: string): strin
 function toTables({ key, value, itemOrigins }: ResolvedSetting, directory: string | undefined): string[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return items.map((item, index) => {
-    const text = toml().stringify(nest(key.split('.'), [item]));
+    const text = stringify(nest(key.split('.'), [item]));
     const origin = directory === undefined ? undefined : itemOrigins?.[index];
     if (origin === undefined || directory === undefined) return text;
     const [header = '', ...lines] = text.split('\n');
@@ -109,12 +109,7 @@ function describeOrigin(origin: ConfigOrigin, directory: string): string {
 
 function toLine({ key, value, origins }: ResolvedSetting, directory: string | undefined): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
-  const text =
-    value === undefined
-      ? `# ${name} is not set`
-      : toml()
-          .stringify({ [name]: value })
-          .trimEnd();
+  const text = value === undefined ? `# ${name} is not set` : stringify({ [name]: value }).trimEnd();
   if (directory === undefined) return `${text}\n`;
   return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
 }

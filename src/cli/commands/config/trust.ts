@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { findProjectFile } from '../../../config/find-project-file.js';
+import { findProjectFile } from '../../../config/read-config-file.js';
 import { distrustProject, trustProject } from '../../../config/trust-project.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';

@@ -1,4 +1,4 @@
-import { toml } from '../../../config/toml.js';
+import { stringify } from 'smol-toml';
 import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
 import { createExecutor } from '../../../executor/create-executor.js';
@@ -61,7 +61,7 @@ export async function suggestRules(
 
 function toToml({ rule, times }: Suggestion): string {
   const count = times === 1 ? 'once' : `${times} times`;
-  return `# approved ${count}\n${toml().stringify({ tools: { approval: { rules: [rule] } } })}`;
+  return `# approved ${count}\n${stringify({ tools: { approval: { rules: [rule] } } })}`;
 }
 
 /** A call that a person has agreed to, and what it touches: what it declares, and what its commands are seen to. */

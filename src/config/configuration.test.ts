@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../errors/tool-error.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { parseConfig } from './parse-config.js';
+import { parseConfig } from './configuration.js';
 
 const PLACE = { file: 'toolexec.toml', directory: '/project' };
 
