@@ -1,0 +1,27 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createExecutor, type Executor, type ExecutorOptions } from '../../src/index.js';
+
+/** A path that leads out of every root. */
+export const OUTSIDE = '../outside.txt';
+
+/** An executor in a folder of its own; a journal is a file there. */
+export function withFolder(options: ExecutorOptions & { readonly journal?: string }): {
+  readonly executor: Executor;
+  readonly root: string;
+} {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-requirements-')));
+  const { journal, ...others } = options;
+  const executor = createExecutor({
+    root,
+    ...others,
+    ...(journal === undefined ? {} : { journal: join(root, journal) }),
+  });
+  onTestFinished(async () => {
+    await executor.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return { executor, root };
+}
