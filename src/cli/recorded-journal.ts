@@ -76,7 +76,7 @@ const NO_JOURNAL =
 
 /**
  * For commands that work on what a run has recorded, and would make a journal where there is none.
- * @param journal the file, as `settleRun` gives it
+ * @param journal the file, as `resolveRun` gives it
  * @throws UsageError where there is none yet
  */
 export function requireRecorded(journal: string, action: string): void {

@@ -54,7 +54,7 @@ function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   return true;
 }
 
-/** Somebody may have been faster in another terminal. */
+/** The decision may have been taken in another terminal meanwhile. */
 async function decideUnlessDecided(
   executor: Executor,
   batchId: string,
