@@ -8,7 +8,7 @@ export type {
   PolicyQuestion,
 } from './contract/policy.js';
 export type { AnalyzeCommand, CommandAnalysis } from './policy/analyze.js';
-export { analyzeCommand } from './policy/command/analyze-command.js';
+export { analyzeCommand } from './policy/shell/analyze-command.js';
 export { createAnalyzingPolicy as createPolicy } from './policy/create-analyzing-policy.js';
 export type { PolicyParts, RulePolicy } from './policy/create-policy.js';
 export type { Candidate, Explanation, RuleReference } from './policy/explain/explain-decision.js';

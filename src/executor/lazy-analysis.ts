@@ -1,6 +1,6 @@
 import type { AnalyzeCommand } from '../policy/analyze.js';
 
-/** What understands command lines: 75 modules and a grammar, for who runs commands. */
+/** What understands command lines: its modules and a grammar, loaded when a command is first run. */
 export interface LazyAnalysis {
   readonly analyze: AnalyzeCommand;
   /** Before anything is analysed; undefined: it is loaded. */
@@ -17,7 +17,7 @@ export function lazyAnalysis(): LazyAnalysis {
     },
     load() {
       if (loaded !== undefined) return undefined;
-      return import('../policy/command/analyze-command.js').then(({ analyzeCommand }) => {
+      return import('../policy/shell/analyze-command.js').then(({ analyzeCommand }) => {
         loaded = analyzeCommand;
       });
     },

@@ -1,6 +1,6 @@
-import { analyzeCommand } from './command/analyze-command.js';
 import { createPolicy, type PolicyParts, type RulePolicy } from './create-policy.js';
 import type { PolicyOptions } from './policy-options.js';
+import { analyzeCommand } from './shell/analyze-command.js';
 
 /**
  * The policy with commands judged by the grammar of the shell: what programs get as `createPolicy`.

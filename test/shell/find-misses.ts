@@ -1,4 +1,4 @@
-import { analyzeCommand } from '../../src/policy/command/analyze-command.js';
+import { analyzeCommand } from '../../src/policy/shell/analyze-command.js';
 import type { Oracle, ShellName } from './oracle.js';
 
 /** A command that the shell ran, though the analysis said `allow` and did not name it. */

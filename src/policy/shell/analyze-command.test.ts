@@ -1,0 +1,307 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { analyzeCommand } from './analyze-command.js';
+
+/** One command a line; `##` begins a heading, which says why the lines behind it are no longer blocked. */
+function readLines(name: string): string[] {
+  const text = readFileSync(new URL(`./fixtures/${name}.txt`, import.meta.url), 'utf8');
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('## '));
+}
+
+function wronglyAnswered(lines: readonly string[], isRight: (verdict: string) => boolean): string[] {
+  return lines
+    .map((line) => ({ line, ...analyzeCommand(line) }))
+    .filter(({ verdict }) => !isRight(verdict))
+    .map(({ line, verdict, reasons }) => `${verdict}: ${line} (${reasons.join(' ')})`);
+}
+
+describe('analyzeCommand()', () => {
+  it('blocks every spelling of what destroys the machine (A007, B012–B015)', () => {
+    const lines = readLines('destructive');
+    expect(lines.length).toBeGreaterThan(1250);
+    expect(wronglyAnswered(lines, (verdict) => verdict === 'block')).toEqual([]);
+  });
+
+  it('allows what is harmless, also when it speaks of what is not (B016–B018)', () => {
+    const lines = readLines('harmless');
+    expect(lines.length).toBeGreaterThan(600);
+    expect(wronglyAnswered(lines, (verdict) => verdict === 'allow')).toEqual([]);
+  });
+
+  it('blocks no text that only speaks of what is destructive (B016, F010)', () => {
+    const lines = readLines('mentions');
+    expect(lines.length).toBeGreaterThan(60);
+    expect(wronglyAnswered(lines, (verdict) => verdict !== 'block')).toEqual([]);
+  });
+
+  it('asks about what cannot be told, and never allows it (F027)', () => {
+    const lines = readLines('unclear');
+    expect(lines.length).toBeGreaterThan(100);
+    expect(wronglyAnswered(lines, (verdict) => verdict === 'ask')).toEqual([]);
+  });
+
+  it('says blocked, dangerous and what was hit (A010, B012)', () => {
+    const [reason] = analyzeCommand('rm -rf /').reasons;
+    expect(reason).toBe('Command blocked as dangerous: rm would remove / with all below it.');
+    expect(analyzeCommand('echo x | tee /dev/sda').reasons[0]).toContain('/dev/sda');
+    expect(analyzeCommand('ls').reasons).toEqual([]);
+  });
+
+  it.each([
+    ['cat <<EOF | sh\nrm -rf /\nEOF', 'block'],
+    ["bash <<'EOF'\nrm -rf /\nEOF", 'block'],
+    ['sudo bash <<-EOF\n\trm -rf /\n\tEOF\n', 'block'],
+    ['bash <<EOF\necho $(rm -rf /)\nEOF', 'block'],
+    ['cat <<EOF\n$(rm -rf /)\nEOF', 'block'],
+    ['cat <<EOF\n`rm -rf /`\nEOF', 'block'],
+    ["ssh host <<'EOF'\nls\nEOF", 'allow'],
+    ["python3 <<'EOF'\nimport shutil; shutil.rmtree('/')\nEOF", 'block'],
+    ["perl <<'EOF'\nprint 1\nEOF", 'ask'],
+    ["cat > x.sh <<'EOF'\nrm -rf /\nEOF\nbash x.sh", 'block'],
+    ["cat > x.sh <<'EOF'\nls\nEOF\nbash x.sh", 'allow'],
+    ['rm -rf \\\n/', 'block'],
+    ['r\\\nm -rf /', 'block'],
+    ['ls\nrm -rf /\n', 'block'],
+    ['ls #x\nrm -rf /', 'block'],
+    ['if true\nthen\nrm -rf /\nfi', 'block'],
+    ['readonly x=/\nx=/tmp/a\nrm -rf $x', 'ask'],
+    ["cat <<$'EOF'\nx\n$EOF\nrm -rf /\nEOF", 'block'],
+    ['f() {\n  local x=/tmp/a\n  rm -rf "$x"\n}\nf', 'allow'],
+    ["cat <<'EOF' > notes.md\nrm -rf /\n$(rm -rf /)\nEOF", 'allow'],
+    ['cat <<EOF > notes.md\nrm -rf /\nEOF', 'allow'],
+    ['cat <<\\EOF\n$(rm -rf /)\nEOF', 'allow'],
+    ['cat <<EOF\n\\$(rm -rf /)\nEOF', 'allow'],
+    ['tee x <<< "rm -rf /"', 'allow'],
+    ["git commit -F - <<'EOF'\nrm -rf /\nEOF", 'allow'],
+    ['ls\n\n# rm -rf /\npwd', 'allow'],
+    ['bash <<EOF\nls\nEOF', 'allow'],
+    ['while read -r x; do\n  echo "$x"\ndone < list', 'allow'],
+    ['', 'allow'],
+    ['   \n', 'allow'],
+    ['echo a\0b', 'ask'],
+    ['cat <<EOF\nunfinished', 'ask'],
+  ])('reads several lines: %j', (text, verdict) => {
+    expect(analyzeCommand(text)).toMatchObject({ verdict });
+  });
+});
+
+describe('what analyzeCommand() says of shells that read a text in another way', () => {
+  it.each<[string, Record<'bash' | 'sh' | 'any', string>]>([
+    ["echo $'\\'; rm -rf / #'", { bash: 'allow', sh: 'block', any: 'block' }],
+    ['[[ -n a && reboot ]]', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['((reboot))', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['x=/; declare x=/tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
+    ['x=/; x+=tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
+    ["sh -c '[[ -n a && reboot ]]'", { bash: 'allow', sh: 'block', any: 'block' }],
+    ['(( $x > 5 ))', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ['ls -la | head', { bash: 'allow', sh: 'allow', any: 'allow' }],
+  ])('%s', (text, { bash, sh, any }) => {
+    expect(analyzeCommand(text, 'sh').verdict).toBe(sh);
+    expect(analyzeCommand(text).verdict).toBe(any);
+    // A text that starts `sh` itself is read by that too.
+    if (!text.startsWith('sh')) expect(analyzeCommand(text, 'bash').verdict).toBe(bash);
+    else expect(analyzeCommand(text, 'bash').verdict).toBe('block');
+  });
+
+  it('names what a shell would run that knows no `[[`', () => {
+    const text = '[[ -n a && push ]]; ls &> log';
+    expect(analyzeCommand(text, 'bash').commands).toEqual([['ls']]);
+    expect(analyzeCommand(text, 'sh').commands).toContainEqual(['push', ']]']);
+    expect(analyzeCommand(text, 'sh').effects).toContainEqual({ kind: 'write', path: 'log' });
+  });
+});
+
+describe('the commands that analyzeCommand() finds', () => {
+  it.each<[string, string[][]]>([
+    ['ls -la "a b"', [['ls', '-la', 'a b']]],
+    ["'l's -\"a\" $'\\x62'", [['ls', '-a', 'b']]],
+    ['a | b && c; d', [['a'], ['b'], ['c'], ['d']]],
+    ['echo $(a "$(b)")', [['b'], ['a', '$(b)'], ['echo', '$(a "$(b)")']]],
+    ['f() { a; }', [['a']]],
+    ['cat <(a) > >(b)', [['a'], ['b'], ['cat', '<(a)']]],
+    [
+      'sudo -u me env A=1 a b',
+      [
+        ['sudo', '-u', 'me', 'env', 'A=1', 'a', 'b'],
+        ['env', 'A=1', 'a', 'b'],
+        ['a', 'b'],
+      ],
+    ],
+    ["sh -c 'a; b'", [['sh', '-c', 'a; b'], ['a'], ['b']]],
+    [
+      'echo a | xargs b',
+      [
+        ['echo', 'a'],
+        ['xargs', 'b'],
+        ['b', 'a'],
+      ],
+    ],
+    [
+      'find . -exec a {} \\;',
+      [
+        ['find', '.', '-exec', 'a', '{}', ';'],
+        ['a', './{}'],
+      ],
+    ],
+    ['bash <<< a', [['bash'], ['a']]],
+    ['echo [$(a)]', [['a'], ['echo', '[$(a)]']]],
+    ['a {,b}', [['a', 'b']]],
+    [
+      'set -e a b; "$1" "$2"',
+      [
+        ['set', '-e', 'a', 'b'],
+        ['a', 'b'],
+      ],
+    ],
+    [
+      'for x in 1 2; do a $x; done',
+      [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+    ],
+    ['x=1', []],
+  ])('%s', (text, commands) => {
+    expect(analyzeCommand(text).commands).toEqual(commands);
+  });
+});
+
+describe('the effects that analyzeCommand() tells', () => {
+  it.each<[string, object[]]>([
+    [
+      'cat a > b',
+      [
+        { kind: 'write', path: 'b' },
+        { kind: 'read', path: 'a' },
+      ],
+    ],
+    ['cd sub && rm x', [{ kind: 'delete', path: 'sub/x' }]],
+    [
+      'cp a b',
+      [
+        { kind: 'read', path: 'a' },
+        { kind: 'write', path: 'b' },
+      ],
+    ],
+    [
+      'mv a b',
+      [
+        { kind: 'delete', path: 'a' },
+        { kind: 'write', path: 'b' },
+      ],
+    ],
+    [
+      'sed -i s/a/b/ f',
+      [
+        { kind: 'read', path: 'f' },
+        { kind: 'write', path: 'f' },
+      ],
+    ],
+    ['sed s/a/b/ f', [{ kind: 'read', path: 'f' }]],
+    ['grep -n x f', [{ kind: 'read', path: 'f' }]],
+    ['head -n 3 f', [{ kind: 'read', path: 'f' }]],
+    ['mkdir -p a/b', [{ kind: 'write', path: 'a/b' }]],
+    ['touch ~/x', [{ kind: 'write', path: '~/x' }]],
+    ['ls 2>/dev/null', []],
+    ['cat < in', [{ kind: 'read', path: 'in' }]],
+    ['echo x | tee -a log', [{ kind: 'write', path: 'log' }]],
+    ['curl https://example.com/x', [{ kind: 'fetch', url: 'https://example.com/x' }]],
+    [
+      'curl -o f example.com',
+      [
+        { kind: 'fetch', url: 'http://example.com' },
+        { kind: 'write', path: 'f' },
+      ],
+    ],
+    [
+      'git clone https://example.com/x.git y',
+      [
+        { kind: 'fetch', url: 'https://example.com/x.git' },
+        { kind: 'write', path: 'y' },
+      ],
+    ],
+    ['ssh me@host ls', [{ kind: 'fetch', url: 'ssh://me@host' }]],
+    ['ping -c 1 host', [{ kind: 'fetch', url: 'icmp://host' }]],
+    ['echo x > $y', [{ kind: 'unknown' }]],
+    [
+      'tar -xf x.tar -C out',
+      [
+        { kind: 'write', path: 'out' },
+        { kind: 'read', path: 'x.tar' },
+      ],
+    ],
+  ])('%s', (text, effects) => {
+    expect(analyzeCommand(text).effects).toEqual(effects);
+  });
+});
+
+describe('the limits of analyzeCommand()', () => {
+  it('never throws, and knows its verdicts', () => {
+    const marks = [
+      '$(',
+      ')',
+      '`',
+      '"',
+      "'",
+      '{',
+      '}',
+      '${',
+      '$((',
+      '<<',
+      '\n',
+      'rm',
+      ' -rf ',
+      '/',
+      '|',
+      '&',
+      ';',
+      '\\',
+      'if ',
+      'sh -c ',
+      'sed ',
+      '*',
+      '[',
+      '\0',
+    ];
+    const text = fc
+      .array(fc.oneof(fc.constantFrom(...marks), fc.string({ maxLength: 4 })))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, (command) => {
+        const { verdict, reasons } = analyzeCommand(command);
+        expect(['allow', 'ask', 'block']).toContain(verdict);
+        expect(reasons.length > 0).toBe(verdict !== 'allow');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('asks about more than 64 KB', () => {
+    expect(analyzeCommand(`echo ${'a'.repeat(65_531)}`).verdict).toBe('allow');
+    expect(analyzeCommand(`echo ${'a'.repeat(65_532)}`).verdict).toBe('ask');
+  });
+
+  it.each<[string, string]>([
+    ['substitutions without end', '$('.repeat(30_000)],
+    ['closed substitutions', `${'$(echo '.repeat(200)}${'x '.repeat(20_000)}${')'.repeat(200)}`],
+    ['many substitutions', 'echo $(id) '.repeat(5_000)],
+    ['backquotes', '`'.repeat(60_000)],
+    ['parentheses', '('.repeat(60_000)],
+    ['braces within braces', `echo ${'{a,'.repeat(15_000)}${'}'.repeat(15_000)}`],
+    ['braces side by side', `echo ${'{a,b}'.repeat(10_000)}`],
+    ['a range', 'echo {1..99999999}'],
+    ['values that double', `x=a;${'x=$x$x;'.repeat(60)}$x`],
+    ['loops within loops', `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(6)}a $i${'; done'.repeat(6)}`],
+    [
+      'functions that call twice',
+      Array.from({ length: 300 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join('\n'),
+    ],
+    ['a chain of wrappers', `${'sudo '.repeat(12_000)}ls`],
+  ])('gives up in time: %s', (_what, text) => {
+    const before = process.cpuUsage().user;
+    expect(analyzeCommand(text.slice(0, 65_536)).verdict).toBe('ask');
+    // Ten times what it takes alone on a machine: without the limits it is minutes.
+    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(3_000);
+  });
+});

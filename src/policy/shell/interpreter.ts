@@ -1,0 +1,211 @@
+import { runAndOr, runBranches, runEach, runLoop, runPipeline, settleDirectory } from './compound.js';
+import { walkArithmetic, walkTest } from './expand/arithmetic.js';
+import { Expander } from './expand/expand-word.js';
+import { mayReadOtherwise, writeForSh } from './parse/dialect.js';
+import { findEndlessStarts } from './parse/endless-starts.js';
+import type {
+  CommandNode,
+  CompoundList,
+  FunctionNode,
+  ParsedShell,
+  ParseLimits,
+  Script,
+  Statement,
+} from './parse/parse-shell.js';
+import { parseShell } from './parse/parse-shell.js';
+import { redirect } from './redirects.js';
+import { runCommandWords, runSimple } from './simple-command.js';
+import type { Dialect, Shell } from './words/call.js';
+import {
+  exactTexts,
+  type Field,
+  INHERITED,
+  joinStreams,
+  NOTHING,
+  type Stream,
+  UNKNOWN,
+} from './words/field.js';
+import type { Findings } from './words/findings.js';
+import type { Scope } from './words/scope.js';
+
+/** Thrown within the analysis when it has looked long enough; caught where it starts. */
+export class TooMuchWork extends Error {}
+
+/**
+ * Walks a script as the shell would run it, with what is known of variables, pipes and the directory. Every branch
+ * is taken. Nothing depends on it for saying `allow` but that it visits each command: what is computed is asked about.
+ */
+export class Interpreter implements Shell {
+  readonly findings: Findings;
+  readonly dialect: Dialect;
+  /** Something was read that other shells read otherwise. */
+  mayReadOtherwise = false;
+  /** How often a function has reached itself. */
+  recursions = 0;
+  readonly expander: Expander;
+  readonly #limits: ParseLimits;
+  #stepsLeft: number;
+  #depth = 0;
+
+  constructor(findings: Findings, limits: ParseLimits, steps: number, dialect: Dialect) {
+    this.findings = findings;
+    this.dialect = dialect;
+    this.#limits = limits;
+    this.#stepsLeft = steps;
+    this.expander = new Expander(this, limits);
+  }
+
+  step(): void {
+    if (this.#stepsLeft-- <= 0) throw new TooMuchWork();
+  }
+
+  runText(text: string, scope: Scope, input: Stream): Stream {
+    if (this.#depth > 0) this.#limits.nestedCharactersLeft -= text.length;
+    this.mayReadOtherwise ||= mayReadOtherwise(text);
+    const parsed = this.#parse(text);
+    if ('flaw' in parsed) {
+      this.findings.ask(`Cannot tell what would run: ${parsed.flaw}.`);
+      return UNKNOWN;
+    }
+    for (const reason of findEndlessStarts(parsed.script)) this.findings.block(reason);
+    return this.runScript(parsed.script, scope, input);
+  }
+
+  #parse(text: string): ParsedShell {
+    const parsed = parseShell(text, this.#limits);
+    if (this.dialect === 'bash' || 'flaw' in parsed || !mayReadOtherwise(text)) return parsed;
+    const written = writeForSh(text, parsed.script);
+    if (written === undefined) return { flaw: 'other shells read it otherwise' };
+    return written === text ? parsed : parseShell(written, this.#limits);
+  }
+
+  runScript(script: Script, scope: Scope, input: Stream): Stream {
+    return this.#deeper(() => this.#statements(script.commands, scope, input));
+  }
+
+  runWords(words: readonly Field[], scope: Scope, input: Stream): Stream {
+    return this.#deeper(() => runCommandWords(this, words, scope, input));
+  }
+
+  runList(list: CompoundList, scope: Scope, input: Stream): Stream {
+    return this.#statements(list.commands, scope, input);
+  }
+
+  /** A function that is called: its body with these arguments. One that reaches itself ends there. */
+  callFunction(node: FunctionNode, args: readonly Field[], scope: Scope, input: Stream): Stream {
+    const name = node.name.value;
+    const running = scope.calls.get(node);
+    if (running !== undefined) {
+      this.recursions++;
+      if (scope.copies > running.copies)
+        this.findings.block(`the function ${name} starts itself again and again (a fork bomb).`);
+      else if (scope.forks > running.forks)
+        this.findings.ask(`The function ${name} starts itself in processes of their own.`);
+      return UNKNOWN;
+    }
+    const inner = this.#enter(node, scope, exactTexts(args));
+    const output = this.#deeper(() => this.#block(node.body, inner, input));
+    for (const [variable, value] of inner.variables) scope.variables.set(variable, value);
+    for (const [other, body] of inner.functions) scope.functions.set(other, body);
+    scope.directory = inner.directory;
+    return output;
+  }
+
+  #enter(node: FunctionNode, scope: Scope, positional: readonly string[] | undefined): Scope {
+    const { forks, copies } = scope;
+    return scope.copy({ positional, calls: new Map(scope.calls).set(node, { forks, copies }) });
+  }
+
+  #deeper(run: () => Stream): Stream {
+    if (++this.#depth > MAX_DEPTH) throw new TooMuchWork();
+    try {
+      return run();
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  #statements(statements: readonly Statement[], scope: Scope, input: Stream): Stream {
+    let output: Stream = NOTHING;
+    for (const { command, background } of statements) {
+      this.step();
+      // What runs in the background has a state of its own.
+      const own = background === true ? scope.fork(1) : scope;
+      const run =
+        command.type === 'AndOr'
+          ? runAndOr(this, command, own, input)
+          : runPipeline(this, command, own, input);
+      settleDirectory(own);
+      output = joinStreams(output, run);
+    }
+    return output;
+  }
+
+  runCommand(node: CommandNode, scope: Scope, input: Stream): Stream {
+    this.step();
+    switch (node.type) {
+      case 'Command':
+        return runSimple(this, node, scope, input);
+      case 'Redirected': {
+        const redirected = redirect(this, this.expander, node.redirects, scope, input);
+        const output = this.runCommand(node.command, scope, redirected.input);
+        if (redirected.output !== undefined) scope.noteWritten(redirected.output, output);
+        return redirected.isOutputElsewhere ? NOTHING : output;
+      }
+      case 'Function':
+        return this.#define(node, scope, input);
+      case 'Coproc':
+        this.#block(node.body, scope.fork(1), UNKNOWN);
+        return NOTHING;
+      case 'Subshell':
+        return this.runList(node.body, scope.fork(), input);
+      case 'BraceGroup':
+        return this.runList(node.body, scope, input);
+      case 'If':
+        return runBranches(
+          this,
+          [node.clause, ...node.elif.map(({ clause }) => clause)],
+          [node.then, ...node.elif.map(({ then }) => then), node.else],
+          scope,
+          input,
+        );
+      case 'Case':
+        this.expander.value(node.word, scope);
+        for (const { pattern } of node.items) for (const word of pattern) this.expander.single(word, scope);
+        return runBranches(this, [], [...node.items.map(({ body }) => body), undefined], scope, input);
+      case 'While':
+        return runLoop(this, [node.clause, node.body], scope, input);
+      case 'For':
+      case 'Select':
+        return runEach(this, node.name.value, node.wordlist, node.body, scope, input);
+      case 'ArithmeticFor':
+        for (const part of [node.initialize, node.test, node.update])
+          if (part !== undefined) walkArithmetic(this, this.expander, part, scope);
+        return runLoop(this, [node.body], scope, input);
+      case 'ArithmeticCommand':
+        if (node.expression !== undefined) walkArithmetic(this, this.expander, node.expression, scope);
+        return NOTHING;
+      case 'TestCommand':
+        walkTest(this, this.expander, node.expression, scope);
+        return NOTHING;
+    }
+  }
+
+  /** Walked now too, with arguments that are not known: it may be called in a way that is not seen. */
+  #define(node: FunctionNode, scope: Scope, input: Stream): Stream {
+    scope.functions.set(node.name.value, node);
+    if (scope.functions.size > MAX_FUNCTIONS) this.findings.ask('There are too many functions.');
+    const inner = this.#enter(node, scope, undefined);
+    this.#deeper(() => this.#block(node.body, inner, input.kind === 'text' ? INHERITED : input));
+    return NOTHING;
+  }
+
+  #block(body: CompoundList | CommandNode, scope: Scope, input: Stream): Stream {
+    return body.type === 'CompoundList'
+      ? this.runList(body, scope, input)
+      : this.runCommand(body, scope, input);
+  }
+}
+
+const MAX_DEPTH = 60;
+const MAX_FUNCTIONS = 100;

@@ -1,0 +1,101 @@
+import type { Call } from '../words/call.js';
+import { blockFetched } from '../words/call.js';
+import { isVital } from '../words/danger.js';
+import { INHERITED, knownText } from '../words/field.js';
+import { codesBehind, type Program, type Programs } from './program.js';
+
+/** An interpreter: which option carries code, and whether it runs the files that it is given. */
+const interprets = (option: RegExp, runsFiles = true): Program => ({
+  also: (call) => interpret(call, option, runsFiles),
+});
+
+/** Interpreters of other languages. Their code is asked about, and read only for what is certain. */
+export const INTERPRETER_PROGRAMS: Programs = {
+  'python python2 python3 pypy pypy3': interprets(/^-[bBdEhiIOqsSuvVx]*c(.*)$/s),
+  perl: interprets(/^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s),
+  ruby: interprets(/^-(?:[A-Za-z0-9]*e|e(.+))$/s),
+  'node nodejs': interprets(/^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s),
+  bun: interprets(/^(?:-[ep]|--(?:eval|print)(?:=(.*))?)$/s),
+  deno: interprets(/^eval$/),
+  php: interprets(/^-[rBRE](.*)$/s),
+  'lua luajit Rscript R osascript groovy scala ghc': interprets(/^-e(.*)$/s),
+  'pwsh powershell': interprets(/^-(?:c|command|e|ec|encodedcommand)$/i),
+  'tclsh guile expect': interprets(/^-c(.*)$/s),
+  'elixir julia': interprets(/^(?:-[eE]|--eval(?:=(.*))?)$/s),
+  erl: interprets(/^-eval$/),
+  jshell: interprets(/^-$/),
+  emacs: interprets(/^--?eval(?:=(.*))?$/s, false),
+  gdb: interprets(/^(?:-i?ex|--eval-command(?:=(.*))?)$/s, false),
+  'vim nvim vi ex': interprets(/^(?:-c(.*)|--cmd|\+(.+))$/s, false),
+  ed: interprets(/^$/, false),
+};
+
+function interpret(call: Call, option: RegExp, runsFiles: boolean): void {
+  const { words, findings, name, input, scope } = call;
+  const codes = codesBehind(words, option);
+  for (const code of codes) {
+    const { shown } = code;
+    findings.ask(
+      `${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`,
+    );
+    findings.runsUnseen();
+    findCertain(call, knownText(code));
+  }
+  if (codes.length > 0) return;
+  const file = words.find(({ shown }) => !/^-./.test(shown));
+  const isPlain = words.some((word) => word.literal && !word.shown.startsWith('-'));
+  if (!isPlain && !words.every((word) => word.literal)) findings.ask(`What ${name} runs is computed.`);
+  if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
+    // `deno` and `bun` have subcommands.
+    if (name !== 'deno' && name !== 'bun') findings.touches('read', file, scope);
+    if (runsFiles) findings.runsUnseen();
+    return;
+  }
+  const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;
+  if (words.length > 0 && words.every(({ shown }) => onlyAsks.test(shown))) return;
+  if (words.some(({ shown }) => shown === '-m')) return;
+  findings.ask(`${name} runs code from its input.`);
+  if (input.kind === 'fetched') blockFetched(call, input.from);
+  if (input.kind === 'text') findCertain(call, input.text);
+}
+
+const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?:\bqx|%x)[{(][^)}]*[)}]/g;
+
+const STARTS_COMMANDS =
+  /\b(?:system|popen\w*|exec[lvpe]*|execSync|execFileSync|execFile|spawn\w*|getoutput|Popen|check_call|check_output|shell_exec|passthru|proc_open)\b\s*(?:\(|["'@$\w])|\b(?:subprocess|child_process|Open3|Deno\.Command|os\.execute|Start-Process)\b|(?:qx|%x)[{(]/;
+
+const REMOVES =
+  /\b(?:rmtree|rm_rf|rm_r|remove_dir_all|rimraf|rmSync|rmdirSync|rm|remove_tree|RemoveAll|rmdir|removeSync|Remove-Item)\s*\(?\s*\[?\s*(?:-\w+\s+)*["']?([^"',)\s;]*)/g;
+
+/** The home directory itself, and nothing in it. */
+const HOME_DIRECTORY =
+  /^(?:~|\$HOME|os\.homedir\(|process\.env\.HOME|Dir\.home|Path\.home\(|os\.path\.expanduser\()$/;
+
+/**
+ * Looks into code of other languages for what is certain: a shell command that breaks things, a tree that is removed. A
+ * text that is only printed breaks nothing, so that calls are looked for outside of strings.
+ */
+function findCertain({ findings, name, scope, shell }: Call, code: string): void {
+  const text = code.slice(0, MAX_CODE);
+  const strings: string[] = [];
+  const bare = text.replaceAll(STRING, (whole) => {
+    const mark = /^(?:qx|%x)?./.exec(whole)?.[0] ?? '';
+    strings.push(whole.slice(mark.length, -1).replaceAll(/\\(["'`\\])/g, '$1'));
+    return mark.padEnd(whole.length);
+  });
+  const runsBackquotes = bare.includes('`') && /^(?:perl|ruby|php)/.test(name);
+  const marked = /^(?:n?vim?|ex|ed|gdb)$/.test(name)
+    ? [...text.matchAll(/!(.+)/g)].map(([, one = '']) => one)
+    : [];
+  const run =
+    STARTS_COMMANDS.test(bare) || runsBackquotes ? [...strings.slice(0, 16), strings.join(' ')] : [];
+  for (const command of [...marked, ...run]) shell.runText(command, scope.copy(), INHERITED);
+  for (const { 0: whole, 1: shown = '', index } of bare.matchAll(REMOVES)) {
+    const at = index + whole.length - shown.length;
+    const path = /^[^"',)\s;]*/.exec(text.slice(at))?.[0] ?? '';
+    if (isVital(path) || HOME_DIRECTORY.test(path))
+      findings.block(`${name} would remove ${path} with all below it.`);
+  }
+}
+
+const MAX_CODE = 16_384;

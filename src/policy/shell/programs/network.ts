@@ -1,0 +1,154 @@
+import { type Call, runAskedCode, runCode } from '../words/call.js';
+import { exactText, type Field, joinFields, literalField } from '../words/field.js';
+import type { Options } from '../words/options.js';
+import { secretIn } from '../words/place.js';
+import type { Programs } from './program.js';
+import { codesBehind } from './program.js';
+import { fetches, overwrite, removeTree, send } from './uses.js';
+
+const contacts = (scheme: string) => ({
+  short: 'ciIstwWlpmQM',
+  host: { scheme },
+  prints: 'fetched' as const,
+});
+
+/** Programs that reach other machines. */
+export const NETWORK_PROGRAMS: Programs = {
+  curl: {
+    short: 'AbcCDeEhHmPQrtuUwxXyYz',
+    long: 'data-raw form-string header output-dir request user user-agent cookie cookie-jar proxy referer max-time'
+      .concat(
+        ' connect-timeout retry resolve connect-to interface cacert cert key write-out range limit-rate',
+      )
+      .concat(' dump-header unix-socket retry-delay proto tls-max dns-servers url config'),
+    host: { scheme: 'http', all: true },
+    options: {
+      'o output': 'save',
+      'T upload-file': 'upload',
+      'd data data-binary data-ascii data-urlencode F form json': 'body',
+      K: 'skip',
+    },
+    when: [['ask', /^-(?:-config|\w*K)/m, 'takes its options from a file']],
+    prints: 'fetched',
+    also(call, options) {
+      for (const { name, value } of options.given)
+        if (name === 'url' && value !== undefined) fetches(call, exactText(value) ?? value.shown, 'http');
+      if (options.has('O', 'remote-name')) saveByName(call, options.operands, literalField('.'));
+    },
+  },
+  'wget wget2': {
+    short: 'oaBtTwQUlARDIXi',
+    long: 'output-file header input-file user password tries timeout user-agent',
+    host: { scheme: 'http', all: true },
+    options: {
+      'O output-document': 'save',
+      'post-file body-file': 'upload',
+      'post-data body-data P directory-prefix e execute use-askpass': 'skip',
+    },
+    prints: 'fetched',
+    also(call, options) {
+      if (options.has('e', 'execute', 'use-askpass'))
+        call.findings.ask('wget takes a setting or a program from its options.');
+      if (options.has('O', 'output-document')) return;
+      saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? literalField('.'));
+    },
+  },
+  'http https xh aria2c axel lynx w3m links fetch GET': contacts('http'),
+  telnet: contacts('tcp'),
+  'ftp lftp': contacts('ftp'),
+  tftp: contacts('tftp'),
+  'ping ping6 traceroute': contacts('icmp'),
+  'dig host nslookup': contacts('dns'),
+  whois: contacts('whois'),
+  'nc ncat netcat': {
+    short: 'giopqswxXITmMGO',
+    long: 'proxy source source-port wait idle-timeout output',
+    options: { 'e c exec sh-exec lua-exec': 'skip' },
+    sends: true,
+    prints: 'fetched',
+    also(call, options) {
+      const code = options.value('e', 'c', 'exec', 'sh-exec', 'lua-exec');
+      if (code !== undefined)
+        call.findings.block(`${call.name} would give a program (${code.shown}) to whoever is connected.`);
+      const [host, port] = options.operands;
+      if (host !== undefined) fetches(call, [host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
+    },
+  },
+  socat: {
+    sends: true,
+    when: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to whoever is connected']],
+    prints: 'fetched',
+    also(call) {
+      for (const { shown } of call.words) {
+        const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
+        if (host !== undefined) fetches(call, host, 'tcp');
+      }
+    },
+  },
+  'ssh autossh mosh': {
+    short: 'bcDeEFIiJLlmOopQRSWwB',
+    leads: true,
+    host: { scheme: 'ssh' },
+    sends: true,
+    also: evaluateSsh,
+  },
+  'scp sftp': { short: 'cFiJloPSX', also: evaluateRemoteCopy },
+  rsync: {
+    short: 'eBTf',
+    long: 'rsh rsync-path exclude include filter files-from log-file password-file temp-dir',
+    also: evaluateRemoteCopy,
+  },
+};
+
+/** Saved under the name that ends the address: to run it later is as bad as to run it at once. */
+function saveByName({ findings, scope }: Call, urls: readonly Field[], directory: Field): void {
+  for (const { shown } of urls.slice(0, 16)) {
+    const name = /([^/]+)$/.exec(shown.replace(/[?#].*$/s, ''))?.[1];
+    if (name !== undefined) scope.noteWritten(literalField(name), { kind: 'fetched', from: shown });
+  }
+  findings.touches('write', directory, scope);
+}
+
+/** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
+function evaluateSsh(call: Call, { given, operands: [host, ...command] }: Options): void {
+  for (const { name, value } of given) {
+    if (name !== 'o' || value === undefined) continue;
+    const codes = codesBehind(
+      [value],
+      /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is,
+    );
+    for (const code of codes) runAskedCode(call, code);
+  }
+  if (host === undefined) return;
+  if (exactText(host)?.startsWith('-') === true)
+    call.findings.ask('The host that ssh connects to looks like an option.');
+  if (command.length > 0) runCode(call, joinFields(command), call.scope.copy(), call.input);
+}
+
+function evaluateRemoteCopy(call: Call, options: Options): void {
+  for (const { name, value } of options.given) {
+    const isCode =
+      /^(?:e|rsh|rsync-path|S)$/.test(name) || (name === 'o' && /command/i.test(value?.shown ?? ''));
+    if (!isCode || value === undefined || /^(?:ssh|rsync)(?: -[\w=./~ -]*)?$/.test(value.shown)) continue;
+    runAskedCode(call, literalField(value.shown.replace(/^\w+=/, ''), value.literal));
+  }
+  const target = options.operands.at(-1);
+  const sources = options.operands.slice(0, -1);
+  for (const operand of options.operands) {
+    const { shown } = operand;
+    if (isElsewhere(shown)) fetches(call, shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
+    else if (operand === target) overwrite(call, operand);
+    else call.findings.touches('read', operand, call.scope);
+  }
+  const isSent = target !== undefined && isElsewhere(target.shown);
+  for (const source of sources) {
+    if (isSent) send(call, secretIn(source, call.scope.directory));
+    if (options.has('remove-source-files')) removeTree(call, source);
+  }
+  const isDeleting = options.given.some(({ name }) => name.startsWith('delete'));
+  if (isDeleting && target !== undefined && !isSent) removeTree(call, target);
+}
+
+function isElsewhere(text: string): boolean {
+  return /^(?:[^/\s]+:|\w+:\/\/)/.test(text);
+}

@@ -1,0 +1,73 @@
+import { type Call, runCode, runRest, runStream } from '../words/call.js';
+import { joinFields, type Stream, UNKNOWN } from '../words/field.js';
+import { Options } from '../words/options.js';
+import { type Programs, shownWords } from './program.js';
+
+const STARTS_TERMINAL =
+  /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane|display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m;
+
+/** Programs of developers that run commands: package managers, build tools, terminals, timers. */
+export const RUNNER_PROGRAMS: Programs = {
+  'npx bunx uvx pipx npm pnpm yarn uv poetry pipenv pdm hatch rye bundle conda direnv mise asdf dotenv': {
+    also: evaluateRunner,
+  },
+  'make gmake': {
+    when: [
+      ['ask', /\$\(shell|^--eval|^-E|`|^SHELL=|^\w+[:+?]?=.*[$;|&]/m, 'is given code'],
+      ['ask', /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m, 'reads its rules from the input'],
+    ],
+    also(call) {
+      if (!/^(?:-n|--dry-run|--just-print|-v|--version|--help)$/m.test(shownWords(call)))
+        call.findings.runsUnseen();
+    },
+  },
+  watch: {
+    short: 'n',
+    long: 'interval',
+    leads: true,
+    also: (call, { operands }) => (operands.length === 0 ? UNKNOWN : runCode(call, joinFields(operands))),
+  },
+  hyperfine: {
+    short: 'wrmMpcns',
+    long: 'warmup runs prepare cleanup setup',
+    leads: true,
+    operands: ['code'],
+  },
+  concurrently: { short: 'ncp', leads: true, operands: ['code'] },
+  nodemon: { codeBehind: /^(?:-x|--exec)(?:=(.*))?$/s },
+  script: { options: { 'c command': 'code' } },
+  split: { codeBehind: /^--filter(?:=(.*))?$/s },
+  man: { codeBehind: /^(?:-P|--pager(?:=(.*))?|-H)$/s },
+  gcc: { codeBehind: /^-wrapper$/ },
+  'at batch': {
+    harmless: /^-(?:l|r|d|c|f|V)/m,
+    when: [['ask', /^/, 'plans commands that run unasked']],
+    also: (call) => runStream(call, call.input),
+  },
+  'tmux screen start-stop-daemon': {
+    when: [['ask', STARTS_TERMINAL, 'runs commands elsewhere']],
+    codeBehind: /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/,
+  },
+};
+
+/** `npm test`: what stands in a file of the package is run; `npm install` runs what packages bring along. */
+const RUNS_SCRIPTS =
+  /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m;
+
+/** Their `run` takes a command, and not the name of a script. */
+const RUN_IS_EXEC = /^(?:poetry|pipenv|uv|pdm|hatch|rye|conda|direnv|mise|asdf|dotenv)$/;
+
+/** `npx`, `npm exec`, `uv run`: the command behind them runs here. */
+function evaluateRunner(call: Call): Stream {
+  const { words, name } = call;
+  const find = (word: RegExp) => words.findIndex(({ shown }) => word.test(shown));
+  const code = /^np/.test(name) ? words[find(/^(?:-c|--call)$/) + 1] : undefined;
+  if (code !== undefined && find(/^(?:-c|--call)$/) !== -1) return runCode(call, code);
+  const isShort = /^(?:npx|bunx|uvx|pipx)$/.test(name);
+  if (!isShort && RUNS_SCRIPTS.test(shownWords(call))) call.findings.runsUnseen();
+  const at = find(/^(?:run|exec|x)$/);
+  const isExec = isShort || (at !== -1 && (words[at]?.shown === 'exec' || RUN_IS_EXEC.test(name)));
+  const long = ['package', 'with', 'python', 'from'];
+  const rest = new Options(words.slice(at + 1), { short: 'pn', leads: true, long }).operands;
+  return isExec ? runRest(call, rest) : UNKNOWN;
+}

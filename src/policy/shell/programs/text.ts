@@ -1,0 +1,106 @@
+import type { Call } from '../words/call.js';
+import { dangerOfTree } from '../words/danger.js';
+import {
+  COMPUTED,
+  exactTexts,
+  type Field,
+  joinStreams,
+  NOTHING,
+  type Stream,
+  sourceOf,
+  textStream,
+  UNKNOWN,
+} from '../words/field.js';
+import { pathText, secretIn } from '../words/place.js';
+import { type Program, type Programs, through } from './program.js';
+import { evaluateAwk, evaluateSed } from './scripts.js';
+
+const FILTER: Program = { operands: ['read'], prints: 'input' };
+
+/** The first operand is a pattern, unless an option carries it. */
+const SEARCH: Program = {
+  operands: ['skip', 'read'],
+  options: { 'e regexp f file from-file': 'pattern' },
+  prints: 'input',
+};
+
+const asksSpecial = (word: RegExp): Program => ({
+  readsCode: true,
+  when: [['ask', word, 'runs a command of its own']],
+});
+
+/**
+ * Programs that print. What `echo` and `cat` print is known where their words are written out; of every other program it
+ * is not known: nothing is formatted, decoded, turned round or translated here.
+ */
+export const TEXT_PROGRAMS: Programs = {
+  'grep zgrep ag ack egrep fgrep': { ...SEARCH, short: 'mABCdD', long: 'max-count context' },
+  rg: { ...SEARCH, short: 'gtTmABCjMrE', long: 'glob type max-count context' },
+  jq: { ...SEARCH, short: 'L', long: 'arg argjson indent' },
+  'head tail': { ...FILTER, short: 'nc', long: 'lines bytes pid' },
+  sort: {
+    ...FILTER,
+    short: 'kStT',
+    long: 'key field-separator buffer-size',
+    options: { 'o output': 'overwrite' },
+    when: [['ask', /^--compress-prog/m, 'runs a command of its own']],
+  },
+  uniq: { ...FILTER, short: 'fsw' },
+  cut: { ...FILTER, short: 'bcdf', long: 'delimiter fields' },
+  'fold base64 base32 xxd': { ...FILTER, short: 'wiscl' },
+  nl: { ...FILTER, short: 'bdfhilnsvw' },
+  'od hexdump': { ...FILTER, short: 'AjNStwenf' },
+  strings: { ...FILTER, short: 'nt' },
+  'paste comm diff cmp wdiff column expand unexpand iconv file stat md5sum sha1sum sha256sum sha512sum cksum sum':
+    FILTER,
+  'zcat bzcat xzcat gunzip gzip bzip2 bunzip2 xz unxz zstd dir du tree realpath readlink rev tac': FILTER,
+  'less more most': { ...FILTER, codeBehind: /^\+\+?[!|#](.+)$/s },
+  tr: { prints: 'input' },
+  wc: { operands: ['read'], prints: 'number' },
+  'nproc seq expr': { prints: 'number' },
+  ls: { short: 'wIT', operands: ['read'], also: (call, { operands }) => listing(call, operands) },
+  'cat bat': { also: (call, { operands }) => contents(call, operands) },
+  echo: { also: ({ words }) => echoed(words) },
+  printf: {
+    leads: true,
+    options: { v: 'computed' },
+    also: ({ words }) => (exactTexts(words) ? COMPUTED : UNKNOWN),
+  },
+  'which type': { also: ({ words }) => (exactTexts(words) ? COMPUTED : UNKNOWN) },
+  'sed gsed': { also: evaluateSed },
+  'awk gawk mawk nawk': { also: evaluateAwk },
+  psql: asksSpecial(/\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i),
+  'mysql mariadb': asksSpecial(/\\!|\bsystem\b|\\P/i),
+  sqlite3: asksSpecial(/\.(?:shell|system|load|import|output|once)\b|load_extension|writefile|\bedit\(/i),
+};
+
+/** `ls -d /*` lists what `ls /` does. */
+function listing({ scope: { directory } }: Call, [first]: readonly Field[]): Stream {
+  if (first === undefined)
+    return directory?.startsWith('/') === true ? { kind: 'listing', root: directory } : UNKNOWN;
+  const path = pathText(first, directory);
+  const isAll = dangerOfTree(first, directory) === 'vital' && path.includes('*');
+  return { kind: 'listing', root: isAll ? '/' : path };
+}
+
+/** Files one after the other, or what stands on the input. */
+function contents(call: Call, files: readonly Field[]): Stream {
+  if (files.length === 0) return call.words.length === 0 ? call.input : through(call.input);
+  return files.reduce<Stream>((output, file) => {
+    if (file.shown === '-') return joinStreams(output, call.input);
+    call.findings.touches('read', file, call.scope);
+    return joinStreams(output, sourceOf(file) ?? secretIn(file, call.scope.directory) ?? UNKNOWN);
+  }, NOTHING);
+}
+
+/** Some shells take backslashes for escapes here, others do not. */
+function echoed(words: readonly Field[]): Stream {
+  const rest = /^-[nE]+$/.test(words[0]?.shown ?? '') ? words.slice(1) : words;
+  const text = exactTexts(rest)?.join(' ');
+  if (text === undefined) return words.map(sourceOf).find((one) => one !== undefined) ?? UNKNOWN;
+  if (/\\|^-[neE]/.test(text)) return COMPUTED;
+  return textStream(
+    `${text}\n`,
+    words.every((word) => word.literal),
+  );
+}

@@ -1,0 +1,191 @@
+import { type Call, runCode, runRest, runStream } from '../words/call.js';
+import { isVital } from '../words/danger.js';
+import {
+  COMPUTED,
+  dropPrefix,
+  exactText,
+  type Field,
+  joinFields,
+  type Stream,
+  UNKNOWN,
+} from '../words/field.js';
+import { Options } from '../words/options.js';
+import { textValue, UNKNOWN_VALUE } from '../words/scope.js';
+import { codesBehind, type Program, type Programs, shownWords } from './program.js';
+import { evaluateVariable } from './uses.js';
+
+/** What stands before the command of a wrapper: words (a duration, a mask), `NAME=value`. */
+interface Wrapper {
+  readonly before?: number;
+  readonly assigns?: true;
+  /** It runs a shell on its input when no command is given, with one of these options. */
+  readonly shell?: RegExp;
+}
+
+/** Runs the command behind its options. `short` and `long` are those that take a value. */
+function wraps(short = '', long = '', wrapper: Wrapper = {}): Program {
+  return { short, long, leads: true, also: (call, options) => unwrap(call, options, wrapper) };
+}
+
+/** Programs that run a command that stands among their words. */
+export const WRAPPER_PROGRAMS: Programs = {
+  sudo: wraps(
+    'ugpCTRDhrtU',
+    'user group prompt close-from command-timeout chroot chdir host role type other-user',
+    { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m },
+  ),
+  doas: wraps('uC', '', { shell: /^-(?:\w*[si]|-shell|-login)/m }),
+  pkexec: wraps('', 'user'),
+  env: { ...wraps('uCS', 'unset chdir argv0 split-string'), also: unwrapEnv },
+  command: {
+    ...wraps(),
+    also: (call, options) => (options.has('v', 'V') ? COMPUTED : unwrap(call, options, {})),
+  },
+  exec: wraps('a'),
+  'nice runcon numactl': wraps('ntrlumNCpi', 'adjustment'),
+  ionice: wraps('cnpPu', 'class classdata pid pgid uid'),
+  chrt: wraps('TPDp', '', { before: 1 }),
+  taskset: wraps('p', '', { before: 1 }),
+  stdbuf: wraps('ioe', 'input output error'),
+  timeout: wraps('ks', 'kill-after signal', { before: 1 }),
+  time: wraps('fo', 'format output'),
+  chroot: wraps('', 'userspec groups', { before: 1, shell: /^/ }),
+  unshare: wraps(
+    'SGRw',
+    'setuid setgid root wd map-user map-group map-users map-groups propagation setgroups',
+    { shell: /^/ },
+  ),
+  nsenter: wraps('tSG', 'target setuid setgid', { shell: /^/ }),
+  setpriv: wraps('', 'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label'),
+  flock: wraps('wE', 'timeout wait conflict-exit-code', { before: 1 }),
+  strace: wraps('aeEIoOpPsSuXb', 'output trace'),
+  ltrace: wraps('aAeDFlnopsuwx'),
+  fakeroot: wraps('lsib'),
+  proot: wraps('rbwqkS'),
+  'systemd-run': wraps(
+    'uptHME',
+    'unit property uid gid nice working-directory setenv on-active on-calendar slice',
+  ),
+  'systemd-inhibit': wraps('', 'what who why mode'),
+  caffeinate: wraps('tw'),
+  'proxychains proxychains4': wraps('f'),
+  'setarch gosu su-exec setuidgid envdir': wraps('', '', { before: 1 }),
+  cpulimit: wraps('lpe'),
+  softlimit: wraps('amdoslcft'),
+  chpst: wraps('ueUnbodpfcrt/'),
+  cgexec: wraps('g'),
+  daemonize: wraps('acepoluE'),
+  sshpass: wraps('pfdP'),
+  'xvfb-run': wraps('nefps', 'server-num error-file auth-file server-args'),
+  'ld-linux': wraps('', 'library-path preload argv0 audit inhibit-rpath'),
+  'builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail bwrap dbus-run-session dbus-launch':
+    wraps(),
+  'torsocks torify linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox':
+    wraps(),
+  'su runuser sg': { short: 'ugGs', options: { 'c command session-command': 'skip' }, also: evaluateSu },
+  xterm: {
+    leads: true,
+    also: (call, { operands }) => runsBehind(/^-e$/).also?.(call, new Options([])) ?? runRest(call, operands),
+  },
+  'kubectl oc': runsBehind(/^--$/, /^exec$[\s\S]*^--$/m),
+  ip: runsBehind(/^exec$/, /^/, 1),
+  'docker podman nerdctl docker-compose': {
+    when: [
+      ['ask', /^--privileged|^--pid=host|docker\.sock/m, 'gives a container the machine'],
+      ['ask', /^system\nprune/m, 'removes what is not running'],
+    ],
+    also: evaluateContainer,
+  },
+};
+
+/** The words behind the first one that matches are a command. */
+function runsBehind(mark: RegExp, when = /^/, skip = 0): Program {
+  return {
+    also(call) {
+      const at = call.words.findIndex(({ shown }) => mark.test(shown));
+      if (at === -1 || !when.test(shownWords(call))) return undefined;
+      return runRest(call, call.words.slice(at + 1 + skip));
+    },
+  };
+}
+
+/** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
+function unwrap(call: Call, { operands }: Options, { before = 0, assigns, shell }: Wrapper): Stream {
+  const { words, findings, name, scope } = call;
+  const head = words.slice(0, words.length - operands.length);
+  if (head.some((word) => !word.literal && word.shown.startsWith('-')))
+    findings.ask(`The options of ${name} are computed.`);
+  const rest = assigns === true ? skipAssignments(call, operands) : operands;
+  if (rest.slice(0, before).some(isLoose))
+    findings.ask(`The words before the command of ${name} are computed.`);
+  const command = rest.slice(before);
+  // `flock FILE -c CODE`
+  const code = /^(?:-c|--command)$/.test(command[0]?.shown ?? '') ? command[1] : undefined;
+  if (code !== undefined) return runCode(call, code);
+  if (command.length === 0)
+    return shell?.test(shownWords({ words: head })) === true ? runStream(call, call.input) : UNKNOWN;
+  // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
+  const isOwn = name === 'command' || name === 'builtin';
+  if (isOwn) scope.functions.clear();
+  return runRest(call, command, isOwn ? scope : scope.copy());
+}
+
+/** A word that is not known, before the command: it may be the command, or an option that takes it. */
+function isLoose(word: Field): boolean {
+  return word.pieces.some((piece) => piece.kind === 'glob' || (piece.kind === 'unknown' && piece.splits));
+}
+
+function skipAssignments({ scope, shell }: Call, words: readonly Field[]): readonly Field[] {
+  const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.shown));
+  const assignments = at === -1 ? words : words.slice(0, at);
+  for (const word of assignments) {
+    const equals = word.shown.indexOf('=');
+    const name = word.shown.slice(0, equals);
+    const text = exactText(dropPrefix(word, equals + 1));
+    evaluateVariable(shell, name, text === undefined ? UNKNOWN_VALUE : textValue(text), scope);
+    scope.set(name, UNKNOWN_VALUE);
+  }
+  return words.slice(assignments.length);
+}
+
+/** `env -S` splits a text into words; as it is close to what a shell does, it is read as one. */
+function unwrapEnv(call: Call, options: Options): Stream {
+  const { words, findings, scope } = call;
+  const at = words.findIndex(({ shown }) => SPLITS.test(shown));
+  if (at !== -1 && at < words.length - options.operands.length) {
+    findings.ask('env splits a text into the command it runs.');
+    const text = joinFields(words.slice(at)).shown.replace(SPLITS, '');
+    return call.shell.runText(text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''), scope.copy(), call.input);
+  }
+  if (options.operands[0]?.shown === '-') options.operands.shift();
+  const output = unwrap(call, options, { assigns: true });
+  return options.operands.length === 0 ? UNKNOWN : output;
+}
+
+const SPLITS = /^(?:-[iv0]*S|--split-string=?)\s*/;
+
+/** `su`, `runuser`: the command is a text behind `-c`, or comes on the input. It may run in another directory. */
+function evaluateSu(call: Call, options: Options): Stream {
+  const { words, name, input } = call;
+  const scope = call.scope.copy({ directory: undefined });
+  if (name === 'runuser' && words.some(({ shown }) => /^(?:-u|--user)/.test(shown))) {
+    const { operands } = new Options(words, { short: 'ugGs', long: ['user'], leads: true });
+    return operands.length > 0 ? runRest(call, operands, scope) : runStream(call, input, scope);
+  }
+  const code = options.value('c', 'command', 'session-command');
+  return code === undefined ? runStream(call, input, scope) : runCode(call, code, scope, input);
+}
+
+/** `docker exec CONTAINER COMMAND`, `docker compose exec SERVICE COMMAND`: what breaks things there counts too. */
+function evaluateContainer(call: Call): Stream {
+  const { words, findings, name, scope } = call;
+  for (const { shown } of codesBehind(words, /^(?:-v|--volume|--mount)(?:=?(.+))?$/)) {
+    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
+    if (isVital(path, scope.directory)) findings.ask(`${name} gives a container ${path}.`);
+  }
+  const [, head] = /^((?:(?:-.*|compose|container)\n)*)exec\n/.exec(shownWords(call)) ?? [];
+  if (head === undefined) return UNKNOWN;
+  const rest = words.slice(head.split('\n').length);
+  const long = ['env', 'env-file', 'user', 'workdir', 'detach-keys', 'index'];
+  return runRest(call, new Options(rest, { short: 'euw', long, leads: true }).operands.slice(1));
+}

@@ -1,0 +1,67 @@
+import type { Effect } from '../../../contract/effect.js';
+import type { Field } from './field.js';
+import { effectPath } from './place.js';
+import type { Scope } from './scope.js';
+
+export type CommandVerdict = 'allow' | 'ask' | 'block';
+
+/** What the analysis gathers; it only ever gets worse. */
+export class Findings {
+  readonly #blocks = new Set<string>();
+  readonly #asks = new Set<string>();
+  readonly #commands: string[][] = [];
+  readonly #seen = new Map<object, Set<string>>();
+  readonly #effects = new Map<string, Effect>();
+
+  block(reason: string): void {
+    if (this.#blocks.size < MAX_REASONS) this.#blocks.add(`Command blocked as dangerous: ${reason}`);
+  }
+
+  ask(reason: string): void {
+    if (this.#asks.size < MAX_REASONS) this.#asks.add(reason);
+  }
+
+  /** A loop or a function is walked more than once: the same command of the same place counts once. */
+  record(place: object, words: readonly Field[]): void {
+    const texts = words.map(({ shown }) => shown);
+    const key = texts.join('\0');
+    const keys = this.#seen.get(place);
+    if (keys?.has(key)) return;
+    if (keys === undefined) this.#seen.set(place, new Set([key]));
+    else keys.add(key);
+    this.#commands.push(texts);
+  }
+
+  effect(effect: Effect): void {
+    this.#effects.set(JSON.stringify(effect), effect);
+  }
+
+  /** A path that cannot be told is an effect that cannot be told. */
+  touches(kind: 'read' | 'write' | 'delete', field: Field, scope: Scope): void {
+    for (const directory of [scope.directory, ...scope.elsewhere]) {
+      const path = effectPath(field, directory);
+      if (path === undefined) this.runsUnseen();
+      else if (!IS_STREAM.test(path)) this.effect({ kind, path });
+    }
+  }
+
+  /** A file, or what a package calls its script, is run: what it touches is not told by the command. */
+  runsUnseen(): void {
+    this.effect({ kind: 'unknown' });
+  }
+
+  /** What another look found that is certain. */
+  addBlocks(other: Findings): void {
+    for (const reason of other.#blocks) if (this.#blocks.size < MAX_REASONS) this.#blocks.add(reason);
+  }
+
+  conclude(): { verdict: CommandVerdict; reasons: string[]; commands: string[][]; effects: Effect[] } {
+    const verdict = this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
+    const reasons = [...this.#blocks, ...this.#asks];
+    return { verdict, reasons, commands: this.#commands, effects: [...this.#effects.values()] };
+  }
+}
+
+const MAX_REASONS = 32;
+
+const IS_STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|u?random|fd\/\d+|tcp\/.*|udp\/.*)$/;

@@ -1,0 +1,139 @@
+import { exactText, type Field, type Piece, type Stream, textPiece } from './field.js';
+import { SECRET_FILE } from './known-places.js';
+
+/** Where a path leads, as text alone can tell: links are not followed. */
+export interface Place {
+  /** `root`: absolute. `here`: from where the command starts. `unknown`: it begins with what is not known. */
+  readonly origin: 'root' | 'here' | 'unknown';
+  /** How many directories above its origin it starts; only `here`. */
+  readonly ups: number;
+  readonly segments: readonly Segment[];
+  /** The last part is `.` or `..`: `rm` refuses those. */
+  readonly endsInDots: boolean;
+}
+
+export type Segment = readonly Piece[];
+
+/** Resolves `.`, `..`, doubled slashes, the directory and `/proc/self/root`. */
+export function toPlace(field: Field, directory: string | undefined): Place {
+  const parts = splitSegments(field.pieces);
+  const [first = []] = parts;
+  const isAbsolute = parts.length > 1 && first.length === 0;
+  if (!isAbsolute && first[0]?.kind === 'unknown') return walk('unknown', parts);
+  if (isAbsolute) return stripProcRoot(walk('root', parts));
+  if (directory === undefined) return walk('unknown', parts);
+  const from = splitSegments([textPiece(directory)]);
+  return directory.startsWith('/')
+    ? stripProcRoot(walk('root', [...from, ...parts]))
+    : walk('here', [...from, ...parts]);
+}
+
+function splitSegments(pieces: readonly Piece[]): Segment[] {
+  const segments: Piece[][] = [[]];
+  for (const piece of pieces) {
+    if (piece.kind !== 'text') {
+      segments.at(-1)?.push(piece);
+      continue;
+    }
+    piece.text.split('/').forEach((text, index) => {
+      if (index > 0) segments.push([]);
+      if (text !== '') segments.at(-1)?.push({ ...piece, text });
+    });
+  }
+  return segments;
+}
+
+function walk(origin: Place['origin'], parts: readonly Segment[]): Place {
+  const segments: Segment[] = [];
+  let ups = 0;
+  let endsInDots = false;
+  for (const part of parts) {
+    if (part.length === 0) continue;
+    const text = segmentText(part);
+    endsInDots = text === '.' || text === '..';
+    if (text === '.') continue;
+    if (text !== '..') segments.push(part);
+    else if (segments.length > 0) segments.pop();
+    else if (origin !== 'root') ups++;
+  }
+  return { origin, ups, segments, endsInDots };
+}
+
+function stripProcRoot(place: Place): Place {
+  const [proc, process, root] = place.segments.map(segmentText);
+  const isRoot = proc === 'proc' && /^(?:self|thread-self|\d+|\$\$)$/.test(process ?? '') && root === 'root';
+  return isRoot ? { ...place, segments: place.segments.slice(3) } : place;
+}
+
+/** Undefined: it holds a pattern or something unknown. */
+export function segmentText(segment: Segment): string | undefined {
+  return exactText({ pieces: segment });
+}
+
+/** The path as text, unknown parts as `*`; relative ones from where the command starts. */
+export function showPlace({ origin, ups, segments }: Place): string {
+  const names = segments.map((segment) =>
+    segment.map((piece) => (piece.kind === 'unknown' ? '*' : piece.text)).join(''),
+  );
+  if (origin === 'root') return `/${names.join('/')}`;
+  return [...Array<string>(ups).fill('..'), ...names].join('/') || '.';
+}
+
+/** The path of a field, as text. */
+export function pathText(field: Field, directory: string | undefined): string {
+  return showPlace(toPlace(field, directory));
+}
+
+/** The path as text, where all of it is known. */
+export function exactPath(field: Field, directory: string | undefined): string | undefined {
+  const place = toPlace(field, directory);
+  if (place.origin === 'unknown') return undefined;
+  return place.segments.every((segment) => segmentText(segment) !== undefined) ? showPlace(place) : undefined;
+}
+
+/** The path for an effect: `~` for the home directory. Undefined: it is not known well enough. */
+export function effectPath(field: Field, directory: string | undefined): string | undefined {
+  const place = toPlace(field, directory);
+  if (place.origin === 'unknown') return undefined;
+  const text = showPlace(place);
+  return text === '/home/~' || text.startsWith('/home/~/') ? `~${text.slice('/home/~'.length)}` : text;
+}
+
+/** What comes of reading a file, when it is one that holds secrets. */
+export function secretIn(field: Field, directory: string | undefined): Stream | undefined {
+  const path = pathText(field, directory);
+  return SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path)
+    ? { kind: 'secret', path: field.shown }
+    : undefined;
+}
+
+/**
+ * Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, an extended pattern for
+ * any text. Takes time in proportion to both lengths, never more.
+ */
+export function couldMatch(pieces: readonly Piece[], text: string): boolean {
+  let reached = new Uint8Array(text.length + 1);
+  reached[0] = 1;
+  const take = (wanted: string | undefined): void => {
+    const next = new Uint8Array(text.length + 1);
+    for (let at = 0; at < text.length; at++)
+      if (reached[at] === 1 && (wanted === undefined || text[at] === wanted)) next[at + 1] = 1;
+    reached = next;
+  };
+  for (const piece of pieces) {
+    if (piece.kind === 'text') for (const character of piece.text) take(character);
+    else if (piece.kind === 'glob' && /^(?:\?|\[.*)$/s.test(piece.text)) take(undefined);
+    else reached.fill(1, reached.indexOf(1) === -1 ? text.length + 1 : reached.indexOf(1));
+  }
+  return reached[text.length] === 1;
+}
+
+/** Turns a text that is read as a pattern (an unquoted expansion) into pieces. */
+export function toGlobPieces(text: string, assumed: boolean): Piece[] {
+  return text
+    .split(/([*?]|\[[^\]/]+\])/)
+    .filter((part) => part !== '')
+    .map((part) =>
+      /^(?:[*?]|\[.+\])$/s.test(part) ? { kind: 'glob', text: part } : textPiece(part, assumed),
+    );
+}

@@ -1,0 +1,169 @@
+import type { FunctionNode } from '../parse/parse-shell.js';
+import {
+  type Field,
+  isAssumed,
+  isComputed,
+  joinStreams,
+  knownText,
+  type Piece,
+  type Stream,
+} from './field.js';
+import { exactPath } from './place.js';
+
+/** What a variable holds, as far as it can be told. */
+export type Value =
+  /** `pattern`: names of files that match it, and so a pattern in quotes too. */
+  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean; readonly pattern?: true }
+  | {
+      readonly kind: 'unknown';
+      readonly numeric: boolean;
+      readonly from?: Stream;
+      readonly computed?: boolean | undefined;
+    };
+
+export const UNKNOWN_VALUE: Value = { kind: 'unknown', numeric: false };
+/** What a value that is written out becomes, in a way that is not followed. */
+export const COMPUTED_VALUE: Value = { kind: 'unknown', numeric: false, computed: true };
+export const UNKNOWN_NUMBER: Value = { kind: 'unknown', numeric: true };
+
+export function textValue(text: string, assumed = false): Value {
+  return { kind: 'text', text, assumed };
+}
+
+/** The text of pieces where it is known, else that it is not. */
+export function toValue(pieces: readonly Piece[]): Value {
+  const unknown = pieces.find((piece) => piece.kind === 'unknown');
+  if (unknown === undefined) return textValue(knownText({ pieces }), isAssumed({ pieces }));
+  const { from } = unknown;
+  const numeric = pieces.length === 1 && unknown.numeric;
+  const computed = isComputed({ pieces });
+  return { kind: 'unknown', numeric, computed, ...(from === undefined ? {} : { from }) };
+}
+
+/** The person's home directory, whatever it is called. */
+export const HOME = '/home/~';
+
+/** What a usual environment holds: enough to see through `${HOME%%/*}`, `$SHELL -c` and `rm${IFS}-r`. */
+const USUAL: ReadonlyMap<string, string> = new Map([
+  ['HOME', HOME],
+  ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+  ['SHELL', '/bin/bash'],
+  ['BASH', '/bin/bash'],
+  ['PWD', '/home/~/work'],
+  ['OLDPWD', '/home/~/work'],
+  ['TMPDIR', '/tmp'],
+  ['IFS', ' \t\n'],
+  ['ROOT', '/'],
+]);
+
+/** A function that is being walked through, and in how many processes of its own it was when it was called. */
+export interface Running {
+  readonly forks: number;
+  readonly copies: number;
+}
+
+/** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
+export class Scope {
+  variables = new Map<string, Value>();
+  functions = new Map<string, FunctionNode>();
+  /** What was written into files on the way; one for all copies, as there is one file system. */
+  files = new Map<string, Stream>();
+  /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
+  directory: string | undefined = '.';
+  /** `$1`, `$2`, … of a function or script whose words are known. */
+  positional: readonly string[] | undefined = [];
+  /** Functions that are being walked through: recursion ends there. */
+  calls: ReadonlyMap<FunctionNode, Running> = new Map();
+  /** In how many subshells this is, and how many of these run beside what started them. */
+  forks = 0;
+  copies = 0;
+  /** Variables that cannot be set again (`readonly`): whether a later assignment held cannot be told. */
+  fixed = new Set<string>();
+  /** Where the last `cd` came from, until it is certain that it went well. */
+  cameFrom: string | undefined;
+  /** Where the command may be as well, as `cd` stood behind `&&` or `||`. */
+  elsewhere: readonly string[] = [];
+
+  copy(changes: Partial<Scope> = {}): Scope {
+    const maps = { variables: new Map(this.variables), functions: new Map(this.functions) };
+    return Object.assign(new Scope(), this, maps, changes);
+  }
+
+  /** Another process of the same shell. */
+  fork(copies = 0): Scope {
+    return this.copy({ forks: this.forks + 1, copies: this.copies + copies });
+  }
+
+  get(name: string): Value | undefined {
+    const assigned = this.variables.get(name);
+    if (assigned !== undefined) return assigned;
+    if (name === 'PWD' && this.directory?.startsWith('/')) return textValue(this.directory);
+    const usual = USUAL.get(name);
+    return usual === undefined ? undefined : textValue(usual, true);
+  }
+
+  set(name: string, value: Value): void {
+    this.variables.set(name, this.fixed.has(name) ? UNKNOWN_VALUE : value);
+  }
+
+  /** A file that is written and then run is looked at as what was written: `echo … > x; sh x`. */
+  noteWritten(file: Field, content: Stream): void {
+    const path = exactPath(file, this.directory);
+    if (path === undefined || this.files.size >= MAX_FILES) return;
+    const before = this.files.get(path);
+    // Appended or replaced: what was there before may still be what runs.
+    this.files.set(path, before === undefined ? content : joinStreams(before, content));
+  }
+
+  /** What the file is known to hold. */
+  contentOf(file: Field): Stream | undefined {
+    const path = this.files.size === 0 ? undefined : exactPath(file, this.directory);
+    return path === undefined ? undefined : this.files.get(path);
+  }
+
+  /** After branches of which one ran: what they disagree on is not known. */
+  mergeFrom(branches: readonly Scope[]): void {
+    const [first] = branches;
+    if (first === undefined) return;
+    for (const name of new Set(branches.flatMap((branch) => [...branch.variables.keys()]))) {
+      const value = first.variables.get(name);
+      const agree = value !== undefined && branches.every((one) => isSame(one.variables.get(name), value));
+      this.variables.set(name, agree ? value : UNKNOWN_VALUE);
+    }
+    for (const { functions } of branches)
+      for (const [name, body] of functions) this.functions.set(name, body);
+    const isSameList = branches.every(
+      ({ positional }) => positional?.join('\0') === first.positional?.join('\0'),
+    );
+    this.positional = isSameList ? first.positional : undefined;
+    // Below where the command starts, the last one counts and effects are told of all; further away, none is known.
+    const places = [...new Set(branches.flatMap(({ directory, elsewhere }) => [...elsewhere, directory]))];
+    const near = places.filter((one): one is string => one !== undefined && !/^(?:\/|\.\.)/.test(one));
+    const last = branches.at(-1)?.directory;
+    this.cameFrom = undefined;
+    this.directory = places.length === 1 || near.length === places.length ? last : undefined;
+    this.elsewhere = this.directory === undefined ? [] : near.filter((one) => one !== last);
+  }
+}
+
+const MAX_FILES = 64;
+
+export function isSame(value: Value | undefined, other: Value): boolean {
+  if (value?.kind === 'text') return other.kind === 'text' && value.text === other.text;
+  return value?.kind === other.kind;
+}
+
+/**
+ * Whether a value can be evaluated without running anything. Arithmetic reads a variable's value as an expression once
+ * more, and what stands in an index (`a[$(…)]`) is run then.
+ */
+export function isSafeNumber(value: Value, scope: Scope, depth = 0): boolean {
+  if (value.kind === 'unknown') return value.numeric;
+  const names = value.text.match(/[A-Za-z_]\w*/g) ?? [];
+  if (/[[$`]/.test(value.text) || depth > MAX_DEPTH || names.length > MAX_NAMES) return false;
+  // A name that is not set here comes from the environment, or is nothing.
+  return names.every((name) => isSafeNumber(scope.get(name) ?? UNKNOWN_NUMBER, scope, depth + 1));
+}
+
+const MAX_DEPTH = 4;
+const MAX_NAMES = 64;
