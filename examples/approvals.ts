@@ -15,7 +15,7 @@ const approver: Approver = (requests) => {
     ids: ['w1', 'w2'],
     // Other arguments for a call: they are validated and planned again before it runs.
     edits: { w2: { path: 'b.txt', content: 'as the person wants it' } },
-    // Told to the model.
+    // The model reads this.
     reasons: { c1: 'not on this machine' },
   };
 };

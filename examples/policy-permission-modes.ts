@@ -21,7 +21,7 @@ function permit(permissions: Permissions, approver: Approver): Pick<ExecutorOpti
   const rules: PolicyRule[] = mode === 'deny' ? [{ decision: 'deny' }] : allowed.length === 0 ? [] : only;
   return {
     policy: { mode: 'auto', denylist: disallowed, rules },
-    // In mode auto nobody is asked, not even for tools that require approval.
+    // Mode auto asks no question, not even for tools that require approval.
     approver: mode === 'auto' ? null : approver,
   };
 }

@@ -28,7 +28,7 @@ denylist = ["run_command"]                 # replaces the default: leave it out,
 [tools.list_directory]
 max_entries = 500
 
-# Shown to a model in mode "parse_only", and answered by somebody else.
+# Shown to a model in mode "parse_only"; another program answers the calls.
 [[tools.definitions]]
 name = "weather"
 description = "Says what the weather is like in a city."
@@ -38,13 +38,13 @@ parameters = { type = "object", properties = { city = { type = "string" } }, req
 /** docs/configuration.md, from the table of keys. */
 export function configurationDocument(): string {
   return [
-    '# Configuration',
+    '# How do I configure it?',
     '',
     'Written by `npm run docs` from `src/config/config-keys.ts`, which the loader, the layers and the',
     '[JSON Schema](toolexec.schema.json) read as well.',
     '',
-    'The file is TOML, in UTF-8, of at most a megabyte. What is not understood is refused, never passed over: an unknown',
-    'key or a wrong value ends the command with exit code 2, and all that is wrong is told with line and column.',
+    'The file is TOML, in UTF-8, of at most a megabyte. Nothing in it is ignored: an unknown',
+    'key or a wrong value ends the command with exit code 2, and every problem is reported with line and column.',
     '',
     '```toml',
     EXAMPLE.trimEnd(),
@@ -89,21 +89,21 @@ const PRECEDENCE = [
 const ADMINISTRATOR = [
   '## What the administrator of a machine fixes',
   '',
-  'What `/etc/toolexec/toolexec.toml` says holds for the command of everybody on the machine: everything above can only',
-  'tighten it, in the way that the last column of the tables below says; what would loosen it is not applied, and is told.',
+  '`/etc/toolexec/toolexec.toml` holds for the command of every user of the machine. Everything above can only tighten it, in',
+  'the way that the last column of the tables below says; a value that would loosen it is not applied, and is reported.',
   'Its rules are of the tier `administrator`, which no lower tier lifts ([policy.md](policy.md)). The place is fixed, and',
-  'no variable or option names another. The file and its directory have to belong to root, and nobody else may write them;',
-  'otherwise the file counts for nothing, and that is told.',
+  'no variable or option names another. The file and its directory have to belong to root, and only root may write them;',
+  'otherwise the file is ignored, and that is reported.',
 ];
 
 const TRUST = [
   '## A project’s file may only tighten',
   '',
-  'A repository that you have cloned is not trusted, nor is the `toolexec.toml` in it. Until you have said',
-  '`toolexec config trust`, its values hold where they are stricter than what would hold without them: your own file, else',
-  'the default. What would loosen something is not applied, and is told. `toolexec config trust` records the file and the',
-  'hash of its bytes in `$XDG_STATE_HOME/toolexec/trusted.json` (else `~/.local/state`); a changed file has to be trusted',
-  'anew. A file that you name yourself with `--config` is trusted.',
+  'A repository that you have cloned is not trusted, nor is the `toolexec.toml` in it. Until you run `toolexec config trust`,',
+  'its values hold if they are stricter than what would hold without them: your own file, else',
+  'the default. A value that would loosen something is not applied, and is reported. `toolexec config trust` records the',
+  'file and the hash of its bytes in `$XDG_STATE_HOME/toolexec/trusted.json` (else `~/.local/state`); a changed file has to',
+  'be trusted again. A file that you name yourself with `--config` is trusted.',
   'Why: [decision 13](decisions/0013-project-files-only-tighten.md).',
 ];
 

@@ -158,6 +158,25 @@ describe('the guides', () => {
     },
   );
 
+  it('quote in the README what docs/performance.md says', () => {
+    const [first, second, third] = ['validated no-op call', 'the same, beside a peer', 'side effect'].map(
+      (row) => {
+        const [, ours = '', beside = '', ratio = ''] =
+          new RegExp(`^\\| ${row}[^|]*\\| ([\\d.]+)[^|]*\\| [^|]*?([\\d.]+)[^|]*\\| ([\\d.]+) \\|`, 'm').exec(
+            read('docs/performance.md'),
+          ) ?? [];
+        return { ours: Number(ours), beside: Number(beside), ratio: Number(ratio) };
+      },
+    );
+    const [, ours, beside, ratio] =
+      /takes (\d+) µs; .* takes (\d+) µs .* takes ([\d.]+) times/s.exec(read('README.md')) ?? [];
+    expect([ours, beside, ratio]).toEqual([
+      first?.ours.toFixed(0),
+      second?.beside.toFixed(0),
+      third?.ratio.toFixed(1),
+    ]);
+  });
+
   it('name every built-in tool in the README', () => {
     const [, table = ''] = /\| tool \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(read('README.md')) ?? [];
     const names = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);

@@ -19,7 +19,7 @@ export default defineTool({
     appendFileSync(outbox, `${callId}\n`);
     return `Sent to ${to}.`;
   },
-  // After a crash: was it sent? Whoever can say so spares the person an `outcome_unknown`.
+  // After a crash: was it sent? A tool that can tell saves the person an `outcome_unknown`.
   probe: (_args, { callId }) => (sent().includes(callId) ? 'applied' : 'not_applied'),
 });
 // #endregion tool

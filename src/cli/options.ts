@@ -80,5 +80,5 @@ input.
 /** For help, below the options of commands that run calls. */
 export const EXIT_CODES_HELP = `
 Exit code: 0 every call succeeded, or there was none; 1 at least one failed; 2 wrong usage, input or configuration;
-3 approval needed and nobody to ask; 4 this conversation holds unsettled calls; 130 interrupted.
+3 approval needed, and no person to ask; 4 a batch of this conversation waits for you; 130 interrupted.
 `;

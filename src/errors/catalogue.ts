@@ -48,7 +48,7 @@ export const ERROR_CATALOGUE = {
     remedy: 'Do what you need in another way; no approval lifts this.',
   },
   approval_unavailable: {
-    meaning: 'The call needs approval and there is nobody to ask. Nothing ran.',
+    meaning: 'The call needs approval, and there is no approver to ask. Nothing ran.',
     remedy: 'Give an approver, or allow the call by a rule.',
   },
   user_denied: {
@@ -101,7 +101,7 @@ export const ERROR_CATALOGUE = {
     remedy: 'Wait, or mend the tool.',
   },
   outcome_unknown: {
-    meaning: 'The call was started, and nobody can say how far it came. It is not run again by itself.',
+    meaning: 'The call was started, and how far it came is not known. It is not run again by itself.',
     remedy: 'Look at what the call would have changed before repeating it.',
   },
   journal_unavailable: {
@@ -129,8 +129,8 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export const EXIT_CODES = {
   usage: { code: 2, meaning: 'wrong usage, input or configuration' },
   interrupted: { code: 130, meaning: 'interrupted' },
-  unsettled: { code: 4, meaning: 'this conversation holds unsettled calls' },
-  approvalNeeded: { code: 3, meaning: 'approval needed and nobody to ask' },
+  unsettled: { code: 4, meaning: 'a batch of this conversation waits for you' },
+  approvalNeeded: { code: 3, meaning: 'approval needed, and no person to ask' },
   failed: { code: 1, meaning: 'at least one call failed' },
   ok: { code: 0, meaning: 'every call succeeded, or there was none' },
 } as const;
