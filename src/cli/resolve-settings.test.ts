@@ -9,7 +9,7 @@ import {
   SANDBOX_RULES,
   TIMEOUT_RULES,
 } from '../executor/executor-options.js';
-import { settlePolicyOptions } from '../policy/policy-options.js';
+import { normalizePolicyOptions } from '../policy/policy-options.js';
 
 const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback: unknown }>>>> = {
   limits: LIMIT_RULES,
@@ -25,7 +25,7 @@ describe('the configuration and the executor', () => {
     (_name, { kind, fallback, option }) => {
       const [, section = '', name = ''] = option.split('.');
       const value = kind.toOption(fallback, '/');
-      const policy: Readonly<Record<string, unknown>> = { ...settlePolicyOptions({}) };
+      const policy: Readonly<Record<string, unknown>> = { ...normalizePolicyOptions({}) };
       if (section === 'policy') expect(value).toEqual(policy[name]);
       const rule = RULES[section]?.[name];
       if (rule !== undefined) expect(value).toEqual(rule.fallback);

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../contract/tool.js';
 import { isToolError } from '../errors/tool-error.js';
+import { normalizeRule } from '../policy/rules/normalize-rule.js';
 import { ruleSchema } from '../policy/rules/rule-fields.js';
-import { settleRule } from '../policy/rules/settle-rule.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import { mustBe, readTomlList, type ValueKind } from './value-kind.js';
@@ -28,7 +28,7 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
     return [{ at: [index, 'origin'], problem: `${place}.origin is not for files. Remove it.` }];
   }
   try {
-    settleRule(rule, place);
+    normalizeRule(rule, place);
     return [];
   } catch (error) {
     if (!isToolError(error, 'config_invalid')) throw error;

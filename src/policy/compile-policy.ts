@@ -1,20 +1,24 @@
-import { type PolicyOptions, type SettledPolicyOptions, settlePolicyOptions } from './policy-options.js';
+import {
+  type NormalizedPolicyOptions,
+  normalizePolicyOptions,
+  type PolicyOptions,
+} from './policy-options.js';
 import { type CompiledRule, compileRule } from './rules/compile-rule.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 
 /** Options that have been read; all that is left to find wrong with them is an example that does not hold. */
 export interface CompiledPolicy {
-  readonly settled: SettledPolicyOptions;
+  readonly options: NormalizedPolicyOptions;
   readonly rules: readonly CompiledRule[];
 }
 
 /** @throws ToolError `config_invalid` for an unknown option, a value that is none, and a rule that cannot be read. */
-export function compilePolicy(options: PolicyOptions): CompiledPolicy {
-  const settled = settlePolicyOptions(options);
-  return { settled, rules: compileRules(settled.rules) };
+export function compilePolicy(given: PolicyOptions): CompiledPolicy {
+  const options = normalizePolicyOptions(given);
+  return { options, rules: compileRules(options.rules) };
 }
 
-function compileRules(rules: SettledPolicyOptions['rules']): readonly CompiledRule[] {
+function compileRules(rules: NormalizedPolicyOptions['rules']): readonly CompiledRule[] {
   const counts = new Map<string, number>();
   return rules.map((rule, order) => {
     const tier = rule.origin?.tier;
@@ -31,19 +35,19 @@ function compileRules(rules: SettledPolicyOptions['rules']): readonly CompiledRu
  * one lets anything pass, or the mode is `deny` and nothing allows the tool.
  */
 export function refusesName(
-  { settled, rules }: CompiledPolicy,
+  { options, rules }: CompiledPolicy,
   name: string,
   aliases: readonly string[] = [],
 ): boolean {
   const isOn = (list: readonly string[]): boolean =>
     list.includes(name) || aliases.some((alias) => list.includes(alias));
-  if (!settled.enabled || isOn(settled.denylist)) return true;
-  const about = rules.filter((rule) => mayMatchName(rule, name, aliases) && holdsIn(rule, settled.mode));
+  if (!options.enabled || isOn(options.denylist)) return true;
+  const about = rules.filter((rule) => mayMatchName(rule, name, aliases) && holdsIn(rule, options.mode));
   if (about.some((rule) => rule.rule.decision === 'deny' && isByName(rule) && !isOutweighed(rule, about)))
     return true;
-  if (settled.mode !== 'deny' || isOn(settled.allowlist)) return false;
+  if (options.mode !== 'deny' || isOn(options.allowlist)) return false;
   return !about.some(
-    ({ rule, tier }) => rule.decision === 'allow' && (tier !== 'project' || settled.projectMayAllow),
+    ({ rule, tier }) => rule.decision === 'allow' && (tier !== 'project' || options.projectMayAllow),
   );
 }
 
@@ -54,7 +58,7 @@ function mayMatchName({ tools }: CompiledRule, name: string, aliases: readonly s
   );
 }
 
-function holdsIn({ modes }: CompiledRule, mode: CompiledPolicy['settled']['mode']): boolean {
+function holdsIn({ modes }: CompiledRule, mode: CompiledPolicy['options']['mode']): boolean {
   return modes === undefined || modes.includes(mode);
 }
 

@@ -3,7 +3,7 @@ import type { PolicyOptions } from './policy-options.js';
 import { analyzeCommand } from './shell/analyze-command.js';
 
 /**
- * The policy with commands judged by the grammar of the shell: what programs get as `createPolicy`.
+ * The policy with commands evaluated by the grammar of the shell: what programs get as `createPolicy`.
  * @throws ToolError `config_invalid` as `createPolicy` does.
  */
 export function createAnalyzingPolicy(

@@ -59,7 +59,7 @@ const SENTENCES: readonly (readonly [when: (row: Row) => boolean, outcome: strin
   [() => true, 'run'],
 ];
 
-function judge(row: Row, more: PolicyOptions = {}): { outcome: string; reason: string } {
+function evaluate(row: Row, more: PolicyOptions = {}): { outcome: string; reason: string } {
   const policy = createPolicy({
     ...more,
     enabled: row.enabled,
@@ -86,7 +86,7 @@ describe('createPolicy()', () => {
     const counts: Record<string, number> = {};
     for (const row of rows) {
       const expected = SENTENCES.find(([when]) => when(row))?.[1];
-      const { outcome, reason } = judge(row);
+      const { outcome, reason } = evaluate(row);
       expect({ row, outcome }).toEqual({ row, outcome: expected });
       expect(reason).toMatch(/\S/);
       counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -110,10 +110,10 @@ describe('createPolicy()', () => {
     ];
     const refused = ['policy_disabled', 'denylisted', 'sandbox_violation'];
     for (const row of allRows()) {
-      const plain = judge(row).outcome;
-      expect([row, judge(row, { rules: bystanders }).outcome]).toEqual([row, plain]);
+      const plain = evaluate(row).outcome;
+      expect([row, evaluate(row, { rules: bystanders }).outcome]).toEqual([row, plain]);
       const ruled = (decision: 'allow' | 'ask' | 'deny') =>
-        judge(row, { rules: [{ decision, tool: 'subject' }] }).outcome;
+        evaluate(row, { rules: [{ decision, tool: 'subject' }] }).outcome;
       const stands = refused.includes(plain);
       expect([row, ruled('allow')]).toEqual([row, stands ? plain : row.requiresApproval ? 'ask' : 'run']);
       expect([row, ruled('ask')]).toEqual([row, stands || plain === 'policy_denied' ? plain : 'ask']);
@@ -245,7 +245,7 @@ describe('a question of a program without types', () => {
     [{ name: 't', sideEffecting: 0, requiresApproval: null }, 'requires_confirmation'],
     [{ name: 't', sideEffecting: false, requiresApproval: false }, 'execute_now'],
     [{ name: 't', sideEffecting: false, requiresApproval: false, sandboxViolation: 'yes' }, 'pre_resolved'],
-  ])('is judged as what it does not rule out: %j', (given, disposition) => {
+  ])('is evaluated as what it does not rule out: %j', (given, disposition) => {
     expect(decide(given).disposition).toBe(disposition);
   });
 });

@@ -1,15 +1,15 @@
 import { normalizeOptions, option } from '../base/normalize-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
+import { ToolError } from '../errors/tool-error.js';
 import type { AnalyzeCommand } from './analyze.js';
 import { type CompiledPolicy, compilePolicy, refusesName } from './compile-policy.js';
+import { checkExamples } from './evaluation/check-examples.js';
+import { Evaluation, type PolicyBasis } from './evaluation/evaluation.js';
+import { ORDER } from './evaluation/order.js';
+import { RuleIndex } from './evaluation/rule-index.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
-import { Judgement, type PolicyBasis } from './judging/judgement.js';
-import { ORDER } from './judging/order.js';
-import { readQuestion } from './judging/read-question.js';
-import { RuleIndex } from './judging/rule-index.js';
 import type { PolicyOptions } from './policy-options.js';
-import { checkExamples } from './rules/check-examples.js';
 import type { CompiledRule } from './rules/compile-rule.js';
 
 /** What a policy is given besides its options. */
@@ -34,7 +34,7 @@ export interface RulePolicy extends Policy {
 
 /**
  * The policy of D035 to D041: lists, modes and rules, in the order of docs/policy.md. Each part
- * of a call is judged on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
+ * of a call is evaluated on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
  * (F001). A name on the allowlist spares the mode's question, never the tool's own; a rule that matches the
  * arguments of every part spares both.
  *
@@ -52,12 +52,12 @@ export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {
  * The same of options that have been read.
  * @throws ToolError `config_invalid` for an example of a rule that does not hold.
  */
-export function policyOf({ settled, rules }: CompiledPolicy, { analyzeCommand }: PolicyParts): RulePolicy {
-  checkExamples(rules, analyzeCommand, settled.mode);
+export function policyOf({ options, rules }: CompiledPolicy, { analyzeCommand }: PolicyParts): RulePolicy {
+  checkExamples(rules, analyzeCommand, options.mode);
   const basis: PolicyBasis = {
-    ...settled,
-    allowed: new Set(settled.allowlist),
-    denied: new Set(settled.denylist),
+    ...options,
+    allowed: new Set(options.allowlist),
+    denied: new Set(options.denylist),
     index: new RuleIndex(rules),
     hasRules: rules.length > 0,
     analyzeCommand,
@@ -65,7 +65,7 @@ export function policyOf({ settled, rules }: CompiledPolicy, { analyzeCommand }:
   return new OrderedPolicy(basis, rules);
 }
 
-function withSeen(answer: PolicyAnswer, { seen }: Judgement): PolicyAnswer {
+function withSeen(answer: PolicyAnswer, { seen }: Evaluation): PolicyAnswer {
   return seen.length === 0 ? answer : { ...answer, seen };
 }
 
@@ -81,39 +81,65 @@ class OrderedPolicy implements RulePolicy {
   }
 
   decide(question: PolicyQuestion): PolicyAnswer {
-    const judgement = new Judgement(this.#basis, readQuestion(question));
+    const evaluation = new Evaluation(this.#basis, readQuestion(question));
     // By index: this is asked for every call there is.
     for (let step = 0; step < ORDER.length; step++) {
-      const answered = ORDER[step]?.answer(judgement);
-      if (answered !== undefined) return withSeen(answered, judgement);
+      const answered = ORDER[step]?.answer(evaluation);
+      if (answered !== undefined) return withSeen(answered, evaluation);
     }
     throw new Error('the last step of the order answers');
   }
 
   screen(name: string, aliases: readonly string[] = []): PolicyAnswer | undefined {
-    const judgement = new Judgement(this.#basis, {
+    const evaluation = new Evaluation(this.#basis, {
       name,
       aliases,
       sideEffecting: true,
       requiresApproval: true,
     });
     for (let step = 0; step < BY_NAME.length; step++) {
-      const answered = BY_NAME[step]?.answer(judgement);
+      const answered = BY_NAME[step]?.answer(evaluation);
       if (answered !== undefined) return answered;
     }
     return undefined;
   }
 
   refuses(name: string, aliases: readonly string[] = []): boolean {
-    return refusesName({ settled: this.#basis, rules: this.#rules }, name, aliases);
+    return refusesName({ options: this.#basis, rules: this.#rules }, name, aliases);
   }
 
   explain(question: PolicyQuestion): Explanation {
     const asked = readQuestion(question);
-    return explainDecision(this.decide(asked), new Judgement(this.#basis, asked), this.#rules);
+    return explainDecision(this.decide(asked), new Evaluation(this.#basis, asked), this.#rules);
   }
 
   problems(tools?: readonly KnownTool[]): readonly string[] {
     return findProblems(this.#rules, this.#basis, tools);
   }
+}
+
+/**
+ * A question as it can be evaluated. Programs without types may leave out what a call is like: what is not said to be
+ * harmless is taken to have side effects and to require approval, and what is not said to be inside lies outside.
+ * @throws ToolError `bad_args` when it is none.
+ */
+function readQuestion(question: PolicyQuestion): PolicyQuestion {
+  if (typeof question?.name !== 'string')
+    throw new ToolError(
+      'bad_args',
+      'Cannot decide: the question has no name. Give { name, sideEffecting, requiresApproval }.',
+    );
+  const { sideEffecting, requiresApproval, sandboxViolation } = question;
+  if (isBoolean(sideEffecting) && isBoolean(requiresApproval) && isBoolean(sandboxViolation ?? false))
+    return question;
+  return {
+    ...question,
+    sideEffecting: sideEffecting !== false,
+    requiresApproval: requiresApproval !== false,
+    sandboxViolation: (sandboxViolation ?? false) !== false,
+  };
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ORDER } from './judging/order.js';
-import { PRECISION } from './judging/precedence.js';
+import { ORDER } from './evaluation/order.js';
+import { PRECISION } from './evaluation/precedence.js';
 import { RULE_FIELDS } from './rules/rule-fields.js';
 
 const lines = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8').split('\n');

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PolicyQuestion } from '../contract/policy.js';
 import { createPolicy } from './create-policy.js';
+import { entriesOf, RuleIndex } from './evaluation/rule-index.js';
+import { mismatch } from './evaluation/rule-match.js';
 import { bash, inShort, question } from './fixtures/ask.js';
 import { simpleAnalysis } from './fixtures/simple-analysis.js';
-import { partsOf } from './judging/call-part.js';
-import { entriesOf, RuleIndex } from './judging/rule-index.js';
-import { mismatch } from './judging/ruling.js';
 import { matchesWildcard, type Piece, RUN } from './matching/wildcard.js';
+import { partsOf } from './rules/call-part.js';
 import { compileRule } from './rules/compile-rule.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../errors/tool-error.js';
-import { settlePolicyOptions } from './policy-options.js';
+import { normalizePolicyOptions } from './policy-options.js';
 
-describe('settlePolicyOptions()', () => {
+describe('normalizePolicyOptions()', () => {
   it('fills in the defaults (contract: Defaults that shape everything)', () => {
-    expect(settlePolicyOptions({})).toEqual({
+    expect(normalizePolicyOptions({})).toEqual({
       enabled: true,
       mode: 'prompt',
       allowlist: ['read_file'],
@@ -16,7 +16,9 @@ describe('settlePolicyOptions()', () => {
   });
 
   it('takes undefined for left out', () => {
-    expect(settlePolicyOptions({ mode: undefined, denylist: undefined }).denylist).toEqual(['run_command']);
+    expect(normalizePolicyOptions({ mode: undefined, denylist: undefined }).denylist).toEqual([
+      'run_command',
+    ]);
   });
 
   it.each([
@@ -41,7 +43,7 @@ describe('settlePolicyOptions()', () => {
     [[], 'Cannot create a policy from '],
     ['auto', 'Cannot create a policy from "auto"'],
   ])('refuses %j', (options, message) => {
-    const error = catchError(() => settlePolicyOptions(options));
+    const error = catchError(() => normalizePolicyOptions(options));
     expect(isToolError(error, 'config_invalid')).toBe(true);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
   });

@@ -1,7 +1,7 @@
 import { nearestName } from '../base/nearest-name.js';
 import { ToolError } from '../errors/tool-error.js';
+import { normalizeRule, show, TIERS } from './rules/normalize-rule.js';
 import type { PolicyRule, RuleTier } from './rules/policy-rule.js';
-import { settleRule, show, TIERS } from './rules/settle-rule.js';
 
 /** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
 export type PolicyMode = 'auto' | 'prompt' | 'deny';
@@ -26,7 +26,7 @@ export interface PolicyOptions {
   readonly projectMayAllow?: boolean;
 }
 
-export type SettledPolicyOptions = Omit<Required<PolicyOptions>, 'tiers'>;
+export type NormalizedPolicyOptions = Omit<Required<PolicyOptions>, 'tiers'>;
 
 const DEFAULTS: Required<PolicyOptions> = {
   enabled: true,
@@ -45,20 +45,20 @@ const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** @throws ToolError `config_invalid` naming the option, the value and the remedy. */
-export function settlePolicyOptions(options: unknown): SettledPolicyOptions {
+export function normalizePolicyOptions(options: unknown): NormalizedPolicyOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`Cannot create a policy from ${show(options)}: expected an object of options.`);
   }
   for (const key of Object.keys(options)) refuseUnknown(key);
   const given: Readonly<Record<keyof PolicyOptions, unknown>> = { ...DEFAULTS, ...withoutUndefined(options) };
   return {
-    enabled: settleBoolean('enabled', given.enabled),
-    mode: settleMode(given.mode),
-    allowlist: settleNames('allowlist', given.allowlist),
-    denylist: settleNames('denylist', given.denylist),
-    promptSideEffects: settleBoolean('promptSideEffects', given.promptSideEffects),
-    rules: [...settleRules('rules', given.rules), ...settleTiers(given.tiers)],
-    projectMayAllow: settleBoolean('projectMayAllow', given.projectMayAllow),
+    enabled: normalizeBoolean('enabled', given.enabled),
+    mode: normalizeMode(given.mode),
+    allowlist: normalizeNames('allowlist', given.allowlist),
+    denylist: normalizeNames('denylist', given.denylist),
+    promptSideEffects: normalizeBoolean('promptSideEffects', given.promptSideEffects),
+    rules: [...normalizeRules('rules', given.rules), ...normalizeTiers(given.tiers)],
+    projectMayAllow: normalizeBoolean('projectMayAllow', given.projectMayAllow),
   };
 }
 
@@ -74,18 +74,18 @@ function withoutUndefined(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-function settleBoolean(option: string, value: unknown): boolean {
+function normalizeBoolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   throw invalid(`Policy option ${option} is ${show(value)}: expected true or false.`);
 }
 
-function settleMode(value: unknown): PolicyMode {
+function normalizeMode(value: unknown): PolicyMode {
   const mode = MODES.find((known) => known === value);
   if (mode !== undefined) return mode;
   throw invalid(`Policy option mode is ${show(value)}: expected "auto", "prompt" or "deny".`);
 }
 
-function settleNames(option: string, value: unknown): readonly string[] {
+function normalizeNames(option: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) {
     throw invalid(`Policy option ${option} is ${show(value)}: expected an array of tool names.`);
   }
@@ -97,14 +97,14 @@ function settleNames(option: string, value: unknown): readonly string[] {
   });
 }
 
-function settleRules(option: string, value: unknown): readonly PolicyRule[] {
+function normalizeRules(option: string, value: unknown): readonly PolicyRule[] {
   if (!Array.isArray(value)) {
     throw invalid(`Policy option ${option} is ${show(value)}: expected an array of rules.`);
   }
-  return Array.from(value, (rule: unknown, index) => settleRule(rule, `${option}[${index}]`));
+  return Array.from(value, (rule: unknown, index) => normalizeRule(rule, `${option}[${index}]`));
 }
 
-function settleTiers(value: unknown): readonly PolicyRule[] {
+function normalizeTiers(value: unknown): readonly PolicyRule[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`Policy option tiers is ${show(value)}: expected { ${TIERS.join(', ')} }.`);
   }
@@ -115,7 +115,7 @@ function settleTiers(value: unknown): readonly PolicyRule[] {
     }
   }
   return TIERS.flatMap((tier) =>
-    settleRules(`tiers.${tier}`, given.get(tier) ?? []).map((rule) => ({
+    normalizeRules(`tiers.${tier}`, given.get(tier) ?? []).map((rule) => ({
       ...rule,
       origin: { ...rule.origin, tier },
     })),

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPolicy } from './create-policy.js';
+import { ORDER } from './evaluation/order.js';
+import { PRECISION } from './evaluation/precedence.js';
 import { bash, inShort, outcome, question } from './fixtures/ask.js';
 import { simpleAnalysis } from './fixtures/simple-analysis.js';
-import { ORDER } from './judging/order.js';
-import { PRECISION } from './judging/precedence.js';
 import type { PolicyRule, RuleTier } from './rules/policy-rule.js';
 
 const DECISIONS = ['allow', 'ask', 'deny'] as const;

@@ -88,7 +88,7 @@ describe('a rule about commands', () => {
       expect(outcome(rules, bash(command), { analyzed: false })).toBe(expected);
     });
 
-    it('asks where nobody can tell whether a rule matches, whatever mode and list say', () => {
+    it('asks where it cannot be told whether a rule matches, whatever mode and list say', () => {
       const options = { analyzed: false, mode: 'auto', allowlist: ['bash'] } as const;
       const plain = { ...bash('true; rm x'), requiresApproval: false };
       expect(outcome([deny({ command: 'rm *' })], plain, options)).toBe('ask');

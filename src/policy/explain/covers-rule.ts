@@ -1,7 +1,6 @@
 import { readHost } from '../matching/host-pattern.js';
 import { PathSubject } from '../matching/path-subject.js';
-import type { CompiledRule } from '../rules/compile-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
+import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 
 /**
  * Whether one entry matches whatever another matches. Says yes only where it is certain: equal patterns, no pattern,

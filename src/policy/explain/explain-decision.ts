@@ -1,11 +1,10 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
-import type { JudgedPart, Judgement } from '../judging/judgement.js';
-import { comparePrecision, isStricter } from '../judging/precedence.js';
-import { entriesOf } from '../judging/rule-index.js';
-import { decisionOf, mismatch } from '../judging/ruling.js';
-import type { CompiledRule } from '../rules/compile-rule.js';
+import type { EvaluatedPart, Evaluation } from '../evaluation/evaluation.js';
+import { comparePrecision, isStricter } from '../evaluation/precedence.js';
+import { entriesOf } from '../evaluation/rule-index.js';
+import { decisionOf, mismatch } from '../evaluation/rule-match.js';
+import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision, RuleOrigin } from '../rules/policy-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
 
 /** A rule as an explanation names it. */
 export interface RuleReference {
@@ -40,7 +39,7 @@ export interface Explanation extends Omit<PolicyAnswer, 'rule'> {
 /** Says of each rule why the answer is, or is not, its own. */
 export function explainDecision(
   answer: PolicyAnswer,
-  judgement: Judgement,
+  evaluation: Evaluation,
   rules: readonly CompiledRule[],
 ): Explanation {
   const { rule: place, ...rest } = answer;
@@ -48,7 +47,7 @@ export function explainDecision(
   return {
     ...rest,
     ...(deciding === undefined ? {} : { rule: toReference(deciding) }),
-    candidates: rules.map((rule) => ({ rule: toReference(rule), ...outcomeOf(rule, judgement, deciding) })),
+    candidates: rules.map((rule) => ({ rule: toReference(rule), ...outcomeOf(rule, evaluation, deciding) })),
   };
 }
 
@@ -59,27 +58,27 @@ function toReference({ rule, place, label }: CompiledRule): RuleReference {
 
 function outcomeOf(
   rule: CompiledRule,
-  judgement: Judgement,
+  evaluation: Evaluation,
   deciding: CompiledRule | undefined,
 ): Omit<Candidate, 'rule'> {
-  const won = judgement.parts.find(({ ruling }) => ruling?.rule === rule);
+  const won = evaluation.parts.find(({ match }) => match?.rule === rule);
   if (won !== undefined) {
     const shown = `it speaks for ${won.part.shown}`;
     if (rule === deciding) return { status: 'decided', outcome: `${shown}, and decides` };
     const why = deciding === undefined ? 'something else decides' : `${deciding.place} decides`;
     return { status: 'spoke', outcome: `${shown}; ${why}` };
   }
-  return outweighed(rule, judgement) ?? { status: 'no match', outcome: whyNot(rule, judgement) };
+  return outweighed(rule, evaluation) ?? { status: 'no match', outcome: whyNot(rule, evaluation) };
 }
 
-function outweighed(rule: CompiledRule, judgement: Judgement): Omit<Candidate, 'rule'> | undefined {
-  for (const judged of judgement.parts) {
-    const { ruling } = judged;
-    const entry = ruling === undefined ? undefined : bestMatch(rule, judged, judgement);
-    if (ruling === undefined || entry === undefined) continue;
+function outweighed(rule: CompiledRule, evaluation: Evaluation): Omit<Candidate, 'rule'> | undefined {
+  for (const evaluated of evaluation.parts) {
+    const { match } = evaluated;
+    const entry = match === undefined ? undefined : bestMatch(rule, evaluated, evaluation);
+    if (match === undefined || entry === undefined) continue;
     return {
       status: 'outweighed',
-      outcome: `it matches ${judged.part.shown}, but ${compare(ruling, entry)}`,
+      outcome: `it matches ${evaluated.part.shown}, but ${compare(match, entry)}`,
     };
   }
   return undefined;
@@ -92,18 +91,22 @@ function compare(winner: RuleEntry, loser: RuleEntry): string {
   return `${place} stands in a higher tier, and a lower one can only tighten`;
 }
 
-function bestMatch(rule: CompiledRule, { part }: JudgedPart, judgement: Judgement): RuleEntry | undefined {
+function bestMatch(
+  rule: CompiledRule,
+  { part }: EvaluatedPart,
+  evaluation: Evaluation,
+): RuleEntry | undefined {
   return entriesOf(rule)
-    .filter((entry) => mismatch(entry, part, judgement) === undefined)
+    .filter((entry) => mismatch(entry, part, evaluation) === undefined)
     .sort((a, b) => comparePrecision(b, a).difference)[0];
 }
 
 /** What does not match, of the part that comes nearest: the one where only the pattern fails. */
-function whyNot(rule: CompiledRule, judgement: Judgement): string {
+function whyNot(rule: CompiledRule, evaluation: Evaluation): string {
   const entries = entriesOf(rule);
   if (entries.length === 0) return 'it can match nothing';
-  const reasons = judgement.parts.flatMap(({ part }) =>
-    entries.map((entry) => ({ part, why: mismatch(entry, part, judgement) ?? '' })),
+  const reasons = evaluation.parts.flatMap(({ part }) =>
+    entries.map((entry) => ({ part, why: mismatch(entry, part, evaluation) ?? '' })),
   );
   const near = reasons.find(({ why }) => why.startsWith('"')) ?? reasons[0];
   if (near === undefined) return 'it does not match';

@@ -1,14 +1,13 @@
 import type { EffectKind } from '../../contract/effect.js';
 import { kindsWith } from '../../effects/effect-kinds.js';
 import { alwaysChanges } from '../../effects/traits.js';
-import type { PolicyBasis } from '../judging/judgement.js';
-import { comparePrecision, isStricter } from '../judging/precedence.js';
-import { entriesOf } from '../judging/rule-index.js';
-import { decisionOf, TIER_ORDER } from '../judging/ruling.js';
+import type { PolicyBasis } from '../evaluation/evaluation.js';
+import { comparePrecision, isStricter } from '../evaluation/precedence.js';
+import { entriesOf } from '../evaluation/rule-index.js';
+import { decisionOf, TIER_ORDER } from '../evaluation/rule-match.js';
+import type { RuleEntry } from '../rules/compile-rule.js';
 import { ARGUMENT_FIELDS, type CompiledRule, listOf } from '../rules/compile-rule.js';
 import type { PolicyRule } from '../rules/policy-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
-import { BroaderRules } from './broader-rules.js';
 import { coversRule } from './covers-rule.js';
 
 /** A tool that rules may speak of. */
@@ -114,4 +113,46 @@ function speaksBefore(other: RuleEntry, entry: RuleEntry): boolean {
   if (a === b) return comparePrecision(other, entry).difference > 0;
   if (isStricter(decisionOf(other), decisionOf(entry))) return true;
   return decisionOf(other) === decisionOf(entry) && TIER_ORDER.indexOf(a) < TIER_ORDER.indexOf(b);
+}
+
+/** How many patterns with wildcards are tried on how many without at most: beyond, only equal ones are compared. */
+const MAX_PAIRS = 4_000_000;
+
+/** Finds the rules that may match whatever another matches, without comparing each with each. */
+class BroaderRules {
+  /** Without a pattern, by each tool that they name; under the empty name those that name none. */
+  readonly #plain = new Map<string, RuleEntry[]>();
+  readonly #bySource = new Map<string, RuleEntry[]>();
+  readonly #wild: readonly RuleEntry[];
+
+  constructor(entries: readonly RuleEntry[]) {
+    for (const entry of entries) {
+      if (entry.argument !== undefined) add(this.#bySource, sourceOf(entry), entry);
+      else for (const name of entry.rule.toolNames ?? ['']) add(this.#plain, name, entry);
+    }
+    const wild = entries.filter(({ argument }) => argument !== undefined && !argument.pattern.isLiteral);
+    this.#wild = wild.length * (entries.length - wild.length) > MAX_PAIRS ? [] : wild;
+  }
+
+  find(inner: RuleEntry, isIt: (outer: RuleEntry) => boolean): RuleEntry | undefined {
+    // What covers all the tools of a rule covers the first.
+    const [tool = ''] = inner.rule.toolNames ?? [];
+    const { argument } = inner;
+    return (
+      this.#plain.get('')?.find(isIt) ??
+      (tool === '' ? undefined : this.#plain.get(tool)?.find(isIt)) ??
+      (argument === undefined ? undefined : this.#bySource.get(sourceOf(inner))?.find(isIt)) ??
+      (argument?.pattern.isLiteral === true ? this.#wild.find(isIt) : undefined)
+    );
+  }
+}
+
+function sourceOf({ argument }: RuleEntry): string {
+  return argument === undefined ? '' : `${argument.field} ${argument.pattern.source}`;
+}
+
+function add(map: Map<string, RuleEntry[]>, key: string, entry: RuleEntry): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [entry]);
+  else known.push(entry);
 }

@@ -1,15 +1,15 @@
 import type { EffectKind } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { CallPart } from '../judging/call-part.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type CommandPattern, parseCommandPattern } from '../matching/command-pattern.js';
 import { type HostPattern, parseHostPattern } from '../matching/host-pattern.js';
 import { type NamePattern, parseNamePattern } from '../matching/name-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import type { PolicyMode } from '../policy-options.js';
+import type { CallPart } from './call-part.js';
+import { show } from './normalize-rule.js';
 import type { PolicyRule, RuleTier } from './policy-rule.js';
-import { show } from './settle-rule.js';
 
 /** What a rule says of the arguments: one pattern of its list. */
 export type ArgumentPattern =
@@ -184,4 +184,12 @@ export function matchesArgument({ field, pattern }: ArgumentPattern, part: CallP
     case 'url':
       return part.url !== undefined && pattern.matches(part.url);
   }
+}
+
+/** A rule with one of its patterns: what is looked up, matched and compared. */
+export interface RuleEntry {
+  readonly rule: CompiledRule;
+  readonly argument: ArgumentPattern | undefined;
+  /** By each line of the table of precision. */
+  readonly precision: readonly number[];
 }

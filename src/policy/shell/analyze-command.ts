@@ -18,7 +18,7 @@ export interface CommandAnalysis {
 }
 
 /**
- * Judges a command by the grammar of the shell (F010, A007, B012–B016): every spelling of what destroys the
+ * Evaluates a command by the grammar of the shell (F010, A007, B012–B016): every spelling of what destroys the
  * machine is `block`, what cannot be understood for certain is `ask`, the rest `allow`. It never throws, and looks at
  * no more than 64 KB: longer texts, NUL characters and deep nesting are `ask`.
  * @param shell who reads the text. `bash`: bash. `sh`: some `sh`, bash or one that knows less; the strictest reading

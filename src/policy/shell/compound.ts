@@ -32,7 +32,7 @@ export function runAndOr(
     if (index > 1 && operator !== operators[index - 2]) scope.mergeFrom(ends);
     output = joinStreams(output, runPipeline(shell, part, scope, input));
     const end = scope.copy();
-    settleDirectory(end);
+    confirmDirectory(end);
     ends.push(end);
   });
   scope.mergeFrom(ends);
@@ -64,7 +64,7 @@ export function runPipeline(
 }
 
 /** A `cd` that fails leaves the shell where it was; that matters where nothing may be removed. */
-export function settleDirectory(scope: Scope): void {
+export function confirmDirectory(scope: Scope): void {
   const { cameFrom, directory } = scope;
   scope.cameFrom = undefined;
   const isAlwaysThere = directory === '/' || directory === '/tmp' || directory === HOME;

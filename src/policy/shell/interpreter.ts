@@ -1,4 +1,4 @@
-import { runAndOr, runBranches, runEach, runLoop, runPipeline, settleDirectory } from './compound.js';
+import { confirmDirectory, runAndOr, runBranches, runEach, runLoop, runPipeline } from './compound.js';
 import { walkArithmetic, walkTest } from './expand/arithmetic.js';
 import { Expander } from './expand/expand-word.js';
 import { mayReadOtherwise, writeForSh } from './parse/dialect.js';
@@ -135,7 +135,7 @@ export class Interpreter implements Shell {
         command.type === 'AndOr'
           ? runAndOr(this, command, own, input)
           : runPipeline(this, command, own, input);
-      settleDirectory(own);
+      confirmDirectory(own);
       output = joinStreams(output, run);
     }
     return output;

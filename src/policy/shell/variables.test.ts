@@ -22,7 +22,7 @@ describe('PATH in front of a command', () => {
     'env -i PATH=. git status',
     'sudo PATH=. git status',
     'declare -x PATH=.; git status',
-  ])('is asked about where it leads to programs of nobody knows whom: %s', (command) => {
+  ])('is asked about where it leads to programs of another folder: %s', (command) => {
     expect(verdict(command)).toBe('ask');
   });
 
@@ -45,7 +45,7 @@ describe('a variable that is run', () => {
     'env "GIT_SSH_COMMAND=./x" git fetch',
     'env PAGER="$X" git log',
     'nice env GIT_PAGER=./x git log',
-  ])('is asked about, whoever sets it: %s', (command) => {
+  ])('is asked about, however it is set: %s', (command) => {
     expect(verdict(command)).toBe('ask');
   });
 

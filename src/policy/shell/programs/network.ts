@@ -69,14 +69,14 @@ export const NETWORK_PROGRAMS: Programs = {
     also(call, options) {
       const code = options.value('e', 'c', 'exec', 'sh-exec', 'lua-exec');
       if (code !== undefined)
-        call.findings.block(`${call.name} would give a program (${code.shown}) to whoever is connected.`);
+        call.findings.block(`${call.name} would give a program (${code.shown}) to the other end.`);
       const [host, port] = options.operands;
       if (host !== undefined) fetches(call, [host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
     },
   },
   socat: {
     sends: true,
-    when: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to whoever is connected']],
+    when: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end']],
     prints: 'fetched',
     also(call) {
       for (const { shown } of call.words) {

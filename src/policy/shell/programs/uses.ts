@@ -123,7 +123,7 @@ function upload(call: Call, word: Field): void {
 export function send({ findings, name }: Call, stream: Stream | undefined): void {
   if (stream?.kind === 'unknown' && stream.computed) findings.ask(`What ${name} sends away is computed.`);
   if (stream?.kind === 'secret') findings.block(`${name} would send a secret away (${stream.path}).`);
-  if (stream?.kind === 'shell') findings.block(`${name} would give a shell to whoever is connected.`);
+  if (stream?.kind === 'shell') findings.block(`${name} would give a shell to the other end.`);
 }
 
 /** What a word carries that came of a secret. */

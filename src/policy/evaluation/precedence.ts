@@ -1,6 +1,5 @@
-import type { CompiledRule } from '../rules/compile-rule.js';
+import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
 
 interface Criterion {
   readonly name: string;

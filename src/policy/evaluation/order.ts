@@ -1,10 +1,10 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
 import { absentArgument } from '../matching/argument-pattern.js';
+import type { RunText } from '../rules/call-part.js';
+import type { RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
-import type { RunText } from './call-part.js';
-import { entryOf, type JudgedPart, type Judgement } from './judgement.js';
-import { formsOf, isConsent } from './ruling.js';
+import { type EvaluatedPart, type Evaluation, entryOf } from './evaluation.js';
+import { formsOf, isConsent } from './rule-match.js';
 
 interface Step {
   readonly name: string;
@@ -13,7 +13,7 @@ interface Step {
   /** It needs neither arguments nor effects, and is asked first of all. */
   readonly byName?: true;
   /** Undefined: the step says nothing, the next is asked. */
-  readonly answer: (judgement: Judgement) => PolicyAnswer | undefined;
+  readonly answer: (evaluation: Evaluation) => PolicyAnswer | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'rules: deny',
     meaning: 'A rule denies a part of the call: `policy_denied`.',
-    answer: (judgement) => byRule(judgement, 'deny'),
+    answer: (evaluation) => byRule(evaluation, 'deny'),
   },
   {
     name: 'mode deny',
@@ -58,7 +58,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'unclear command',
     meaning:
-      'The command analysis says `ask`, or nobody can tell whether a rule matches: approval is needed.',
+      'The command analysis says `ask`, or it cannot be told whether a rule matches: approval is needed.',
     answer: byUnclear,
   },
   {
@@ -70,7 +70,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'rules: ask',
     meaning: 'A rule asks about a part of the call: approval is needed.',
-    answer: (judgement) => byRule(judgement, 'ask'),
+    answer: (evaluation) => byRule(evaluation, 'ask'),
   },
   {
     name: 'requirement',
@@ -101,7 +101,7 @@ const OUTSIDE_SANDBOX: PolicyAnswer = Object.freeze({
   reason: 'The call reaches outside the sandbox; no list, no rule and no approval lifts that.',
 });
 
-function byDenylist({ basis, question: { name, aliases } }: Judgement): PolicyAnswer | undefined {
+function byDenylist({ basis, question: { name, aliases } }: Evaluation): PolicyAnswer | undefined {
   const entry = entryOf(basis.denied, name, aliases);
   if (entry === undefined) return undefined;
   return {
@@ -112,9 +112,9 @@ function byDenylist({ basis, question: { name, aliases } }: Judgement): PolicyAn
   };
 }
 
-function byBlock(judgement: Judgement): PolicyAnswer | undefined {
-  if (judgement.basis.analyzeCommand === undefined) return undefined;
-  const blocked = judgement.runs.find(isBlocked)?.analysis;
+function byBlock(evaluation: Evaluation): PolicyAnswer | undefined {
+  if (evaluation.basis.analyzeCommand === undefined) return undefined;
+  const blocked = evaluation.runs.find(isBlocked)?.analysis;
   if (blocked === undefined) return undefined;
   const why = blocked.reasons.join(' ');
   const isSaid = /blocked/i.test(why) && /dangerous/i.test(why);
@@ -134,16 +134,16 @@ function isUnclear({ analysis }: RunText): boolean {
   return analysis?.verdict === 'ask';
 }
 
-function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | undefined {
-  // The parts are found out when somebody asks for them: without rules nobody has to.
-  if (!judgement.basis.hasRules) return undefined;
-  const found = firstRuled(judgement, decision);
-  if (found?.ruling === undefined) return undefined;
-  const { rule, argument } = found.ruling;
+function byRule(evaluation: Evaluation, decision: RuleDecision): PolicyAnswer | undefined {
+  // The parts are found out when they are asked for: without rules that is not needed.
+  if (!evaluation.basis.hasRules) return undefined;
+  const found = firstMatched(evaluation, decision);
+  if (found?.match === undefined) return undefined;
+  const { rule, argument } = found.match;
   const matched = argument?.pattern.source ?? matchedText(found);
   const absent =
     decision === 'deny' && rule.argumentTests !== undefined
-      ? absentArgument(rule.argumentTests, formsOf(judgement.question))
+      ? absentArgument(rule.argumentTests, formsOf(evaluation.question))
       : undefined;
   const by =
     absent !== undefined
@@ -168,18 +168,18 @@ function byRule(judgement: Judgement, decision: RuleDecision): PolicyAnswer | un
   return { disposition: 'requires_confirmation', reason, insists: true, rule: place };
 }
 
-function firstRuled({ parts }: Judgement, decision: RuleDecision): JudgedPart | undefined {
-  return parts.find(({ ruling }) => ruling?.rule.rule.decision === decision);
+function firstMatched({ parts }: Evaluation, decision: RuleDecision): EvaluatedPart | undefined {
+  return parts.find(({ match }) => match?.rule.rule.decision === decision);
 }
 
-function matchedText({ part, ruling }: JudgedPart): string | undefined {
-  return ruling?.rule.contains?.find((text) => part.run?.text.includes(text));
+function matchedText({ part, match }: EvaluatedPart): string | undefined {
+  return match?.rule.contains?.find((text) => part.run?.text.includes(text));
 }
 
-function byModeDeny(judgement: Judgement): PolicyAnswer | undefined {
-  const { basis, question, allowlisted } = judgement;
+function byModeDeny(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { basis, question, allowlisted } = evaluation;
   if (basis.mode !== 'deny' || allowlisted !== undefined) return undefined;
-  const open = basis.hasRules ? firstNotAllowed(judgement, () => true) : ALL;
+  const open = basis.hasRules ? firstNotAllowed(evaluation, () => true) : ALL;
   if (open === undefined) return undefined;
   const about = open === ALL || open.part.kind === undefined ? '' : ` No rule allows ${open.part.shown}.`;
   return {
@@ -190,10 +190,10 @@ function byModeDeny(judgement: Judgement): PolicyAnswer | undefined {
   };
 }
 
-function byUnclear(judgement: Judgement): PolicyAnswer | undefined {
-  const { basis } = judgement;
+function byUnclear(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { basis } = evaluation;
   if (basis.analyzeCommand !== undefined) {
-    const unclear = judgement.runs.find(isUnclear)?.analysis;
+    const unclear = evaluation.runs.find(isUnclear)?.analysis;
     if (unclear !== undefined) {
       const why = unclear.reasons.join(' ');
       return asks(
@@ -202,16 +202,16 @@ function byUnclear(judgement: Judgement): PolicyAnswer | undefined {
       );
     }
   }
-  const { unread } = judgement;
+  const { unread } = evaluation;
   if (unread === undefined) return undefined;
   const { part, entry } = unread;
-  return asks(`Nobody can tell whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
+  return asks(`It cannot be told whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
 }
 
-function bySeen(judgement: Judgement): PolicyAnswer | undefined {
-  const { refusal } = judgement.question;
-  if (refusal === undefined || judgement.runs.length === 0) return undefined;
-  for (const { part } of judgement.parts) {
+function bySeen(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { refusal } = evaluation.question;
+  if (refusal === undefined || evaluation.runs.length === 0) return undefined;
+  for (const { part } of evaluation.parts) {
     const { seen, run } = part;
     if (seen === undefined || !('path' in seen)) continue;
     const why = refusal(seen, run?.from);
@@ -221,42 +221,42 @@ function bySeen(judgement: Judgement): PolicyAnswer | undefined {
   return undefined;
 }
 
-function byRequirement(judgement: Judgement): PolicyAnswer | undefined {
-  const { basis, question } = judgement;
+function byRequirement(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { basis, question } = evaluation;
   if (!question.requiresApproval) return undefined;
   if (basis.hasRules) {
-    const open = firstWithoutConsent(judgement);
+    const open = firstWithoutConsent(evaluation);
     if (open === undefined) return undefined;
-    const nearly = judgement.allowOf(open);
+    const nearly = evaluation.allowOf(open);
     if (nearly !== undefined) {
       return asks(
         `${question.name} requires approval, and a rule without ${CONSENTS[open.part.run === undefined ? 'call' : 'command']} does not lift that: ${nearly.rule.label}.`,
       );
     }
-    if (firstAllowing(judgement) !== undefined) {
+    if (firstAllowing(evaluation) !== undefined) {
       return asks(`${question.name} requires approval, and no rule allows ${open.part.shown}.`);
     }
   }
   return asks(`${question.name} requires approval, whatever the policy allows.`);
 }
 
-function firstWithoutConsent(judgement: Judgement): JudgedPart | undefined {
-  return judgement.parts.find((judged) => {
-    const allow = judgement.allowOf(judged);
-    return allow === undefined || !isConsent(allow, judged.part);
+function firstWithoutConsent(evaluation: Evaluation): EvaluatedPart | undefined {
+  return evaluation.parts.find((evaluated) => {
+    const allow = evaluation.allowOf(evaluated);
+    return allow === undefined || !isConsent(allow, evaluated.part);
   });
 }
 
 /** What a rule has to speak of to be consent. */
 const CONSENTS = { call: 'path, url or args', command: 'path, command or url' };
 
-function byModePrompt(judgement: Judgement): PolicyAnswer | undefined {
-  const { basis, question, allowlisted } = judgement;
+function byModePrompt(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { basis, question, allowlisted } = evaluation;
   if (basis.mode !== 'prompt' || !basis.promptSideEffects) return undefined;
   if (!question.sideEffecting || allowlisted !== undefined) return undefined;
-  const open = basis.hasRules ? firstNotAllowed(judgement, ({ part }) => part.sideEffecting) : ALL;
+  const open = basis.hasRules ? firstNotAllowed(evaluation, ({ part }) => part.sideEffecting) : ALL;
   if (open === undefined) return undefined;
-  const isPartly = open !== ALL && firstAllowing(judgement) !== undefined;
+  const isPartly = open !== ALL && firstAllowing(evaluation) !== undefined;
   return asks(
     `The policy mode "prompt" asks before a call with side effects, and ${question.name} is not on the allowlist.${
       isPartly ? ` No rule allows ${open.part.shown}.` : ''
@@ -268,20 +268,24 @@ function byModePrompt(judgement: Judgement): PolicyAnswer | undefined {
 const ALL = Symbol('all parts');
 
 function firstNotAllowed(
-  judgement: Judgement,
-  counts: (judged: JudgedPart) => boolean,
-): JudgedPart | undefined {
-  return judgement.parts.find((judged) => counts(judged) && judgement.allowOf(judged) === undefined);
+  evaluation: Evaluation,
+  counts: (evaluated: EvaluatedPart) => boolean,
+): EvaluatedPart | undefined {
+  return evaluation.parts.find(
+    (evaluated) => counts(evaluated) && evaluation.allowOf(evaluated) === undefined,
+  );
 }
 
-function firstAllowing(judgement: Judgement): RuleEntry | undefined {
-  return judgement.parts.map((judged) => judgement.allowOf(judged)).find((rule) => rule !== undefined);
+function firstAllowing(evaluation: Evaluation): RuleEntry | undefined {
+  return evaluation.parts
+    .map((evaluated) => evaluation.allowOf(evaluated))
+    .find((rule) => rule !== undefined);
 }
 
-function whyItRuns(judgement: Judgement): PolicyAnswer {
-  const { basis, question, allowlisted } = judgement;
+function whyItRuns(evaluation: Evaluation): PolicyAnswer {
+  const { basis, question, allowlisted } = evaluation;
   if (basis.hasRules) {
-    const allowing = firstAllowing(judgement);
+    const allowing = firstAllowing(evaluation);
     if (allowing !== undefined) {
       const { label, place } = allowing.rule;
       return { disposition: 'execute_now', reason: `A rule allows it: ${label}.`, rule: place };

@@ -2,14 +2,14 @@ import { posix } from 'node:path';
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import type { AnalyzeCommand } from '../analyze.js';
-import type { SettledPolicyOptions } from '../policy-options.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
-import { type CallPart, partsOf, type RunText } from './call-part.js';
+import type { NormalizedPolicyOptions } from '../policy-options.js';
+import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
+import type { RuleEntry } from '../rules/compile-rule.js';
 import type { RuleIndex } from './rule-index.js';
-import { type Circumstances, decisionOf, ruleOn, unreadable } from './ruling.js';
+import { type Circumstances, decisionOf, matchOf, unreadable } from './rule-match.js';
 
-/** What a policy judges by, settled. */
-export interface PolicyBasis extends SettledPolicyOptions {
+/** What a policy evaluates by: its options, normalized. */
+export interface PolicyBasis extends NormalizedPolicyOptions {
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
   readonly index: RuleIndex;
@@ -18,17 +18,17 @@ export interface PolicyBasis extends SettledPolicyOptions {
 }
 
 /** One part of a call, and the rule that speaks for it. */
-export interface JudgedPart {
+export interface EvaluatedPart {
   readonly part: CallPart;
-  readonly ruling: RuleEntry | undefined;
+  readonly match: RuleEntry | undefined;
 }
 
-/** One question under judgement: what is found out about it is found out once, when a step first asks. */
-export class Judgement implements Circumstances {
+/** One question that is evaluated: what is found out about it is found out once, when a step first asks. */
+export class Evaluation implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
   #argumentAnswers: Circumstances['argumentAnswers'] | undefined;
-  #judged: readonly JudgedPart[] | undefined;
+  #evaluated: readonly EvaluatedPart[] | undefined;
   #runs: readonly RunText[] | undefined;
   #seen: readonly Effect[] | undefined;
   #seenBy: Map<readonly string[], ReadonlySet<string>> | undefined;
@@ -51,30 +51,30 @@ export class Judgement implements Circumstances {
     return this.#argumentAnswers;
   }
 
-  get parts(): readonly JudgedPart[] {
-    this.#judged ??= partsOf(this.question, this.basis.analyzeCommand).map((part) => ({
+  get parts(): readonly EvaluatedPart[] {
+    this.#evaluated ??= partsOf(this.question, this.basis.analyzeCommand).map((part) => ({
       part,
-      ruling: this.basis.hasRules ? ruleOn(part, this.basis.index, this) : undefined,
+      match: this.basis.hasRules ? matchOf(part, this.basis.index, this) : undefined,
     }));
-    return this.#judged;
+    return this.#evaluated;
   }
 
   /** The command lines of the call, each once. */
   get runs(): readonly RunText[] {
     const { effects } = this.question;
-    if (this.#judged === undefined && effects !== undefined && !effects.some(isRun)) return NO_RUNS;
+    if (this.#evaluated === undefined && effects !== undefined && !effects.some(isRun)) return NO_RUNS;
     this.#runs ??= runsOf(this.parts);
     return this.#runs;
   }
 
   /** What the commands are seen to touch, from where the call starts; nothing where they were not looked at. */
   get seen(): readonly Effect[] {
-    if (this.#judged === undefined) return NO_EFFECTS;
-    this.#seen ??= seenIn(this.#judged);
+    if (this.#evaluated === undefined) return NO_EFFECTS;
+    this.#seen ??= seenIn(this.#evaluated);
     return this.#seen;
   }
 
-  /** The first part, and the rule, of which nobody can say whether the rule matches it. */
+  /** The first part, and the rule, of which it cannot be told whether the rule matches it. */
   get unread(): { readonly part: CallPart; readonly entry: RuleEntry } | undefined {
     if (!this.basis.hasRules) return undefined;
     for (const { part } of this.parts) {
@@ -90,16 +90,16 @@ export class Judgement implements Circumstances {
   }
 
   /** The rule that allows a part, itself or through the command that it belongs to. */
-  allowOf({ part, ruling }: JudgedPart): RuleEntry | undefined {
-    if (ruling !== undefined) return decisionOf(ruling) === 'allow' ? ruling : undefined;
+  allowOf({ part, match }: EvaluatedPart): RuleEntry | undefined {
+    if (match !== undefined) return decisionOf(match) === 'allow' ? match : undefined;
     const { run, seen } = part;
     if (run === undefined || seen === undefined) return undefined;
     const commands = this.parts.filter((other) => other.part.run === run && other.part.seen === undefined);
-    const isAllowed = ({ ruling: own }: JudgedPart): boolean =>
+    const isAllowed = ({ match: own }: EvaluatedPart): boolean =>
       own !== undefined && decisionOf(own) === 'allow';
-    // Looking at something harms nobody where the commands that look are allowed, whatever stands before `<`.
-    if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.ruling : undefined;
-    return commands.find((command) => isAllowed(command) && this.#touches(command.part, seen))?.ruling;
+    // Reading does no harm where the commands that read are allowed, whatever stands before `<`.
+    if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.match : undefined;
+    return commands.find((command) => isAllowed(command) && this.#touches(command.part, seen))?.match;
   }
 
   /**
@@ -119,13 +119,13 @@ export class Judgement implements Circumstances {
   }
 }
 
-function runsOf(parts: readonly JudgedPart[]): readonly RunText[] {
+function runsOf(parts: readonly EvaluatedPart[]): readonly RunText[] {
   const runs: RunText[] = [];
   for (const { part } of parts) if (part.run !== undefined && !runs.includes(part.run)) runs.push(part.run);
   return runs.length === 0 ? NO_RUNS : runs;
 }
 
-function seenIn(parts: readonly JudgedPart[]): readonly Effect[] {
+function seenIn(parts: readonly EvaluatedPart[]): readonly Effect[] {
   const effects: Effect[] = [];
   for (const { part } of parts) if (part.seen !== undefined) effects.push(rebase(part.seen, part.run?.cwd));
   return effects.length === 0 ? NO_EFFECTS : effects;

@@ -1,9 +1,9 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
 import type { PathPattern } from '../matching/path-pattern.js';
 import { foldName } from '../matching/path-subject.js';
+import type { CallPart } from '../rules/call-part.js';
+import type { RuleEntry } from '../rules/compile-rule.js';
 import { ARGUMENT_FIELDS, type CompiledRule } from '../rules/compile-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
-import type { CallPart } from './call-part.js';
 import { precisionOf } from './precedence.js';
 
 /**

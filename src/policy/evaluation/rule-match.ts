@@ -1,9 +1,9 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { type ArgumentForms, type ArgumentTest, argumentMismatch } from '../matching/argument-pattern.js';
 import type { PolicyMode } from '../policy-options.js';
+import type { CallPart } from '../rules/call-part.js';
+import type { RuleEntry } from '../rules/compile-rule.js';
 import { type CompiledRule, callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
-import type { RuleEntry } from '../rules/rule-entry.js';
-import type { CallPart } from './call-part.js';
 import { comparePrecision, isStricter } from './precedence.js';
 import type { RuleIndex } from './rule-index.js';
 
@@ -17,7 +17,7 @@ export interface Circumstances {
 }
 
 /** The rule that speaks for a part; undefined: none matches. */
-export function ruleOn(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
+export function matchOf(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
   const best: Partial<Record<CompiledRule['tier'], RuleEntry>> = {};
   index.find(at.question, part, (entry) => {
     const { tier } = entry.rule;
@@ -76,7 +76,7 @@ export function isConsent({ rule, argument }: RuleEntry, { run }: CallPart): boo
 
 /**
  * A rule that could speak of this part if only it could be read: a command without analysis that is no single plain
- * command, a text that is no URL. Nobody can say that it does not match.
+ * command, a text that is no URL. It cannot be said that it does not match.
  */
 export function unreadable(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
   const field = unreadableField(part);

@@ -11,7 +11,7 @@ export const TIERS: readonly RuleTier[] = Object.freeze(['administrator', 'user'
  * @param place how messages name it: `rules[3]`.
  * @throws ToolError `config_invalid` that names the place, the field, the value and the remedy.
  */
-export function settleRule(value: unknown, place = 'rule'): PolicyRule {
+export function normalizeRule(value: unknown, place = 'rule'): PolicyRule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(place, `is ${show(value)}: expected a rule such as { decision: "ask", effect: "write" }.`);
   }
@@ -19,7 +19,7 @@ export function settleRule(value: unknown, place = 'rule'): PolicyRule {
   const given = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== undefined));
   for (const name of given.keys()) refuseUnknown(place, name);
   if (!given.has('decision')) throw invalid(place, 'has no decision: write "allow", "ask" or "deny".');
-  const fields = [...given].map(([name, field]) => [name, settleField(place, name, field)] as const);
+  const fields = [...given].map(([name, field]) => [name, normalizeField(place, name, field)] as const);
   const rule = Object.freeze(Object.fromEntries(fields)) as unknown as PolicyRule;
   if (rule.decision === 'allow' && rule.contains !== undefined) {
     throw invalid(
@@ -38,9 +38,9 @@ function refuseUnknown(place: string, name: string): void {
   throw invalid(place, `has an unknown field ${show(name)}. ${hint}`);
 }
 
-function settleField(place: string, name: string, value: unknown): unknown {
-  if (name === 'origin') return settleOrigin(place, value);
-  if (name === 'args') return settleArguments(place, value);
+function normalizeField(place: string, name: string, value: unknown): unknown {
+  if (name === 'origin') return normalizeOrigin(place, value);
+  if (name === 'args') return normalizeArguments(place, value);
   const { accepts, expected, takesList } = RULE_FIELDS[name as keyof PolicyRule];
   const refuse = (wrong: unknown): ToolError =>
     invalid(`${place}.${name}`, `is ${show(wrong)}: expected ${expected}${takesList ? ', or a list' : ''}.`);
@@ -56,7 +56,7 @@ function settleField(place: string, name: string, value: unknown): unknown {
   return copyExample(`${place}.${name}`, value);
 }
 
-function settleArguments(place: string, value: unknown): unknown {
+function normalizeArguments(place: string, value: unknown): unknown {
   if (!RULE_FIELDS.args.accepts(value) || typeof value !== 'object' || value === null) {
     throw invalid(`${place}.args`, `is ${show(value)}: expected ${RULE_FIELDS.args.expected}.`);
   }
@@ -95,7 +95,7 @@ function copyExample(place: string, value: unknown): unknown {
   return Object.freeze({ ...value });
 }
 
-function settleOrigin(place: string, value: unknown): RuleOrigin {
+function normalizeOrigin(place: string, value: unknown): RuleOrigin {
   const { tier, file, line }: { readonly [key: string]: unknown } =
     typeof value === 'object' && value !== null ? { ...value } : {};
   const known = TIERS.find((name) => name === tier);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { isToolError } from '../../errors/tool-error.js';
 import { createPolicy } from '../create-policy.js';
 import { simpleAnalysis } from '../fixtures/simple-analysis.js';
+import { normalizeRule } from './normalize-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 import { ruleSchema } from './rule-fields.js';
-import { settleRule } from './settle-rule.js';
 
 function refusal(action: () => unknown): string {
   try {
@@ -17,7 +17,7 @@ function refusal(action: () => unknown): string {
   throw new Error('nothing was thrown');
 }
 
-describe('settleRule()', () => {
+describe('normalizeRule()', () => {
   it.each([
     [{ decison: 'deny' }, 'Policy rules[3] has an unknown field "decison". Did you mean "decision"?'],
     [{ tool: 'x' }, 'Policy rules[3] has no decision: write "allow", "ask" or "deny".'],
@@ -56,16 +56,16 @@ describe('settleRule()', () => {
     [['deny'], 'Policy rules[3] is ["deny"]'],
     [null, 'Policy rules[3] is null'],
   ])('refuses %j', (rule, message) => {
-    expect(refusal(() => settleRule(rule, 'rules[3]'))).toContain(message);
+    expect(refusal(() => normalizeRule(rule, 'rules[3]'))).toContain(message);
   });
 
   it('takes nothing from a prototype, and nothing that changes later', () => {
-    expect(refusal(() => settleRule(Object.create({ decision: 'allow' })))).toContain('has no decision');
+    expect(refusal(() => normalizeRule(Object.create({ decision: 'allow' })))).toContain('has no decision');
     const tools = ['a'];
-    const settled = settleRule({ decision: 'deny', tool: tools, match: undefined });
+    const options = normalizeRule({ decision: 'deny', tool: tools, match: undefined });
     tools[0] = 'b';
-    expect(settled).toEqual({ decision: 'deny', tool: ['a'] });
-    expect(Object.isFrozen(settled)).toBe(true);
+    expect(options).toEqual({ decision: 'deny', tool: ['a'] });
+    expect(Object.isFrozen(options)).toBe(true);
   });
 
   it('and its JSON Schema say the same of what a file can hold', () => {
@@ -85,7 +85,7 @@ describe('settleRule()', () => {
       },
       { decision: 'allow', path: 'a', category: 'file', side_effecting: false, mode: ['auto'], reason: 'x' },
     ];
-    for (const rule of good) expect([settleRule(rule), validate(rule)]).toEqual([rule, true]);
+    for (const rule of good) expect([normalizeRule(rule), validate(rule)]).toEqual([rule, true]);
     for (const rule of [
       {},
       { decision: 'x' },
@@ -99,7 +99,7 @@ describe('settleRule()', () => {
       { decision: 'ask', args: { '/a': null } },
     ]) {
       expect(validate(rule)).toBe(false);
-      expect(() => settleRule(rule)).toThrow();
+      expect(() => normalizeRule(rule)).toThrow();
     }
   });
 });

@@ -3,13 +3,13 @@ import type { PolicyQuestion } from '../../contract/policy.js';
 import { EFFECT_KINDS } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { AnalyzeCommand } from '../analyze.js';
-import { type CallPart, partsOf } from '../judging/call-part.js';
-import { entriesOf } from '../judging/rule-index.js';
-import { mismatch } from '../judging/ruling.js';
 import type { PolicyMode } from '../policy-options.js';
-import { ARGUMENT_FIELDS, type CompiledRule, listOf } from './compile-rule.js';
-import type { PolicyRule, RuleExample } from './policy-rule.js';
-import { show } from './settle-rule.js';
+import { type CallPart, partsOf } from '../rules/call-part.js';
+import { ARGUMENT_FIELDS, type CompiledRule, listOf } from '../rules/compile-rule.js';
+import { show } from '../rules/normalize-rule.js';
+import type { PolicyRule, RuleExample } from '../rules/policy-rule.js';
+import { entriesOf } from './rule-index.js';
+import { mismatch } from './rule-match.js';
 
 /**
  * Holds every rule against its own examples. A rule that asks or denies matches a call when it matches one part; a
@@ -57,7 +57,7 @@ function matchesExample(
 ): boolean {
   const question = toQuestion(rule.rule, example);
   const entries = entriesOf(rule);
-  // Whatever the mode is now, and whoever may trust it: an example speaks of the rule itself.
+  // The mode and the trust of now do not count: an example speaks of the rule itself.
   const at = {
     question,
     mode: rule.modes?.[0] ?? mode,

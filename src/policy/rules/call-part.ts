@@ -5,7 +5,6 @@ import { describeEffect, hasSideEffect } from '../../effects/traits.js';
 import type { AnalyzeCommand, CommandAnalysis } from '../analyze.js';
 import { type HostSubject, readHost } from '../matching/host-pattern.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
-import { plainWords } from '../matching/plain-words.js';
 
 /** One command line of a call. */
 export interface RunText {
@@ -19,7 +18,7 @@ export interface RunText {
   readonly cwd: string | undefined;
 }
 
-/** What a call consists of, as rules see it: each part is judged on its own. */
+/** What a call consists of, as rules see it: each part is evaluated on its own. */
 export interface CallPart {
   /** Undefined: the call as a whole, which touches nothing that is known. */
   readonly kind: EffectKind | undefined;
@@ -153,3 +152,27 @@ function brief(text: string): string {
   const line = text.replace(/[\s\0]+/g, ' ');
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
+
+/**
+ * The words of a command that needs no shell to be understood: one simple command of plain words. Undefined: it holds
+ * something that a shell reads (quotes, variables, patterns, separators, an assignment before the command).
+ */
+function plainWords(text: string): readonly string[] | undefined {
+  if (text.length > MAX_LENGTH || !/^[\w./:@%+,=\- ]*$/.test(text)) return undefined;
+  const words = text.split(' ').filter((word) => word !== '');
+  const [first] = words;
+  if (first === undefined || first.includes('=')) return undefined;
+  if (KEYWORDS.has(first.slice(first.lastIndexOf('/') + 1))) return undefined;
+  return words;
+}
+
+const MAX_LENGTH = 65_536;
+
+/** What a shell takes for its own grammar where a command may begin, and programs that run what their words say. */
+const KEYWORDS = new Set(
+  [
+    'case coproc do done elif else esac fi for function if in select then time until while . source',
+    'builtin command env eval exec nice nohup setsid stdbuf sudo doas su timeout trap xargs chroot unshare nsenter',
+    'sh bash dash zsh ksh fish busybox ssh watch find parallel script strace ltrace flock runuser setpriv',
+  ].flatMap((line) => line.split(' ')),
+);
