@@ -8,7 +8,6 @@ export type {
   PolicyQuestion,
 } from './contract/policy.js';
 export type { AnalyzeCommand, CommandAnalysis } from './policy/analyze.js';
-export { analyzeCommand } from './policy/shell/analyze-command.js';
 export { createAnalyzingPolicy as createPolicy } from './policy/create-analyzing-policy.js';
 export type { PolicyParts, RulePolicy } from './policy/create-policy.js';
 export type { Candidate, Explanation, RuleReference } from './policy/explain/explain-decision.js';
@@ -22,3 +21,4 @@ export type {
   RuleOrigin,
   RuleTier,
 } from './policy/rules/policy-rule.js';
+export { analyzeCommand } from './policy/shell/analyze-command.js';

@@ -1,3 +1,9 @@
+export { commandEnvironment } from './commands/command-environment.js';
+export { removedValues } from './commands/removed-values.js';
+export { type EnvironmentOptions, sanitizeEnvironment } from './commands/sanitize-environment.js';
+export { ShellManager } from './commands/shell-manager.js';
+export type { ShellOptions } from './commands/shell-options.js';
+export type { ShellProcess } from './commands/shell-process.js';
 export type {
   CommandLimits,
   CommandOutcome,
@@ -14,9 +20,3 @@ export type {
   ShellSnapshot,
   ShellStatus,
 } from './contract/processes.js';
-export { commandEnvironment } from './process/command-environment.js';
-export { removedValues } from './process/removed-values.js';
-export { type EnvironmentOptions, sanitizeEnvironment } from './process/sanitize-environment.js';
-export { ShellManager } from './process/shell-manager.js';
-export type { ShellOptions } from './process/shell-options.js';
-export type { ShellProcess } from './process/shell-process.js';

@@ -4,7 +4,6 @@ export type {
   CrashTrial,
   CrashVerdict,
 } from './testing/crash-trial.js';
-export { runCrashTrial } from './testing/run-crash-trial.js';
 export {
   createTape,
   type Tape,
@@ -14,4 +13,5 @@ export {
 } from './testing/create-tape.js';
 export { describeJournal, type JournalUnderTest, type SuiteRunner } from './testing/describe-journal.js';
 export type { JournalUpkeep } from './testing/journal-upkeep-cases.js';
+export { runCrashTrial } from './testing/run-crash-trial.js';
 export type { TapeEntry, TapeRecord } from './testing/tape-entries.js';

@@ -95,7 +95,7 @@ describe('a program that imports toolexec', () => {
       if (!result.success) throw new Error(result.error.message);
       await executor.close();
     `);
-    expect(own).toContain('process/run-command');
+    expect(own).toContain('commands/run-command');
     expect(packages).toContain('unbash');
     expect(builtins).toContain('child_process');
   });

@@ -25,18 +25,18 @@ export function createCommandGuard(os: Confinement['os'], roots: readonly string
 function sweepStandIns(roots: readonly string[]): void {
   const left = roots.map((root) => `${root}/.git`).filter(looksLikeStandIn);
   if (left.length === 0) return;
-  void import('../process/wall/sweep-stand-ins.js').then(({ sweepStandIns: sweep }) => sweep(left));
+  void import('../commands/sandbox/sweep-stand-ins.js').then(({ sweepStandIns: sweep }) => sweep(left));
 }
 
 const FINE: WallVerdict = { kind: 'fine' };
 
 async function judge(os: 'preferred' | 'required'): Promise<WallVerdict> {
-  const { findWall } = await import('../process/wall/find-wall.js');
+  const { findWall } = await import('../commands/sandbox/find-wall.js');
   const wall = await findWall();
   if (wall.stands) return FINE;
   if (os === 'preferred') {
     return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
   }
-  const { wallRequired } = await import('../process/wall/choose-wall.js');
+  const { wallRequired } = await import('../commands/sandbox/choose-wall.js');
   return { kind: 'refuse', error: wallRequired(wall) };
 }

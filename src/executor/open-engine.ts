@@ -1,5 +1,9 @@
 import { covers } from '../base/covers.js';
 import { onFirstUse } from '../base/on-first-use.js';
+import { commandEnvironment } from '../commands/command-environment.js';
+import { openOutputStore } from '../commands/open-output-store.js';
+import { removedValues } from '../commands/removed-values.js';
+import { type EnvironmentOptions, sanitizeEnvironment } from '../commands/sanitize-environment.js';
 import type { Sandbox } from '../contract/files.js';
 import type { Policy } from '../contract/policy.js';
 import type {
@@ -19,10 +23,6 @@ import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-w
 import { onStrayError } from '../platform/stray-errors.js';
 import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { policyOf } from '../policy/create-policy.js';
-import { commandEnvironment } from '../process/command-environment.js';
-import { openOutputStore } from '../process/open-output-store.js';
-import { removedValues } from '../process/removed-values.js';
-import { type EnvironmentOptions, sanitizeEnvironment } from '../process/sanitize-environment.js';
 import { sandboxIn } from '../sandbox/create-sandbox.js';
 import { createCommandGuard } from './create-command-guard.js';
 import { createEngine, type Engine } from './create-engine.js';
@@ -136,8 +136,8 @@ function openJournalOf(settled: Settled['journal']): Pick<EngineSettings, 'journ
 function commandsLazily(): { readonly run: RunCommand; readonly close: () => Promise<void> } {
   let release: (() => Promise<void>) | undefined;
   const run = onFirstUse(async () => {
-    const { runCommand } = await import('../process/run-command.js');
-    const { useCommandHelpers } = await import('../process/command-helpers.js');
+    const { runCommand } = await import('../commands/run-command.js');
+    const { useCommandHelpers } = await import('../commands/command-helpers.js');
     release ??= useCommandHelpers();
     return runCommand;
   });
@@ -182,7 +182,7 @@ function shellsLazily(around: Around): BackgroundShells {
   return {
     async start(request) {
       if (opened === undefined) {
-        const { openBackgroundShells } = await import('../process/open-background-shells.js');
+        const { openBackgroundShells } = await import('../commands/open-background-shells.js');
         opened ??= openBackgroundShells();
       }
       return opened.start({ ...request, ...around });

@@ -1,9 +1,9 @@
+import type { EnvironmentOptions } from '../commands/sanitize-environment.js';
 import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
 import type { CommandLimits, Confinement } from '../contract/processes.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import type { CompiledPolicy } from '../policy/compile-policy.js';
-import type { EnvironmentOptions } from '../process/sanitize-environment.js';
 import type { DenyOptions } from '../sandbox/enclosure.js';
 import type { Territory } from '../sandbox/territory.js';
 import type { EngineSettings } from './settings.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { living, sleepToken } from '../../src/process/fixtures/nasty-trees.js';
+import { living, sleepToken } from '../../src/commands/fixtures/nasty-trees.js';
 import { builtCommand } from './built-command.js';
 import { ended, message, Toolexec } from './toolexec.js';
 

@@ -1,9 +1,9 @@
+import { findWall } from '../../commands/sandbox/find-wall.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/ask-program.js';
 import { findProgram } from '../../platform/find-program.js';
 import { findShell } from '../../platform/find-shell.js';
-import { findWall } from '../../process/wall/find-wall.js';
 import { findRipgrep } from '../../search/find-ripgrep.js';
 import type { Check } from './check-machine.js';
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { living, sleepToken } from '../../commands/fixtures/nasty-trees.js';
 import type { Executor } from '../../contract/executor.js';
 import type { JsonObject } from '../../contract/json.js';
-import { living, sleepToken } from '../../process/fixtures/nasty-trees.js';
 import { builtinTools } from '../builtin-tools.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';

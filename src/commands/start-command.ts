@@ -5,10 +5,10 @@ import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
 import { limitLines } from './limits/limit-program.js';
-import { chooseWall } from './wall/choose-wall.js';
-import type { CommandEntry } from './wall/command-entry.js';
-import { openWall } from './wall/open-wall.js';
-import type { WalledEnd } from './wall/read-report.js';
+import { chooseWall } from './sandbox/choose-wall.js';
+import type { CommandEntry } from './sandbox/command-entry.js';
+import { openWall } from './sandbox/open-wall.js';
+import type { WalledEnd } from './sandbox/read-report.js';
 
 export type CommandStart = Pick<
   CommandRequest,

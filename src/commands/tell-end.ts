@@ -1,6 +1,6 @@
 import type { CommandLimits, CommandWall, Confinement, LimitHit } from '../contract/processes.js';
 import { tellLimit } from './limits/tell-limit.js';
-import { tellDenied } from './wall/tell-denied.js';
+import { tellDenied } from './sandbox/tell-denied.js';
 
 interface Told {
   readonly wall?: CommandWall;
