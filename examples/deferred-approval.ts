@@ -1,4 +1,4 @@
-// Where nobody is there to ask, a batch can wait for approval: in the journal, beyond its process.
+// If no person is there to ask, a batch can wait for approval: in the journal, beyond its process.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ try {
   assert.equal(existsSync(join(folder, 'new.txt')), false);
   await inTheMorning(batchId);
   assert.equal(existsSync(join(folder, 'new.txt')), true);
-  console.log('put off, approved, written');
+  console.log('deferred, approved, written');
 } finally {
   rmSync(folder, { recursive: true });
   rmSync(records, { recursive: true });

@@ -20,7 +20,7 @@ const messages: { role: string; content: unknown }[] = [
 const journal = openJournal(':memory:');
 await using executor = createExecutor({ tools: [pay], journal, approver: null });
 await executor.run([{ id: 'toolu_1', name: 'pay', args: { invoice: 'A-1' } }], { conversation: 'thread-7' });
-// Here the program died: nobody has told the model of either call.
+// Here the program died: the model has not got the result of either call.
 
 // #region repair
 const { history, changes } = await repairHistory(messages, {

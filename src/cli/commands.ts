@@ -153,7 +153,7 @@ const journal: CommandGroup = {
     },
     {
       name: 'recover',
-      summary: 'settle what a process left that died, and decide about what is half done',
+      summary: 'give the calls of dead processes their results, and decide about interrupted batches',
       load: () => import('./commands/journal/recover.js'),
     },
     undo,

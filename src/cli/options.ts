@@ -45,11 +45,11 @@ export function addResponseOptions(command: Command): Command {
     .addOption(
       new Option(
         '--defer',
-        'put off the calls that need approval: they wait for "toolexec approve", the others run',
+        'defer the calls that need approval: they wait for "toolexec approve", the others run',
       ).conflicts(['yes', 'deny', 'approve', 'dryRun']),
     )
     .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
-    .option('--again', 'run anew what the journal has an answer for')
+    .option('--again', 'run again what the journal has an answer for')
     .option('--parallel', 'run calls side by side where they do not touch the same things')
     .option('--fail-fast', 'after a failure, cancel the calls that are left');
 }

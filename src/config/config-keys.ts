@@ -83,7 +83,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: [],
     option: 'executor.definitions',
     meaning:
-      'Tools that a model is shown in mode `parse_only`, and that somebody else answers: `[[tools.definitions]]`.',
+      'Tools that a model is shown in mode `parse_only`, and that another program answers: `[[tools.definitions]]`.',
     tighten: never,
   },
   'tools.sandbox.allowed_roots': {

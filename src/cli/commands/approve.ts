@@ -28,9 +28,9 @@ interface ApproveOptions extends Omit<BatchOptions, 'dryRun'> {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Decides about a batch that "toolexec run --defer" has put off. Its calls are judged by the configuration of ' +
-        'now; what is approved runs, and the results of the whole batch are written as run would have. Without a ' +
-        'decision it goes on waiting.',
+      'Decides about a batch that "toolexec run --defer" has deferred. Its calls are checked by the present ' +
+        'configuration; approved calls run, and the results of the whole batch are written as run would have. Without ' +
+        'a decision it goes on waiting.',
     )
     .argument('<id>', 'the batch, 8 characters or more of its id, or its conversation')
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')

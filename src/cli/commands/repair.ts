@@ -29,8 +29,8 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Writes the conversation with exactly one result for every call, where the provider looks for it: its first ' +
-        'real one, else the one in the journal, else an honest "outcome unknown". Calls and texts stay. What was sound ' +
-        'comes back byte for byte; what was changed is told on standard error.',
+        'real one, else the one in the journal, else an honest "outcome unknown". Calls and texts stay. A sound ' +
+        'conversation comes back byte for byte; changes are reported on standard error.',
     )
     .argument('[file]', 'the conversation: a list of messages, or a whole request body')
     .option('--journal <file>', 'where results are looked up (default: the journal of run)')

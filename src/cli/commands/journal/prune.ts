@@ -20,10 +20,10 @@ interface JournalPruneOptions extends JournalChoice {
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
     .description(
-      'Takes out batches that are settled, oldest first, by age, by size or both. What is gone is forgotten: such a ' +
-        'call runs again when it is delivered again. Unsettled calls and the newest batch stay.',
+      'Removes finished batches, oldest first, by age, by size or both. A removed call runs again when it is ' +
+        'delivered again. Unfinished batches and the newest batch stay.',
     )
-    .option('--older-than <age>', 'what was settled before: 30d, 12h, 90m, 45s', parseAge)
+    .option('--older-than <age>', 'what was finished before: 30d, 12h, 90m, 45s', parseAge)
     .option('--max-size <size>', 'the oldest, until the rest has at most: 100MB, 500KB, 1GB', parseSize)
     .option('--dry-run', 'say what would go, take out nothing')
     .option('--json', 'as JSON')

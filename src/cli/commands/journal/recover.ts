@@ -25,8 +25,8 @@ interface RecoverOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Settles the calls of processes that died: never started is cancelled, started is unknown unless the files say ' +
-        'more. Nothing is run again. A batch of which only a part was done waits, and its conversation with it.',
+      'Gives the calls of dead processes their results: never started is cancelled, started is unknown unless the ' +
+        'files say more. No call runs again. A batch that was interrupted waits, and its conversation with it.',
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
