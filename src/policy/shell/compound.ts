@@ -5,6 +5,7 @@ import {
   exactText,
   type Field,
   isAssumed,
+  isComputed,
   joinStreams,
   knownText,
   literalField,
@@ -13,7 +14,7 @@ import {
   UNKNOWN,
   UNKNOWN_FIELD,
 } from './words/field.js';
-import { HOME, type Scope, textValue, UNKNOWN_VALUE, type Value } from './words/scope.js';
+import { COMPUTED_VALUE, HOME, type Scope, textValue, UNKNOWN_VALUE, type Value } from './words/scope.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
 export function runAndOr(
@@ -139,6 +140,7 @@ const MAX_ROUNDS = 12;
 function itemValue(field: Field): Value {
   const text = exactText(field);
   if (text !== undefined) return textValue(text, isAssumed(field));
+  if (isComputed(field)) return COMPUTED_VALUE;
   const isPattern = field.pieces.every((piece) => piece.kind !== 'unknown');
   return isPattern ? { kind: 'text', text: knownText(field), assumed: true, pattern: true } : UNKNOWN_VALUE;
 }

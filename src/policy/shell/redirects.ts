@@ -2,7 +2,7 @@ import type { Expander } from './expand/expand-word.js';
 import type { HereDoc, Redirection } from './parse/parse-shell.js';
 import type { Shell } from './words/call.js';
 import { dangerOfFile } from './words/danger.js';
-import { exactText, type Field, type Stream, sourceOf, streamOf, UNKNOWN } from './words/field.js';
+import { exactText, type Field, type Stream, streamFrom, streamOf } from './words/field.js';
 import { secretIn } from './words/place.js';
 import type { Scope } from './words/scope.js';
 
@@ -44,8 +44,7 @@ export function redirect(
     if (operator === '<' || operator === '<>') {
       reachNetwork(shell, field);
       shell.findings.touches('read', field, scope);
-      if (isInput)
-        current = fromNetwork(field) ?? secretIn(field, scope.directory) ?? sourceOf(field) ?? UNKNOWN;
+      if (isInput) current = fromNetwork(field) ?? secretIn(field, scope.directory) ?? streamFrom([field]);
     }
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
     if (operator !== '<') current = fromNetwork(field) ?? current;

@@ -7,6 +7,7 @@ import {
   INHERITED,
   isComputed,
   knownText,
+  literalField,
 } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
@@ -99,6 +100,7 @@ function evaluateTrap(call: Call): void {
 
 /** An alias changes what the words behind it mean. */
 function evaluateAlias({ words, findings, shell, scope }: Call): void {
+  if (words.some(isComputed)) findings.ask('An alias is computed.');
   for (const { shown } of words) {
     const equals = shown.indexOf('=');
     if (equals < 1) continue;
@@ -135,9 +137,8 @@ function evaluateUnset(call: Call): void {
   }
 }
 
-function setReply({ scope, input }: Call, options: Options): void {
-  if (options.operands.length === 0 && !options.has('a'))
-    scope.set('REPLY', { kind: 'unknown', numeric: false, computed: input.kind === 'text', from: input });
+function setReply(call: Call, options: Options): void {
+  if (options.operands.length === 0 && !options.has('a')) USES.name(call, literalField('REPLY'));
 }
 
 /** `let x=…` sets a number. */

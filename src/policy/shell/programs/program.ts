@@ -9,6 +9,7 @@ import {
   NOTHING,
   NUMBER,
   type Stream,
+  streamFrom,
   UNKNOWN,
 } from '../words/field.js';
 import { type OptionSpec, Options } from '../words/options.js';
@@ -135,7 +136,9 @@ function printed(call: Call, program: Program, operands: readonly Field[], read:
     case 'input': {
       if (read.length === 0) return through(call.input);
       const { directory } = call.scope;
-      return read.map((file) => secretIn(file, directory)).find((one) => one !== undefined) ?? UNKNOWN;
+      return (
+        read.map((file) => secretIn(file, directory)).find((one) => one !== undefined) ?? streamFrom(read)
+      );
     }
     default:
       return UNKNOWN;

@@ -7,7 +7,7 @@ import {
   joinStreams,
   NOTHING,
   type Stream,
-  sourceOf,
+  streamFrom,
   textStream,
   UNKNOWN,
 } from '../words/field.js';
@@ -64,9 +64,9 @@ export const TEXT_PROGRAMS: Programs = {
   printf: {
     leads: true,
     options: { v: 'computed' },
-    also: ({ words }) => (exactTexts(words) ? COMPUTED : UNKNOWN),
+    also: ({ words }) => printedBy(words),
   },
-  'which type': { also: ({ words }) => (exactTexts(words) ? COMPUTED : UNKNOWN) },
+  'which type': { also: ({ words }) => printedBy(words) },
   'sed gsed': { also: evaluateSed },
   'awk gawk mawk nawk': { also: evaluateAwk },
   psql: asksSpecial(/\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i),
@@ -89,7 +89,7 @@ function contents(call: Call, files: readonly Field[]): Stream {
   return files.reduce<Stream>((output, file) => {
     if (file.shown === '-') return joinStreams(output, call.input);
     call.findings.touches('read', file, call.scope);
-    return joinStreams(output, sourceOf(file) ?? secretIn(file, call.scope.directory) ?? UNKNOWN);
+    return joinStreams(output, secretIn(file, call.scope.directory) ?? streamFrom([file]));
   }, NOTHING);
 }
 
@@ -97,10 +97,15 @@ function contents(call: Call, files: readonly Field[]): Stream {
 function echoed(words: readonly Field[]): Stream {
   const rest = /^-[nE]+$/.test(words[0]?.shown ?? '') ? words.slice(1) : words;
   const text = exactTexts(rest)?.join(' ');
-  if (text === undefined) return words.map(sourceOf).find((one) => one !== undefined) ?? UNKNOWN;
+  if (text === undefined) return streamFrom(words);
   if (/\\|^-[neE]/.test(text)) return COMPUTED;
   return textStream(
     `${text}\n`,
     words.every((word) => word.literal),
   );
+}
+
+/** What is printed is not computed, also where it could be. */
+function printedBy(words: readonly Field[]): Stream {
+  return exactTexts(words) === undefined ? streamFrom(words) : COMPUTED;
 }

@@ -145,7 +145,8 @@ function setName(call: Call, word: Field): void {
   if (text !== undefined && /^[A-Za-z_]\w*$/.test(text)) {
     const { input } = call;
     const computed = input.kind === 'text' || (input.kind === 'unknown' && input.computed === true);
-    call.scope.set(text, { kind: 'unknown', numeric: false, computed, from: input });
+    const from = input.kind === 'text' ? {} : { from: input };
+    call.scope.set(text, { kind: 'unknown', numeric: false, computed, ...from });
     return;
   }
   call.findings.ask(`The name that ${call.name} sets is computed: ${word.shown}`);

@@ -132,7 +132,10 @@ function unwrap(call: Call, { operands }: Options, { before = 0, assigns, shell 
 
 /** A word that is not known, before the command: it may be the command, or an option that takes it. */
 function isLoose(word: Field): boolean {
-  return word.pieces.some((piece) => piece.kind === 'glob' || (piece.kind === 'unknown' && piece.splits));
+  return word.pieces.some(
+    (piece) =>
+      piece.kind === 'glob' || (piece.kind === 'unknown' && (piece.splits || piece.computed === true)),
+  );
 }
 
 function skipAssignments({ scope, shell }: Call, words: readonly Field[]): readonly Field[] {

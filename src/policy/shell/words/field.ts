@@ -61,11 +61,17 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   return [first, second].some((one) => one.kind === 'unknown' && one.computed) ? COMPUTED : UNKNOWN;
 }
 
+/** What comes of words of which not all are known. */
+export function streamFrom(fields: readonly { readonly pieces: readonly Piece[] }[]): Stream {
+  const source = fields.map(sourceOf).find((one) => one !== undefined);
+  return source ?? (fields.some(isComputed) ? COMPUTED : UNKNOWN);
+}
+
 /** What a command reads from a here-document or here-string. */
 export function streamOf(pieces: readonly Piece[], literal: boolean, end: string): Stream {
   const field = { pieces, shown: '', literal };
   const text = exactText(field);
-  return text === undefined ? (sourceOf(field) ?? UNKNOWN) : textStream(text + end, literal);
+  return text === undefined ? streamFrom([field]) : textStream(text + end, literal);
 }
 
 export function textPiece(text: string, assumed = false): Piece {
