@@ -1,19 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
+import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
-import type { Clock } from '../contract/context.js';
+import { commandEnvironment } from '../commands/command-environment.js';
+import { openOutputStore } from '../commands/open-output-store.js';
+import { removedValues } from '../commands/removed-values.js';
+import { type EnvironmentOptions, sanitizeEnvironment } from '../commands/sanitize-environment.js';
+import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
+import type { Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
+import type { Policy } from '../contract/policy.js';
+import type { Confinement, GuardedPaths } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { createMemoryJournal } from '../journal/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
+import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock.js';
 import { readEnvironment } from '../platform/environment.js';
+import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
+import { onStrayError } from '../platform/stray-errors.js';
+import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { compilePolicy } from '../policy/compile-policy.js';
-import { compilePattern } from '../sandbox/compile-pattern.js';
+import { policyOf } from '../policy/create-policy.js';
+import { checkExamples } from '../policy/evaluation/check-examples.js';
+import { sandboxIn } from '../sandbox/create-sandbox.js';
 import { createTerritory } from '../sandbox/territory.js';
 import { ownTools } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
+import {
+  type CommandSurroundings,
+  createCommandGuard,
+  type LazyAnalysis,
+  lazyAnalysis,
+  lazyCommands,
+  lazySearch,
+  lazyShells,
+} from './commands-on-first-use.js';
 import { createRegistry } from './declare/registry.js';
+import { type ExecutorParts, ToolExecutor } from './executor.js';
 import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,
@@ -26,63 +51,80 @@ import {
   SANDBOX_RULES,
   TIMEOUT_RULES,
 } from './executor-options.js';
-import { LazyExecutor } from './lazy-executor.js';
+import { createLocator } from './plan/create-locator.js';
 import { shieldClock } from './record/shields.js';
-import type { Settled } from './settled.js';
+import type { EngineSettings } from './settings.js';
 
 /**
- * The executor: calls in, exactly one truthful result per call out. Returns at once; what it needs is loaded and
- * opened on first use. Close it when done (`await using` does).
+ * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a
+ * process waits for the first call that needs it. Close it when done (`await using` does).
  * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that does not compile;
  *   `duplicate_tool`. What a rule's own examples show is found out on first use.
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
-  return new LazyExecutor(settle(options));
-}
-
-function settle(options: ExecutorOptions): Settled {
   const clock = shieldClock(options.clock ?? systemClock);
+  const { logger = SILENT } = options;
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
-  return {
-    registry: settleRegistry(options),
+  const registry = registryOf(options);
+  const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
+  const { sandbox, confinement } = sandboxFor(options);
+  const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
+  const around: CommandSurroundings = {
+    confinement,
+    limits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
+  };
+  const inherited = readEnvironment();
+  const secretValues = removedValues(inherited, sanitizeEnvironment(inherited, environment));
+  const commands = lazyCommands(around);
+  const shells = lazyShells(around);
+  const outputs = openOutputStore({
+    ...outputsBeside(options.journal),
+    hide: () => createByteRedactor(secretValues),
+  });
+  const journal = journalFor(options.journal, logger);
+  const settings: EngineSettings = {
+    registry,
     mode: options.mode ?? 'enabled',
-    definitions: settleDefinitions(options.definitions),
-    policy: settlePolicy(options.policy),
+    policy,
+    loadAnalysis,
     onDecision: options.onDecision,
+    locator: createLocator(sandbox, inherited.HOME),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
-    ...settleSandbox(options),
-    commandLimits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
-    environment: normalizeOptions('environment', options.environment, ENVIRONMENT_RULES),
-    inherited: readEnvironment(),
+    sandbox,
+    covers,
+    runCommand: commands.run,
+    commandGuard: createCommandGuard(confinement.os, sandbox.roots),
+    search: lazySearch(sandbox),
+    shells,
+    outputs,
+    commandEnvironment: commandEnvironments(environment, secretValues),
+    secretValues,
     middleware: options.middleware ?? [],
     limits: normalizeOptions('limits', options.limits, LIMIT_RULES),
-    timeouts: settleTimeouts(options),
+    timeouts: timeoutsOf(options),
     maxOutputBytes: output.maxBytes,
     maxContentBytes: output.maxContentBytes,
-    journal: settleJournal(options),
-    outputs: outputsBeside(options.journal),
-    cache: settleCache(options, clock),
+    journal: journal.journal,
+    worker: workerOfThisProcess(),
+    isWorkerAlive,
+    isWorkerVisible,
+    isProcessAlive,
+    cache: cacheOf(options, clock),
     clock,
-    logger: options.logger ?? SILENT,
+    onStrayError,
+    logger,
     createId: createIds(clock),
   };
+  return new ToolExecutor(settings, {
+    definitions: definitionsOf(options.definitions),
+    checkExamples,
+    owned: [shells, commands, outputs, journal],
+  });
 }
 
-function settleSandbox({
-  root = ['.'],
-  sandbox: given,
-}: ExecutorOptions): Pick<Settled, 'territory' | 'denies' | 'wall'> {
-  const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
-  const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
-  const territory = createTerritory({ roots: [root].flat(), allowAbsolute, hardLinks });
-  for (const key of ['deniedPatterns', 'deniedWritePatterns'] as const)
-    for (const pattern of denies[key]) compilePattern(pattern, key);
-  return { territory, denies, wall: { os, network, readable: readable.map((path) => resolve(path)) } };
-}
-
-function settleRegistry({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
+function registryOf({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
   if (tools === undefined) return createRegistry(ownTools(builtins, clock));
   return isToolList(tools) ? createRegistry(tools) : tools;
 }
@@ -91,23 +133,59 @@ function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[]
   return Array.isArray(tools);
 }
 
-function settleDefinitions(definitions: ExecutorOptions['definitions'] = []): readonly ToolDefinition[] {
+function definitionsOf(definitions: ExecutorOptions['definitions'] = []): readonly ToolDefinition[] {
   const sorted = definitions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return Object.freeze(sorted.map((definition) => Object.freeze(structuredClone(definition))));
 }
 
-function settlePolicy(policy: ExecutorOptions['policy'] = {}): Settled['policy'] {
-  if (policy === null) return null;
-  if (typeof policy === 'function') return { decide: policy };
-  return 'decide' in policy ? policy : compilePolicy(policy);
+interface PolicyParts extends Pick<ExecutorParts, 'checkExamples'> {
+  readonly policy: Policy | null;
+  readonly loadAnalysis: LazyAnalysis['load'];
 }
 
-function settleCache({ cache }: ExecutorOptions, clock: Clock): Settled['cache'] {
+function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
+  const analysis = lazyAnalysis();
+  const parts = { loadAnalysis: () => analysis.load(), checkExamples: undefined };
+  if (given === null) return { ...parts, policy: null };
+  if (typeof given === 'function') return { ...parts, policy: { decide: given } };
+  if ('decide' in given) return { ...parts, policy: given };
+  const compiled = compilePolicy(given);
+  const { rules } = compiled;
+  const policy = policyOf(compiled, { analyzeCommand: analysis.analyze });
+  const hasExamples = rules.some(({ rule }) => (rule.match ?? rule.not_match) !== undefined);
+  if (!hasExamples) return { ...parts, policy };
+  return {
+    ...parts,
+    policy,
+    // Examples may be command lines.
+    async checkExamples() {
+      await analysis.load();
+      checkExamples(rules, analysis.analyze, compiled.options.mode);
+    },
+  };
+}
+
+function sandboxFor({ root = ['.'], sandbox: given }: ExecutorOptions): {
+  readonly sandbox: Sandbox;
+  readonly confinement: Confinement;
+} {
+  const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
+  const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
+  const territory = createTerritory({ roots: [root].flat(), allowAbsolute, hardLinks });
+  const sandbox = sandboxIn(territory, denies);
+  const guarded = (): GuardedPaths => sandbox.guarded?.() ?? NOTHING_GUARDED;
+  const readablePaths = readable.map((path) => resolve(path));
+  return { sandbox, confinement: { os, network, readable: readablePaths, roots: sandbox.roots, guarded } };
+}
+
+const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };
+
+function cacheOf({ cache }: ExecutorOptions, clock: Clock): LruResultCache | null {
   if (cache === false) return null;
   return new LruResultCache(normalizeOptions('cache', cache, CACHE_RULES), clock);
 }
 
-function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
+function timeoutsOf({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {
   const ms = normalizeOptions('timeouts', timeouts, TIMEOUT_RULES);
   const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
   return {
@@ -118,16 +196,21 @@ function settleTimeouts({ timeouts }: ExecutorOptions): Settled['timeouts'] {
   };
 }
 
-function settleJournal({ journal, logger = SILENT }: ExecutorOptions): Settled['journal'] {
-  if (journal === undefined) return { kind: 'memory' };
-  if (journal === false) return { kind: 'given', journal: null };
-  const file = toJournalFile(journal);
-  if ('accept' in file) return { kind: 'given', journal: file };
-  return { kind: 'own', journal: openJournal(file.path, { onLoss: file.onLoss, logger }) };
+/** A journal of ours is closed with the executor; one of the caller's is not. */
+function journalFor(
+  given: ExecutorOptions['journal'],
+  logger: Logger,
+): { readonly journal: Journal | null; readonly close: () => Promise<void> | void } {
+  if (given === false) return { journal: null, close() {} };
+  const file = given === undefined ? undefined : toJournalFile(given);
+  if (file !== undefined && 'accept' in file) return { journal: file, close() {} };
+  const journal =
+    file === undefined ? createMemoryJournal() : openJournal(file.path, { onLoss: file.onLoss, logger });
+  return { journal, close: () => journal.close() };
 }
 
 /** Whole outputs stay as long as the journal that names them. */
-function outputsBeside(journal: ExecutorOptions['journal'] = false): Settled['outputs'] {
+function outputsBeside(journal: ExecutorOptions['journal'] = false): { readonly directory?: string } {
   if (journal === false) return {};
   const file = toJournalFile(journal);
   return 'accept' in file ? {} : { directory: `${resolve(file.path)}-outputs` };
@@ -141,6 +224,28 @@ function toJournalFile(journal: string | JournalFile | Journal): Required<Journa
     typeof journal === 'string' ? { path: journal } : journal,
     JOURNAL_FILE_RULES,
   );
+}
+
+/**
+ * Read again for every command, because the host program may change its environment at any time; sanitized again only
+ * when it has changed. What is kept from commands since then joins the values that no output shows.
+ */
+function commandEnvironments(
+  options: EnvironmentOptions,
+  secretValues: string[],
+): EngineSettings['commandEnvironment'] {
+  let lastRead: string | undefined;
+  let sanitized: Readonly<Record<string, string>> = {};
+  return () => {
+    const inherited = readEnvironment();
+    const read = JSON.stringify(inherited);
+    if (read === lastRead) return sanitized;
+    sanitized = Object.freeze(commandEnvironment(inherited, options));
+    const removed = removedValues(inherited, sanitized);
+    secretValues.push(...removed.filter((value) => !secretValues.includes(value)));
+    lastRead = read;
+    return sanitized;
+  };
 }
 
 /**
@@ -170,4 +275,4 @@ function createIds(clock: Clock): () => string {
 const IDS_PER_MS = 36 ** 2;
 
 const nothing = (): void => {};
-const SILENT: Settled['logger'] = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

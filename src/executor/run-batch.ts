@@ -86,6 +86,13 @@ export class Batch extends StoppableBatch implements RunningBatch {
     return this.#ending;
   }
 
+  /** Takes the batch out of the queue again: none of it may run. Without effect once it has begun. */
+  abandon(): void {
+    if (this.#ending !== undefined) return;
+    if (!this.#isInner) this.queue.leave(this);
+    this.#around.ended(this, this.scope);
+  }
+
   protected override end(stop: Stop): void {
     this.#runner.stop(stop);
   }

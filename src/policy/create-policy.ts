@@ -45,15 +45,13 @@ export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {
   const { analyzeCommand } = normalizeOptions<Required<PolicyParts>>('policy parts', parts, {
     analyzeCommand: option(undefined, (value) => typeof value === 'function', 'a function'),
   });
-  return policyOf(compilePolicy(options), { analyzeCommand });
+  const compiled = compilePolicy(options);
+  checkExamples(compiled.rules, analyzeCommand, compiled.options.mode);
+  return policyOf(compiled, { analyzeCommand });
 }
 
-/**
- * The same of options that have been read.
- * @throws ToolError `config_invalid` for an example of a rule that does not hold.
- */
+/** The same of options that have been read; `checkExamples` is left to the caller. */
 export function policyOf({ options, rules }: CompiledPolicy, { analyzeCommand }: PolicyParts): RulePolicy {
-  checkExamples(rules, analyzeCommand, options.mode);
   const basis: PolicyBasis = {
     ...options,
     allowed: new Set(options.allowlist),

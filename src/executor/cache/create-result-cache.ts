@@ -27,6 +27,14 @@ export function createResultCache(options?: ResultCacheOptions, clock?: Clock): 
   return new LruResultCache(normalizeOptions('cache', options, CACHE_RULES), clock);
 }
 
+/** Where the cache is off: keeps nothing, and says so. */
+export const NO_CACHE: ResultCache = Object.freeze({
+  get: () => undefined,
+  set() {},
+  clear() {},
+  stats: () => ({ hits: 0, misses: 0, evictions: 0, size: 0, capacity: 0, hitRate: 0 }),
+});
+
 export interface Entry {
   readonly result: ToolResult;
   /** What else has to be the same for it to hold; undefined: nothing. */

@@ -25,6 +25,7 @@ export class EventStream implements AsyncIterable<ToolEvent> {
   #reading = false;
   #abandoned = false;
   #ended = false;
+  #failure: { readonly error: unknown } | undefined;
   #wakeReader: (() => void) | undefined;
   #room: { readonly promise: Promise<void>; readonly open: () => void } | undefined;
   readonly #skipped = new Map<string, number>();
@@ -64,6 +65,12 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     this.#wake();
   }
 
+  /** No more events will come, and the reader is told why. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.end();
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<ToolEvent, void, void> {
     this.#reading = true;
     try {
@@ -73,6 +80,7 @@ export class EventStream implements AsyncIterable<ToolEvent> {
           if ('chunk' in event) this.#release(event.chunk.length + SLOT);
           yield event;
         } else if (this.#ended) {
+          if (this.#failure !== undefined) throw this.#failure.error;
           return;
         } else {
           const others = this.#wakeReader;

@@ -30,9 +30,12 @@ describe('an executor that was not used before', () => {
     expect(seen).toEqual([{ text: 'as it was' }]);
   });
 
-  it('begins in the order in which it was asked', async () => {
-    const { tool, seen } = echoing();
-    const executor = executorOf([tool]);
+  it('begins conflicting calls in the order in which it was asked', async () => {
+    const seen: JsonObject[] = [];
+    const tool = probeTool('echo', (args) => String(seen.push(args)), {
+      effects: () => [{ kind: 'write', path: 'a' }],
+    });
+    const executor = executorOf([tool], { approver: null });
     const first = executor.run([call('a')]);
     const started = executor.start([call('b')]);
     const third = executor.execute('echo', { text: 'c' });

@@ -13,25 +13,28 @@ import type {
   WaitingBatch,
   WaitingOptions,
 } from '../contract/executor.js';
-import type { DecisionKind, Journal } from '../contract/journal.js';
+import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
+import type { ResultCache } from '../contract/outputs.js';
+import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
+import { NO_CACHE } from './cache/create-result-cache.js';
+import { type Closable, closeAll, closeRecords } from './closing.js';
 import { ConversationMemories } from './conversation-memories.js';
+import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { watchStrayErrors } from './execute/stray-errors.js';
-import { recordedCall } from './hold-calls.js';
+import { holdCalls, recordedCall } from './hold-calls.js';
 import { judgeBatch } from './plan/judge-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { causeOf } from './record/results.js';
 import { shieldLogger } from './record/shields.js';
-import { unrecordedResultsOf } from './record/unrecorded-results.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
@@ -40,36 +43,6 @@ import type { EngineSettings } from './settings.js';
 import { undoCall } from './undo/undo-call.js';
 import { checkUndoOptions } from './undo/undo-options.js';
 
-/** The part of an executor that runs calls: loaded with the first of them. */
-export interface Engine extends Omit<Executor, 'definitions' | 'cache'> {
-  /** @param id of the batch; left out: a new one. */
-  start(calls: readonly ToolCall[], options?: RunOptions, id?: string): BatchRun;
-  receive(options?: RunOptions, id?: string): IncomingBatch;
-}
-
-/**
- * The engine over complete settings. Programs use `createExecutor`, which chooses them.
- * @param onClose closes what was opened for this engine alone.
- */
-export function createEngine(settings: EngineSettings, onClose: () => Promise<void>): Engine {
-  return new CallEngine(settings, onClose);
-}
-
-/** How long answers that could not be recorded are tried once more. */
-const LAST_TRY_MS = 2_000;
-
-async function closeRecords(journal: Journal): Promise<void> {
-  const unrecorded = unrecordedResultsOf(journal);
-  if (unrecorded.size === 0) return;
-  let forget = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    forget = systemClock.after(LAST_TRY_MS, resolve);
-  });
-  await Promise.race([unrecorded.flush(), late]);
-  forget();
-  unrecorded.end();
-}
-
 const NO_OPTIONS: RunOptions = Object.freeze({});
 
 /** A batch that has its id already, and its calls where they were recorded before. */
@@ -77,9 +50,20 @@ type Known = Pick<DeferredBatch, 'id'> &
   Partial<Pick<DeferredBatch, 'calls'>> &
   Pick<ApproveOptions, 'shown'>;
 
-class CallEngine implements Engine {
+/** What an executor is given beside its settings. */
+export interface ExecutorParts {
+  /** Shown in mode `parse_only` instead of the registry's, where there are any (D114); sorted by name. */
+  readonly definitions: readonly ToolDefinition[];
+  /** Holds the rules of the policy against their own examples. Undefined: no rule has one. */
+  readonly checkExamples: (() => Promise<void>) | undefined;
+  /** What was opened for this executor alone, in the order in which it is closed. */
+  readonly owned: readonly Closable[];
+}
+
+/** An executor over complete settings. Programs use `createExecutor`, which chooses them. */
+export class ToolExecutor implements Executor {
   readonly #settings: EngineSettings;
-  readonly #onClose: () => Promise<void>;
+  readonly #parts: ExecutorParts;
   readonly #memories: ConversationMemories;
   readonly #ownMemory: ConversationMemory = new Map();
   /** The conversation of those who name none. */
@@ -90,15 +74,19 @@ class CallEngine implements Engine {
   readonly #active = new Set<Batch>();
   readonly #undoing = new Set<Promise<unknown>>();
   readonly #recovery: Recovery;
+  #checking: Promise<void> | undefined;
+  /** Examples are yet to be checked, or do not hold. */
+  #isUnchecked: boolean;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: EngineSettings, onClose: () => Promise<void>) {
+  constructor(settings: EngineSettings, parts: ExecutorParts) {
     this.#settings = {
       ...settings,
       logger: shieldLogger(settings.logger),
     };
     this.#memories = new ConversationMemories(this.#settings);
-    this.#onClose = onClose;
+    this.#parts = parts;
+    this.#isUnchecked = parts.checkExamples !== undefined;
     this.#ownQueue = new ConversationQueue(settings.covers);
     this.#recovery = new Recovery(this.#settings);
     this.#ownConversation = `executor:${settings.createId()}`;
@@ -107,38 +95,57 @@ class CallEngine implements Engine {
   async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
-    return toPlan(await judgeBatch(calls, this.#settingsFor(options)));
+    if (!this.#isUnchecked) return toPlan(await judgeBatch(calls, this.#settingsFor(options)));
+    const held = holdCalls(calls);
+    const settings = this.#settingsFor(options);
+    await this.#check();
+    return toPlan(await judgeBatch(held, settings));
   }
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
-      return this.#begin(calls, options).results;
+      if (!this.#isUnchecked) return this.#admit(calls, options).results();
+      return this.#after(this.#check(), this.#admit(calls, options));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS, id?: string): BatchRun {
-    return this.#watched(calls, options, id === undefined ? undefined : { id });
+  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
+    return this.#watched(calls, options, undefined);
   }
 
   #watched(calls: readonly ToolCall[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    const { id, batch, results } = this.#begin(calls, options, observer, known);
-    const ended = results.finally(() => stream.end());
+    // Begins only when the caller has the batch: what is cancelled at once does not run.
+    const batch = this.#admit(calls, options, observer, known);
+    const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
+    const results = this.#after(ready, batch).then(
+      (all) => {
+        stream.end();
+        return all;
+      },
+      (error: unknown) => {
+        stream.fail(error);
+        throw error;
+      },
+    );
+    // A caller that reads only the events is told there.
+    results.catch(() => {});
     return {
-      id,
+      id: batch.scope.id,
       events: stream,
-      results: ended,
+      results,
       cancel: (reason) => batch.stop(cancelled(reason)),
     };
   }
 
-  receive(options: RunOptions = NO_OPTIONS, id = this.#settings.createId()): IncomingBatch {
+  receive(options: RunOptions = NO_OPTIONS): IncomingBatch {
     checkRunOptions(options);
     this.#requireOpen('receive calls');
     const settings = this.#settingsFor(options);
+    const id = settings.createId();
     return new IncomingCalls({
       id,
       settings,
@@ -190,6 +197,14 @@ class CallEngine implements Engine {
     return this.#watched(calls, { ...rest, conversation, again: !attach }, seen);
   }
 
+  definitions(): readonly ToolDefinition[] {
+    return shownDefinitions(this.#settings, this.#parts.definitions);
+  }
+
+  get cache(): ResultCache {
+    return this.#settings.cache ?? NO_CACHE;
+  }
+
   async recover(): Promise<readonly RecoveredBatch[]> {
     this.#requireOpen('recover');
     watchStrayErrors(this.#settings.onStrayError);
@@ -236,7 +251,7 @@ class CallEngine implements Engine {
     await Promise.allSettled(this.#undoing);
     const { journal } = this.#settings;
     if (journal !== null) await closeRecords(journal);
-    await this.#onClose();
+    await closeAll(this.#parts.owned);
   }
 
   #settingsFor({ agent }: RunOptions): EngineSettings {
@@ -247,12 +262,8 @@ class CallEngine implements Engine {
     if (this.#closing !== undefined) throw executorIsClosed(action);
   }
 
-  #begin(
-    calls: readonly ToolCall[],
-    options: RunOptions,
-    observer?: Observer,
-    known?: Known,
-  ): { readonly id: string; readonly batch: Batch; readonly results: Promise<ToolResult[]> } {
+  /** A batch in the queue of its conversation, which has not begun. */
+  #admit(calls: readonly ToolCall[], options: RunOptions, observer?: Observer, known?: Known): Batch {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
     this.#requireOpen('run calls');
@@ -271,13 +282,29 @@ class CallEngine implements Engine {
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
     const queue = this.#queueOf(conversation);
-    const batch = new Batch([...calls], scope, options, {
-      recovery: this.#recovery,
-      queue,
-      ended: this.#ended,
-    });
+    const isLate = this.#isUnchecked || observer !== undefined;
+    // The caller may change calls and options before a batch begins that begins later.
+    const [own, asked] = isLate ? [holdCalls(calls), { ...options }] : [[...calls], options];
+    const batch = new Batch(own, scope, asked, { recovery: this.#recovery, queue, ended: this.#ended });
     this.#active.add(batch);
-    return { id: scope.id, batch, results: batch.results() };
+    return batch;
+  }
+
+  /** The results of a batch that begins when something else is done. Rejects, and nothing runs, where that fails. */
+  async #after(ready: Promise<void>, batch: Batch): Promise<ToolResult[]> {
+    try {
+      await ready;
+    } catch (error) {
+      batch.abandon();
+      throw error;
+    }
+    return batch.results();
+  }
+
+  async #check(): Promise<void> {
+    this.#checking ??= this.#parts.checkExamples?.();
+    await this.#checking;
+    this.#isUnchecked = false;
   }
 
   readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {

@@ -1,0 +1,53 @@
+import type { Journal } from '../contract/journal.js';
+import { ToolError } from '../errors/tool-error.js';
+import { systemClock } from '../platform/clock.js';
+import { unrecordedResultsOf } from './record/unrecorded-results.js';
+
+/** How long answers that could not be recorded are tried once more. */
+const LAST_TRY_MS = 2_000;
+
+/** Tries to write what could not be recorded, one last time. */
+export async function closeRecords(journal: Journal): Promise<void> {
+  const unrecorded = unrecordedResultsOf(journal);
+  if (unrecorded.size === 0) return;
+  let forget = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    forget = systemClock.after(LAST_TRY_MS, resolve);
+  });
+  await Promise.race([unrecorded.flush(), late]);
+  forget();
+  unrecorded.end();
+}
+
+export interface Closable {
+  close(): Promise<void> | void;
+}
+
+/** How long one part of an executor may take to close. */
+const CLOSING_MS = 10_000;
+
+/**
+ * Closes every part, in order, also where one before it fails or never ends.
+ * @throws the first failure; ToolError `execution_failed` for a part that does not end in time.
+ */
+export async function closeAll(parts: readonly Closable[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of parts) {
+    let forget = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      forget = systemClock.after(CLOSING_MS, () =>
+        reject(
+          new ToolError('execution_failed', `A part of the executor did not close within ${CLOSING_MS}ms.`),
+        ),
+      );
+    });
+    try {
+      await Promise.race([part.close(), late]);
+    } catch (error) {
+      failures.push(error);
+    } finally {
+      forget();
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,122 @@
+import { onFirstUse } from '../base/on-first-use.js';
+import type { Sandbox } from '../contract/files.js';
+import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
+import type { SearchEngine } from '../contract/search.js';
+import { looksLikeStandIn } from '../platform/looks-like-stand-in.js';
+import type { AnalyzeCommand } from '../policy/analyze.js';
+import type { CommandGuard, WallVerdict } from './settings.js';
+
+/*
+ * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
+ * everything that starts and ends processes, searches included.
+ */
+
+/** What all commands of an executor are kept in. */
+export interface CommandSurroundings {
+  readonly confinement: Confinement;
+  readonly limits: CommandLimits;
+}
+
+export interface LazyAnalysis {
+  readonly analyze: AnalyzeCommand;
+  /** To be waited for before anything is analysed; undefined: it is loaded. */
+  load(): Promise<void> | undefined;
+}
+
+export function lazyAnalysis(): LazyAnalysis {
+  let loaded: AnalyzeCommand | undefined;
+  return {
+    analyze(text, shell) {
+      // Asked too early, it gives no answer, and the policy lets nothing through.
+      if (loaded === undefined) throw new Error('commands cannot be analysed before the analysis is loaded');
+      return loaded(text, shell);
+    },
+    load() {
+      if (loaded !== undefined) return undefined;
+      return import('../policy/shell/analyze-command.js').then(({ analyzeCommand }) => {
+        loaded = analyzeCommand;
+      });
+    },
+  };
+}
+
+export function lazyCommands(around: CommandSurroundings): {
+  readonly run: RunCommand;
+  readonly close: () => Promise<void>;
+} {
+  let release: (() => Promise<void>) | undefined;
+  const run = onFirstUse(async () => {
+    const { runCommand } = await import('../commands/run-command.js');
+    const { useCommandHelpers } = await import('../commands/command-helpers.js');
+    release ??= useCommandHelpers();
+    return runCommand;
+  });
+  return { run: (request) => run({ ...request, ...around }), close: async () => release?.() };
+}
+
+/** Background shells: there are none before the first is started. */
+export function lazyShells(around: CommandSurroundings): BackgroundShells {
+  let opened: BackgroundShells | undefined;
+  return {
+    async start(request) {
+      if (opened === undefined) {
+        const { openBackgroundShells } = await import('../commands/open-background-shells.js');
+        opened ??= openBackgroundShells();
+      }
+      return opened.start({ ...request, ...around });
+    },
+    find: (id) => opened?.find(id),
+    read: (id, options) => opened?.read(id, options),
+    kill: async (id) => opened?.kill(id),
+    close: async () => opened?.close(),
+  };
+}
+
+/** Searches start ripgrep. */
+export function lazySearch(sandbox: Sandbox): SearchEngine {
+  const load = async (): Promise<SearchEngine> =>
+    (await import('../search/create-search.js')).createSearch(sandbox);
+  return {
+    files: async (request, signal) => (await load()).files(request, signal),
+    text: async (request, signal) => (await load()).text(request, signal),
+  };
+}
+
+/** What is wanted of the OS sandbox, compared with what this machine has. */
+export function createCommandGuard(os: Confinement['os'], roots: readonly string[]): CommandGuard {
+  if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
+  sweepPlaceholders(roots);
+  let verdict: WallVerdict | undefined;
+  let looking: Promise<WallVerdict> | undefined;
+  return {
+    isRequired: os === 'required',
+    known: () => verdict,
+    look() {
+      looking ??= lookFor(os).then((found) => {
+        verdict = found;
+        return found;
+      });
+      return looking;
+    },
+  };
+}
+
+/** What a program that was killed has left in the place of a repository is taken away before the first command. */
+function sweepPlaceholders(roots: readonly string[]): void {
+  const left = roots.map((root) => `${root}/.git`).filter(looksLikeStandIn);
+  if (left.length === 0) return;
+  void import('../commands/sandbox/sweep-stand-ins.js').then(({ sweepStandIns: sweep }) => sweep(left));
+}
+
+const FINE: WallVerdict = { kind: 'fine' };
+
+async function lookFor(os: 'preferred' | 'required'): Promise<WallVerdict> {
+  const { findWall } = await import('../commands/sandbox/find-wall.js');
+  const wall = await findWall();
+  if (wall.stands) return FINE;
+  if (os === 'preferred') {
+    return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
+  }
+  const { wallRequired } = await import('../commands/sandbox/choose-wall.js');
+  return { kind: 'refuse', error: wallRequired(wall) };
+}
