@@ -159,21 +159,22 @@ describe('the guides', () => {
   );
 
   it('quote in the README what docs/performance.md says', () => {
-    const [first, second, third] = ['validated no-op call', 'the same, beside a peer', 'side effect'].map(
-      (row) => {
-        const [, ours = '', beside = '', ratio = ''] =
-          new RegExp(`^\\| ${row}[^|]*\\| ([\\d.]+)[^|]*\\| [^|]*?([\\d.]+)[^|]*\\| ([\\d.]+) \\|`, 'm').exec(
-            read('docs/performance.md'),
-          ) ?? [];
-        return { ours: Number(ours), beside: Number(beside), ratio: Number(ratio) };
-      },
-    );
+    const [call, journal] = ['the same, beside a peer', 'side effect, journal in a file'].map((what) => {
+      const row = read('docs/performance.md')
+        .split('\n')
+        .find((line) => line.startsWith(`| ${what}`));
+      const [, ours, beside, ratio] = (row ?? '')
+        .split('|')
+        .slice(1)
+        .map((cell) => Number(/[\d.]+(?= µs|$)/.exec(cell.trim())?.[0]));
+      return { ours, beside, ratio };
+    });
     const [, ours, beside, ratio] =
-      /takes (\d+) µs; .* takes (\d+) µs .* takes ([\d.]+) times/s.exec(read('README.md')) ?? [];
+      /takes (\d+) µs; .* takes (\d+) µs .* takes\s([\d.]+) times/s.exec(read('README.md')) ?? [];
     expect([ours, beside, ratio]).toEqual([
-      first?.ours.toFixed(0),
-      second?.beside.toFixed(0),
-      third?.ratio.toFixed(1),
+      call?.ours.toFixed(0),
+      call?.beside.toFixed(0),
+      journal?.ratio.toFixed(1),
     ]);
   });
 
