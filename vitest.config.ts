@@ -1,20 +1,31 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Folders whose tests leave nothing behind in their process: they share one, which halves their time. */
-const SHARED = [
+const testsIn = (folders: readonly string[]): string[] =>
+  folders.map((folder) => `src/${folder}/**/*.test.ts`);
+
+/** Pure folders: no processes, no databases, next to no files. */
+const UNIT = testsIn([
   'base',
-  'config',
   'contract',
+  'effects',
   'errors',
   'output',
+  'patterns',
   'policy',
   'protocols',
-  'sandbox',
   'schema',
-  'tools',
+]);
+/** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
+const FILES = testsIn(['config', 'sandbox', 'tools']);
+/** Minutes of kills, races and faults. */
+const SOAK = [
+  'test/attacks/**/*.test.ts',
+  'test/crash/**/*.test.ts',
+  'test/cli/crash.test.ts',
+  'test/power-loss.test.ts',
+  'test/recovery/every-step.test.ts',
 ];
-const shared = SHARED.map((folder) => `src/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
@@ -28,11 +39,17 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     projects: [
-      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      { extends: true, test: { name: 'unit', include: UNIT, isolate: false } },
+      { extends: true, test: { name: 'system-files', include: FILES, isolate: false } },
       {
         extends: true,
-        test: { name: 'alone', include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: shared },
+        test: {
+          name: 'system',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...UNIT, ...FILES, ...SOAK],
+        },
       },
+      { extends: true, test: { name: 'soak', include: SOAK } },
     ],
   },
 });

@@ -115,7 +115,7 @@ describe('the guides', () => {
   it('name the two commands of a fresh clone, each on one line', () => {
     const lines = read('README.md').split('\n');
     expect(lines).toContain('npm install && npm run example');
-    expect(lines).toContain('npm install && npm run check');
+    expect(lines).toContain('npm install && npm run check && npm run soak');
   });
 
   it.each(GUIDES)('%s has no code that does not come from a program', (path) => {
