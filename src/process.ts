@@ -1,8 +1,11 @@
 export { commandEnvironment } from './commands/command-environment.js';
-export { removedValues } from './commands/removed-values.js';
-export { type EnvironmentOptions, sanitizeEnvironment } from './commands/sanitize-environment.js';
+export {
+  type EnvironmentOptions,
+  removedValues,
+  sanitizeEnvironment,
+} from './commands/sanitize-environment.js';
+export type { ShellOptions } from './commands/shell-manager.js';
 export { ShellManager } from './commands/shell-manager.js';
-export type { ShellOptions } from './commands/shell-options.js';
 export type { ShellProcess } from './commands/shell-process.js';
 export type {
   CommandLimits,

@@ -10,8 +10,7 @@ import {
 } from '../platform/proc-table.js';
 import { type SignalName, sendSignal } from '../platform/send-signal.js';
 import type { StartedProcess } from '../platform/spawn.js';
-import type { CommandMark } from './command-mark.js';
-import { processMarks } from './process-marks.js';
+import { type CommandMark, processMarks } from './command-mark.js';
 
 /**
  * All that a command started, found anew at each look. A process belongs to it on evidence only:

@@ -1,16 +1,13 @@
+import type { Clock } from '../contract/context.js';
 import type { CommandRequest, CommandWall, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock.js';
+import type { ProcessEntry } from '../platform/proc-table.js';
 import type { ProcessEnd } from '../platform/spawn.js';
 import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
-import { drainOutput } from './drain-output.js';
-import { killTree } from './kill-tree.js';
-import { type ByteSink, type OutputPump, pumpOutput } from './pump-output.js';
+import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
-import { watchTree } from './watch-tree.js';
-import { whenAborted } from './when-aborted.js';
-import { within } from './within.js';
 
 export interface CommandLaunch extends CommandStart, Pick<CommandRequest, 'signal'> {
   readonly onOutput?: CommandRequest['onOutput'] | undefined;
@@ -143,3 +140,109 @@ function endOfOutput(output: OutputPump, told: StartedCommand['told']): Promise<
 
 /** bubblewrap, and the shell that reports. */
 const PROCESSES_OF_THE_WALL = 2;
+
+/** What `promise` gives, or undefined when it takes longer than `limitMs`. */
+function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+  let stop = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    stop = systemClock.after(limitMs, () => resolve(undefined));
+  });
+  return Promise.race([promise, late]).finally(() => stop());
+}
+
+/** `happened` resolves when the signal aborts; `forget` takes the listener back. */
+function whenAborted(signal: AbortSignal): { happened: Promise<void>; forget(): void } {
+  let forget = () => {};
+  const happened = new Promise<void>((resolve) => {
+    if (signal.aborted) return resolve();
+    const listener = () => resolve();
+    signal.addEventListener('abort', listener, { once: true });
+    forget = () => signal.removeEventListener('abort', listener);
+  });
+  return { happened, forget };
+}
+
+interface TreeWatch {
+  /** Resolves when there are more processes than allowed. */
+  readonly tooMany: Promise<void>;
+  end(): void;
+}
+
+/** Remembers the command's descendants now and then, more and more seldom; looks again sooner where they are counted. */
+function watchTree(tree: CommandTree, clock: Clock, most = Number.POSITIVE_INFINITY): TreeWatch {
+  const longestPauseMs = Number.isFinite(most) ? 200 : 500;
+  let pauseMs = 10;
+  let stop = clock.after(pauseMs, look);
+  let tell: () => void = () => {};
+  const tooMany = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  function look(): void {
+    tree.remember();
+    if (tree.count() > most) {
+      tell();
+      return;
+    }
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+    stop = clock.after(pauseMs, look);
+  }
+  return { tooMany, end: () => stop() };
+}
+
+interface KillTimes {
+  /** How long the processes may tidy up after TERM. */
+  readonly graceMs: number;
+  /** After this, KILL included, what still lives is given up. */
+  readonly limitMs: number;
+}
+
+/**
+ * Ends everything that a command started: TERM, a grace, then KILL until a look finds nobody (D059).
+ * Resolves with the process ids that could not be killed; empty as a rule. Never rejects.
+ */
+async function killTree(
+  tree: CommandTree,
+  { graceMs, limitMs }: KillTimes = { graceMs: 200, limitMs: 700 },
+): Promise<number[]> {
+  const start = systemClock.monotonic();
+  let members = tree.find();
+  tree.signal(members, 'SIGTERM');
+  // Who is stopped takes note of TERM only when it is woken.
+  tree.signal(members, 'SIGCONT');
+  let kills = 0;
+  for (let pauseMs = 5; members.length > 0; pauseMs = Math.min(2 * pauseMs, 40)) {
+    await sleep(kills > 0 ? AFTER_KILL_MS : pauseMs);
+    members = tree.recheck(members);
+    // Before it is believed that nobody is left, everybody is looked at.
+    if (members.length === 0) members = tree.find();
+    const elapsedMs = systemClock.monotonic() - start;
+    // On a machine that is too busy to let us look in time, nobody is given up before KILL had time to work.
+    if (kills >= FEWEST_KILLS && elapsedMs > limitMs) break;
+    if (elapsedMs > graceMs) {
+      killFaster(tree, members);
+      kills++;
+    }
+  }
+  return members.map(({ pid }) => pid);
+}
+
+const AFTER_KILL_MS = 5;
+const FEWEST_KILLS = 10;
+
+/** KILL for everyone, and without a pause for who came meanwhile: a tree that flees forks once a millisecond. */
+function killFaster(tree: CommandTree, members: readonly ProcessEntry[]): void {
+  const start = systemClock.monotonic();
+  let found = members;
+  for (let quietLooks = 0; quietLooks < 3; quietLooks = found.length > 0 ? 0 : quietLooks + 1) {
+    tree.signal(found, 'SIGKILL');
+    if (systemClock.monotonic() - start > BURST_MS) break;
+    found = tree.findNew();
+  }
+}
+
+/** How long the event loop may be kept waiting at a time. */
+const BURST_MS = 30;
+
+function sleep(delayMs: number): Promise<void> {
+  return new Promise((resolve) => systemClock.after(delayMs, resolve));
+}

@@ -8,6 +8,7 @@ import type {
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock.js';
 import { readProcess } from '../platform/proc-table.js';
+import { tellEnd } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
 import {
   type CommandEnding,
@@ -15,7 +16,6 @@ import {
   type LaunchedCommand,
   launchCommand,
 } from './launch-command.js';
-import { tellEnd } from './tell-end.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).

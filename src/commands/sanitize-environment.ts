@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import {
   isBoolean,
   isTextList,
@@ -7,9 +8,7 @@ import {
 } from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 import { environmentIgnoresCase } from '../platform/environment.js';
-import { classifyVariable } from './classify-variable.js';
-import { cleanValue } from './clean-value.js';
-import { createNameMatcher } from './match-name.js';
+import { ENVIRONMENT_RULES, type EnvironmentRule } from './environment-rules.js';
 
 export interface EnvironmentOptions {
   /** Names that are removed besides the built-in ones; `*` stands for any characters (D120: additive). */
@@ -75,4 +74,116 @@ function entriesOf(env: unknown): [string, string][] {
 /** The system cannot carry other names; a program that reads `A=B=C` would see the variable `A`. */
 function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
+}
+
+/** The rule that keeps a variable away from commands, undefined when there is none. */
+export function classifyVariable(name: string, ignoreCase: boolean): EnvironmentRule | undefined {
+  return (ignoreCase ? loose : strict).find(({ matches }) => matches(name))?.rule;
+}
+
+const strict = ENVIRONMENT_RULES.map((rule) => prepare(rule, rule.keepsCase !== true));
+const loose = ENVIRONMENT_RULES.map((rule) => prepare(rule, true));
+
+function prepare(rule: EnvironmentRule, ignoreCase: boolean) {
+  return { rule, matches: createNameMatcher(rule.names.split(' '), ignoreCase) };
+}
+
+/**
+ * Whether a name is one of some patterns, in which `*` stands for any characters, none too. Without regular
+ * expressions: compiling those of all rules takes longer than asking about every variable of an environment.
+ */
+export function createNameMatcher(
+  patterns: readonly string[],
+  ignoreCase: boolean,
+): (name: string) => boolean {
+  const whole = new Set<string>();
+  const parts: (readonly string[])[] = [];
+  const fold = (text: string): string => (ignoreCase ? text.toUpperCase() : text);
+  for (const pattern of patterns) {
+    const folded = fold(pattern);
+    if (folded.includes('*')) parts.push(folded.split(/\*+/));
+    else whole.add(folded);
+  }
+  return (name) => {
+    const folded = fold(name);
+    return whole.has(folded) || parts.some((each) => consistsOf(folded, each));
+  };
+}
+
+/** Whether a text starts with the first part, ends with the last, and holds the others in order between them. */
+function consistsOf(text: string, parts: readonly string[]): boolean {
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const place = text.indexOf(part, from);
+    if (place === -1) return false;
+    from = place + part.length;
+  }
+  return from + last.length <= text.length;
+}
+
+/**
+ * What a command inherits of a variable's value, undefined when nothing.
+ * A relative entry of `PATH` lets the working directory say what `ls` is; an address may carry a password.
+ */
+function cleanValue(name: string, value: string): string | undefined {
+  // No program can be started with a NUL, and old shells run what follows a function in any variable.
+  if (value.includes('\0') || value.startsWith('() {')) return undefined;
+  if (name === 'PATH') return value.split(':').filter(isAbsolute).join(':') || STANDARD_PATH;
+  return value.replace(USER_INFO, (all, user: string, offset: number) =>
+    isConfidential(user, value.slice(0, offset)) ? '://' : all,
+  );
+}
+
+/** Where nothing is left: a shell without any `PATH` takes one of its own, which may end in the working directory. */
+const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** The names and passwords that `cleanValue` takes out of addresses, as they are written and decoded. */
+export function findUserInfo(value: string): string[] {
+  return [...value.matchAll(USER_INFO)]
+    .filter(({ 1: user = '', index }) => isConfidential(user, value.slice(0, index)))
+    .flatMap(({ 1: user = '' }) => [user, ...user.split(':', 2), user.slice(user.indexOf(':') + 1)])
+    .flatMap((part) => [part, decodePart(part)]);
+}
+
+const USER_INFO = /:\/\/([^\s/?#]*)@/g;
+
+/** `https://token@host` is a secret, `ssh://git@host` is not. */
+function isConfidential(user: string, before: string): boolean {
+  return user.includes(':') || /https?$/i.test(before.slice(-5));
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Shorter values are found everywhere: taking them out would spoil the output and hide nothing. */
+const SHORTEST = 8;
+
+/**
+ * The secret values that `sanitizeEnvironment` kept from a command, longest first: output is searched for them.
+ * Paths, sockets and programs that were removed are no secrets (`PAGER=/usr/bin/less`) and are left out.
+ */
+export function removedValues(
+  env: Readonly<Record<string, string>>,
+  sanitized: Readonly<Record<string, string>>,
+): string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => {
+    if (Object.hasOwn(sanitized, name)) return sanitized[name] === value ? [] : findUserInfo(value);
+    return isSecret(name) ? [value, ...findUserInfo(value)] : [];
+  });
+  return [...new Set(values)]
+    .filter((value) => value.length >= SHORTEST)
+    .sort((one, other) => other.length - one.length);
+}
+
+/** What no rule of ours speaks of was removed by the configuration, which knows its secrets. */
+function isSecret(name: string): boolean {
+  return (classifyVariable(name, environmentIgnoresCase())?.kind ?? 'secret') === 'secret';
 }

@@ -1,5 +1,4 @@
-import { endOfCharacters } from './character-bounds.js';
-import { looksBinary } from './looks-binary.js';
+import { endOfCharacters, looksBinary } from './kept-bytes.js';
 
 const BLOCK = 64 * 1024;
 

@@ -8,9 +8,9 @@ import type {
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { idleClock, systemClock } from '../platform/clock.js';
+import { tellEnd } from './explain-end.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
-import { tellEnd } from './tell-end.js';
 
 /** Bytes of each stream that are kept for readers, by default. */
 const KEPT_BYTES = 10 * 1024 * 1024;

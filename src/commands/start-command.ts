@@ -3,12 +3,11 @@ import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/find-shell.js';
 import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
+import { limitLines } from './command-limits.js';
 import { type CommandMark, markFor } from './command-mark.js';
-import { limitLines } from './limits/limit-program.js';
-import { chooseWall } from './sandbox/choose-wall.js';
-import type { CommandEntry } from './sandbox/command-entry.js';
-import { openWall } from './sandbox/open-wall.js';
-import type { WalledEnd } from './sandbox/read-report.js';
+import { chooseWall } from './sandbox/find-sandbox.js';
+import { type CommandEntry, openWall } from './sandbox/open-sandbox.js';
+import type { WalledEnd } from './sandbox/sandbox-program.js';
 
 export type CommandStart = Pick<
   CommandRequest,

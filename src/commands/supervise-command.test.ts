@@ -18,7 +18,7 @@ import { findShell } from '../platform/find-shell.js';
 import { readProcess } from '../platform/proc-table.js';
 import { SharedList } from '../platform/shared-list.js';
 import { BREED, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
-import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
+import { SUPERVISOR_PROGRAM } from './supervise-command.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));

@@ -4,8 +4,8 @@ import { readProcess } from '../platform/proc-table.js';
 import { type ListEntry, SharedList } from '../platform/shared-list.js';
 import type { StartedProcess } from '../platform/spawn.js';
 import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
+import { endSpawnServer } from '../platform/start-process.js';
 import type { CommandMark } from './command-mark.js';
-import { SUPERVISOR_PROGRAM } from './supervisor-program.js';
 
 /** A command that the supervisor knows of. */
 export interface Supervision {
@@ -83,3 +83,163 @@ function helperEnvironment(): Record<string, string> {
   );
   return Object.fromEntries(kept);
 }
+
+/**
+ * For `sh -c`. Descriptor 3 is a list of the running commands, a line with `pid:start:mark:file` each, or blank; the
+ * number is 0 for one that may not have been started. When the input ends, our program has: everything that belongs to
+ * a command of the list is ended, found by session, parent, mark in its environment, or open mark file. TERM first, KILL
+ * after 300 ms, until two looks find nobody.
+ *
+ * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` add what only they can see.
+ */
+export const SUPERVISOR_PROGRAM = String.raw`
+trap '' HUP INT QUIT TERM PIPE
+while read -r entry; do :; done
+last=
+while read -r entry; do
+  [ -z "$entry" ] || last="$last $entry"
+done <&3
+exec 3<&-
+[ -n "$last" ] || exit 0
+
+# Reads /proc/$1/stat into the fields behind the program's name, which may hold anything, line ends too.
+fields_of() {
+  stat=
+  { while read -r part || [ -n "$part" ]; do stat="$stat $part"; done < "/proc/$1/stat"; } 2>/dev/null || return 1
+  fields=\${stat##*\) }
+  [ -n "$fields" ]
+}
+
+leaders=' '
+patterns=
+files=
+for entry in $last; do
+  pid=\${entry%%:*}; rest=\${entry#*:}
+  start=\${rest%%:*}; rest=\${rest#*:}
+  mark=\${rest%%:*}; file=\${rest#*:}
+  patterns="$patterns -e $mark"
+  [ -n "$file" ] && files="$files -o -lname */#$file*"
+  [ "$pid" != 0 ] || continue
+  # A number that was given out anew is not ours.
+  if fields_of "$pid"; then
+    set -f; set -- $fields; set +f
+    [ "\${20}" = "$start" ] || continue
+  fi
+  leaders="$leaders$pid "
+done
+
+tell() {
+  for group in $groups; do kill -s "$1" -- "-$group"; done 2>/dev/null
+}
+
+# A line a process, with its number in front. One with a line end in its name has two, of which the last is true.
+list_all() {
+  set +f
+  table=$(grep -aH ')' /proc/[0-9]*/stat 2>/dev/null)
+  all=$(echo /proc/[0-9]*)
+  set -f
+  [ -z "$table" ] || return 0
+  for dir in $all; do
+    fields_of "\${dir#/proc/}" && table="$table$dir/stat:) $fields$newline"
+  done
+}
+
+list_marked() {
+  marked=' '
+  set +f
+  places=$(grep -laF $patterns /proc/[0-9]*/environ 2>/dev/null)
+  dirs=$(echo /proc/[0-9]*/fd)
+  set -f
+  [ -n "$files" ] && places="$places $(find $dirs -false $files 2>/dev/null)"
+  for place in $places; do
+    pid=\${place#/proc/}; marked="$marked\${pid%%/*} "
+  done
+}
+
+newline='
+'
+blanks="$IFS"
+look() {
+  list_marked
+  list_all
+  found=' '
+  groups=' '
+  alive=
+  IFS=$newline
+  # Twice: a child may have a smaller number than its parent.
+  for turn in 1 2; do
+    for line in $table; do
+      pid=\${line#/proc/}; pid=\${pid%%/*}
+      case $found in *" $pid "*) continue ;; esac
+      IFS=$blanks
+      set -- \${line##*\) }
+      IFS=$newline
+      [ -n "$4" ] || continue
+      case $leaders in *" $4 "*) ours=session ;; *) ours= ;; esac
+      if [ -z "$ours" ]; then
+        case $marked in *" $pid "*) ours=mark ;; esac
+        case $found in *" $2 "*) ours=parent ;; esac
+        [ -n "$ours" ] || continue
+        [ "$4" = "$pid" ] && leaders="$leaders$pid " && ours=session
+      fi
+      if [ $ours = session ]; then
+        case $groups in *" $3 "*) ;; *) groups="$groups$3 " ;; esac
+      fi
+      found="$found$pid "
+      [ "$pid" = $$ ] && continue
+      case $1 in Z*|X*) ;; *) alive="$alive $pid" ;; esac
+    done
+  done
+  IFS=$blanks
+}
+
+groups=$leaders
+if [ ! -r /proc/self/stat ]; then
+  tell TERM
+  sleep 0.3 2>/dev/null || sleep 1
+  tell KILL
+  exit 0
+fi
+
+# One that forks all the time is always a step ahead of who is told one by one, and on a machine full of its children a
+# look takes long: groups go as a whole, and those that are known whatever comes of the look.
+{ sleep 1; tell KILL; } &
+look
+# One by one: who tidies up is not helped by children that die first, and that it would complain about to nobody.
+kill -TERM $alive 2>/dev/null
+kill -CONT $alive 2>/dev/null
+sleep 0.3 2>/dev/null || sleep 1
+
+round=0
+quiet=0
+while [ $round -lt 80 ] && [ $quiet -lt 2 ]; do
+  tell KILL
+  look
+  if [ -z "$alive" ]; then
+    quiet=$((quiet + 1))
+  else
+    quiet=0
+    tell KILL
+    kill -KILL $alive 2>/dev/null
+  fi
+  round=$((round + 1))
+  sleep 0.1 2>/dev/null || sleep 1
+done
+`.replaceAll('\\$', '$');
+
+/**
+ * To be called by whoever may start commands, and what it returns once it does not any more. With the last of them go
+ * the processes that stand ready for the next command, unless another's command still runs; that resolves when they
+ * are gone.
+ */
+export function useCommandHelpers(): () => Promise<void> {
+  users++;
+  let isUser = true;
+  return async () => {
+    if (isUser) users--;
+    isUser = false;
+    if (users === 0) await Promise.all([endSpawnServer(), endSupervisor()]);
+  };
+}
+
+let users = 0;

@@ -47,7 +47,7 @@ export function lazyCommands(around: CommandSurroundings): {
   let release: (() => Promise<void>) | undefined;
   const run = onFirstUse(async () => {
     const { runCommand } = await import('../commands/run-command.js');
-    const { useCommandHelpers } = await import('../commands/command-helpers.js');
+    const { useCommandHelpers } = await import('../commands/supervise-command.js');
     release ??= useCommandHelpers();
     return runCommand;
   });
@@ -60,7 +60,7 @@ export function lazyShells(around: CommandSurroundings): BackgroundShells {
   return {
     async start(request) {
       if (opened === undefined) {
-        const { openBackgroundShells } = await import('../commands/open-background-shells.js');
+        const { openBackgroundShells } = await import('../commands/shell-manager.js');
         opened ??= openBackgroundShells();
       }
       return opened.start({ ...request, ...around });
@@ -105,18 +105,18 @@ export function createCommandGuard(os: Confinement['os'], roots: readonly string
 function sweepPlaceholders(roots: readonly string[]): void {
   const left = roots.map((root) => `${root}/.git`).filter(looksLikeStandIn);
   if (left.length === 0) return;
-  void import('../commands/sandbox/sweep-stand-ins.js').then(({ sweepStandIns: sweep }) => sweep(left));
+  void import('../commands/sandbox/git/adopt-repository.js').then(({ sweepStandIns: sweep }) => sweep(left));
 }
 
 const FINE: WallVerdict = { kind: 'fine' };
 
 async function lookFor(os: 'preferred' | 'required'): Promise<WallVerdict> {
-  const { findWall } = await import('../commands/sandbox/find-wall.js');
+  const { findWall } = await import('../commands/sandbox/find-sandbox.js');
   const wall = await findWall();
   if (wall.stands) return FINE;
   if (os === 'preferred') {
     return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
   }
-  const { wallRequired } = await import('../commands/sandbox/choose-wall.js');
+  const { wallRequired } = await import('../commands/sandbox/find-sandbox.js');
   return { kind: 'refuse', error: wallRequired(wall) };
 }

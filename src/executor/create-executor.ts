@@ -4,8 +4,11 @@ import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
 import { openOutputStore } from '../commands/open-output-store.js';
-import { removedValues } from '../commands/removed-values.js';
-import { type EnvironmentOptions, sanitizeEnvironment } from '../commands/sanitize-environment.js';
+import {
+  type EnvironmentOptions,
+  removedValues,
+  sanitizeEnvironment,
+} from '../commands/sanitize-environment.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { Sandbox } from '../contract/files.js';

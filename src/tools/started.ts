@@ -1,4 +1,4 @@
-import { isToolError, ToolError } from '../errors/tool-error.js';
+import { ToolError, isToolError } from '../errors/tool-error.js';
 
 /** What a command gives that is all that its call does: where it could not be started, nothing was executed. */
 export async function started<T>(command: Promise<T>): Promise<T> {

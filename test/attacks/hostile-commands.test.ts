@@ -12,7 +12,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../src/commands/fixtures/wall-here.js';
+import { WHY_NO_WALL } from '../../src/commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../src/contract/executor.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { MARKER, PLANTS, REACHES, READS } from './hostile-tables.js';

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../src/commands/fixtures/wall-here.js';
+import { WHY_NO_WALL } from '../../src/commands/fixtures/sandbox-here.js';
 import { runCommand } from '../../src/commands/run-command.js';
-import { findWall } from '../../src/commands/sandbox/find-wall.js';
+import { findWall } from '../../src/commands/sandbox/find-sandbox.js';
 import type { CommandOutcome } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/sandbox/create-sandbox.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findWall } from '../../src/commands/sandbox/find-wall.js';
+import { findWall } from '../../src/commands/sandbox/find-sandbox.js';
 import { builtCommand } from './built-command.js';
 import { Toolexec } from './toolexec.js';
 

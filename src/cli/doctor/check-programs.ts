@@ -1,4 +1,4 @@
-import { findWall } from '../../commands/sandbox/find-wall.js';
+import { findWall } from '../../commands/sandbox/find-sandbox.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/ask-program.js';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../commands/fixtures/wall-here.js';
+import { WHY_NO_WALL } from '../../commands/fixtures/sandbox-here.js';
 import { createSandbox } from '../../sandbox/create-sandbox.js';
 import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../commands/fixtures/wall-here.js';
+import { WHY_NO_WALL } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';

@@ -1,5 +1,5 @@
 import { LineBuffer } from './line-buffer.js';
-import { EMPTY_FILE, type Flaw, readTextFile, type TextFile, writeTextFile } from './text-file.js';
+import { EMPTY_FILE, type Flaw, type TextFile, readTextFile, writeTextFile } from './text-file.js';
 
 /** The lines of a draft, to be changed in place. */
 export interface DraftText {

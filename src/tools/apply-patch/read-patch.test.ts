@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isToolError, type ToolError } from '../../errors/tool-error.js';
+import { type ToolError, isToolError } from '../../errors/tool-error.js';
 import { Draft } from './draft.js';
 import { readPatch } from './read-patch.js';
 import { APPLIERS } from './take-steps.js';

@@ -3,14 +3,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { CommandOutcome } from '../../contract/processes.js';
 import type { ToolOutput } from '../../contract/tool.js';
-import {
-  commandError,
-  commandMetadata,
-  isIncomplete,
-  printedText,
-  streamText,
-  withNotice,
-} from '../command-report.js';
+import { commandError, commandMetadata, isIncomplete, printedText, streamText, withNotice } from '../command-report.js';
 import { started } from '../started.js';
 import { wallMetadata } from '../wall-report.js';
 import type { BashArgs } from './bash-tool.js';

@@ -7,7 +7,7 @@ import { MAX_EDITED_BYTES, readIfThere } from '../read-if-there.js';
 import { assertFresh } from '../stale-file.js';
 import { throwIfAborted } from '../yield-to-loop.js';
 import type { EditFileArgs } from './edit-file-tool.js';
-import { findOccurrences, lineNumbers, type Occurrences, replaceOccurrences } from './find-occurrences.js';
+import { type Occurrences, findOccurrences, lineNumbers, replaceOccurrences } from './find-occurrences.js';
 
 /** Arguments that were checked: they name one file. */
 export type Edit = EditFileArgs & { readonly path: string };

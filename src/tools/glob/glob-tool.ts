@@ -1,6 +1,6 @@
 import { onFirstUse } from '../../base/on-first-use.js';
 import type { ToolSpec } from '../../contract/tool.js';
-import { resultLimit, type SearchScopeArgs, searchInput } from '../search-scope.js';
+import { type SearchScopeArgs, resultLimit, searchInput } from '../search-scope.js';
 import { TOOL_NAMES } from '../tool-names.js';
 import { parseGlobRequest } from './glob-request.js';
 

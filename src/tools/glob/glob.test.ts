@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Executor } from '../../contract/executor.js';
 import type { JsonObject } from '../../contract/json.js';
 import { folder } from '../../executor/fixtures/plan-fixture.js';
-import { addEntries, type Entries, searchedTree } from '../../executor/fixtures/search-fixture.js';
+import { type Entries, addEntries, searchedTree } from '../../executor/fixtures/search-fixture.js';
 
 async function glob(executor: Executor, args: JsonObject): Promise<string[]> {
   const result = await executor.execute('glob', args);

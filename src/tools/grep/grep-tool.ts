@@ -1,12 +1,6 @@
 import { onFirstUse } from '../../base/on-first-use.js';
 import type { ToolSpec } from '../../contract/tool.js';
-import {
-  requireNoNul,
-  resultLimit,
-  type SearchScopeArgs,
-  searchedPath,
-  searchInput,
-} from '../search-scope.js';
+import { type SearchScopeArgs, requireNoNul, resultLimit, searchInput, searchedPath } from '../search-scope.js';
 import { TOOL_NAMES } from '../tool-names.js';
 
 export interface GrepArgs extends SearchScopeArgs {

@@ -3,7 +3,7 @@ import type { TextFound, TextSearch } from '../../contract/search.js';
 import type { ToolOutput } from '../../contract/tool.js';
 import { fitLines } from '../fit-lines.js';
 import { outputLimit } from '../output-limit.js';
-import { incompleteMark, incompleteness, resultsWanted, searchedPath, searchScope } from '../search-scope.js';
+import { incompleteMark, incompleteness, resultsWanted, searchScope, searchedPath } from '../search-scope.js';
 import type { GrepArgs, OutputMode } from './grep-tool.js';
 import { type MatchesShape, writeMatches } from './write-matches.js';
 

@@ -1,12 +1,7 @@
 import { onFirstUse } from '../../base/on-first-use.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { TOOL_NAMES } from '../tool-names.js';
-import {
-  type ListDirectoryOptions,
-  type ListSettings,
-  listSettings,
-  parseListRequest,
-} from './list-request.js';
+import { type ListDirectoryOptions, type ListSettings, listSettings, parseListRequest } from './list-request.js';
 
 export interface ListDirectoryArgs {
   readonly path: string;

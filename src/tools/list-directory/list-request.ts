@@ -1,11 +1,5 @@
 import { sep } from 'node:path';
-import {
-  isBoolean,
-  isWhole,
-  normalizeOptions,
-  type OptionRules,
-  option,
-} from '../../base/normalize-options.js';
+import { type OptionRules, isBoolean, isWhole, normalizeOptions, option } from '../../base/normalize-options.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { ListDirectoryArgs } from './list-directory-tool.js';
 

@@ -6,7 +6,7 @@ import type { ReadOutcome } from './read-file-tool.js';
 import { readLimit, tooLarge } from './read-limit.js';
 import type { ReadRange } from './read-range.js';
 import type { SequentialReader } from './sequential-reader.js';
-import { decodeText, looksBinary, SNIFF_BYTES } from './text-or-binary.js';
+import { SNIFF_BYTES, decodeText, looksBinary } from './text-or-binary.js';
 
 type ByteRange = Extract<ReadRange, { kind: 'bytes' }>;
 

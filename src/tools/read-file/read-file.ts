@@ -5,7 +5,7 @@ import { readByteSlice } from './read-byte-slice.js';
 import { readErrorFor } from './read-error.js';
 import type { ReadFileArgs, ReadOutcome } from './read-file-tool.js';
 import { readLineRange } from './read-line-range.js';
-import { parseReadRange, type ReadRange } from './read-range.js';
+import { type ReadRange, parseReadRange } from './read-range.js';
 import { readWhole } from './read-whole.js';
 import { SequentialReader } from './sequential-reader.js';
 

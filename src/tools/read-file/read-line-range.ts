@@ -3,7 +3,7 @@ import { ToolError } from '../../errors/tool-error.js';
 import type { ReadOutcome } from './read-file-tool.js';
 import type { ReadRange } from './read-range.js';
 import type { SequentialReader } from './sequential-reader.js';
-import { decodeText, looksBinary, SNIFF_BYTES } from './text-or-binary.js';
+import { SNIFF_BYTES, decodeText, looksBinary } from './text-or-binary.js';
 
 type LineRange = Extract<ReadRange, { kind: 'lines' }>;
 

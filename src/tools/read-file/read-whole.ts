@@ -5,7 +5,7 @@ import type { ReadOutcome } from './read-file-tool.js';
 import { readLimit, tooLarge } from './read-limit.js';
 import { mediaKindOf, readMedia } from './read-media.js';
 import type { SequentialReader } from './sequential-reader.js';
-import { decodeText, looksBinary, SNIFF_BYTES, textOf } from './text-or-binary.js';
+import { SNIFF_BYTES, decodeText, looksBinary, textOf } from './text-or-binary.js';
 
 /**
  * The whole file.

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { GuardedPath } from '../../../contract/processes.js';
 import { entryStat, realPath } from '../../../platform/fs-entry.js';
 import { readFileBytes } from '../../../platform/read-file-bytes.js';
-import { isWithin } from '../is-within.js';
+import { isWithin } from '../mount-holder.js';
 import { parseGitConfig } from './parse-git-config.js';
 
 /** A working tree inside the roots. All paths are canonical. */

@@ -2,12 +2,12 @@ import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { CommandLimits, CommandRequest, Confinement, ShellSnapshot } from '../../contract/processes.js';
-import { living, sleepToken } from '../fixtures/nasty-trees.js';
-import { WHY_NO_WALL } from '../fixtures/wall-here.js';
-import { runCommand } from '../run-command.js';
-import { ShellPool } from '../shell-pool.js';
-import { tellLimit } from './tell-limit.js';
+import type { CommandLimits, CommandRequest, Confinement, ShellSnapshot } from '../contract/processes.js';
+import { tellLimit } from './command-limits.js';
+import { living, sleepToken } from './fixtures/nasty-trees.js';
+import { WHY_NO_WALL } from './fixtures/sandbox-here.js';
+import { runCommand } from './run-command.js';
+import { ShellPool } from './shell-manager.js';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'limits-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -2,10 +2,9 @@ import type { GuardedPath } from '../../../contract/processes.js';
 import { filePrint } from '../../../platform/fs-entry.js';
 import { readFileBytes } from '../../../platform/read-file-bytes.js';
 import { makeStandInFiles, type StandInFile } from '../../../platform/stand-in-files.js';
-import { isWithin } from '../is-within.js';
+import { isWithin } from '../mount-holder.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
 import { type IndexEntry, parseGitIndex } from './parse-git-index.js';
-import { attributesOf, CLEAN_FILTER, excludesOf, FILTER_NAME } from './stand-in-filter.js';
 
 /** How what is hidden, and known to git, is shown to commands. */
 export interface TrackedStandIns {
@@ -141,6 +140,9 @@ function filesFor(entries: readonly TrackedFile[], unknown: readonly GuardedPath
 
 const PLACE = '/etc/toolexec';
 
+/** As git names it when it fails. */
+const FILTER_NAME = 'hidden-by-toolexec';
+
 /** Whose file it is, where it lies and when its state was changed differ from what git has noted. */
 const SETTINGS: Readonly<Record<string, string>> = {
   'core.checkStat': 'minimal',
@@ -150,3 +152,53 @@ const SETTINGS: Readonly<Record<string, string>> = {
   [`filter.${FILTER_NAME}.smudge`]: 'cat',
   [`filter.${FILTER_NAME}.required`]: 'true',
 };
+
+/**
+ * For `sh`, as a clean filter of git: a stand-in is taken for what git has of the file already; where it has nothing,
+ * it is refused. What is no stand-in, as in another working tree, goes through as it is.
+ */
+const CLEAN_FILTER = `
+file=$(mktemp) || exit 1
+trap 'rm -f "$file"' EXIT
+cat >"$file" || exit 1
+if [ -n "$(tr -d '\\n\\000' <"$file" | head -c 1)" ]; then
+  cat "$file"
+else
+  git cat-file blob ":$1" 2>/dev/null && exit
+  echo "toolexec: $1 is hidden from commands by a deny pattern: leave it out (git add -- . ':!$1')" >&2
+  exit 1
+fi
+`;
+
+/** Lines for a file of attributes, which put the filter in the way of these paths. */
+function attributesOf(paths: readonly string[]): string {
+  return paths.map((path) => `${patternOf(path)} filter=${FILTER_NAME}\n`).join('');
+}
+
+/** Lines for a file of exclusions, for what git shall not try to add. A name with a line feed cannot be said in one. */
+function excludesOf(paths: readonly { readonly path: string; readonly type: 'file' | 'dir' }[]): string {
+  return paths
+    .filter(({ path }) => !path.includes('\n'))
+    .map(
+      ({ path, type }) =>
+        `${literalOf(path).replace(/ +$/, (blanks) => '\\ '.repeat(blanks.length))}${type === 'dir' ? '/' : ''}\n`,
+    )
+    .join('');
+}
+
+/** From the top of the working tree, and no pattern. */
+function literalOf(path: string): string {
+  return `/${path}`.replace(/[*?[\\]/g, '\\$&');
+}
+
+/** In quotes as C has them. */
+function patternOf(path: string): string {
+  const quoted = literalOf(path).replace(/["\\]|[^\x20-\x7e]/gu, (char) =>
+    char.length === 1 && /["\\]/.test(char) ? `\\${char}` : octal(char),
+  );
+  return `"${quoted}"`;
+}
+
+function octal(char: string): string {
+  return [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+}

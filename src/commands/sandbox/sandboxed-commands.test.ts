@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { living, sleepToken, TREES } from '../fixtures/nasty-trees.js';
-import { WHY_NO_WALL } from '../fixtures/wall-here.js';
+import { WHY_NO_WALL } from '../fixtures/sandbox-here.js';
 import { runCommand } from '../run-command.js';
 
 const outside = realpathSync(mkdtempSync(join(tmpdir(), 'walled-')));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createNameMatcher } from './match-name.js';
+import { createNameMatcher } from './sanitize-environment.js';
 
 describe('createNameMatcher', () => {
   it('takes a name for a pattern without stars, and for nothing longer', () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { removedValues } from './removed-values.js';
-import { sanitizeEnvironment } from './sanitize-environment.js';
+import { removedValues, sanitizeEnvironment } from './sanitize-environment.js';
 
 function removed(env: Record<string, string>, options = {}): string[] {
   return removedValues(env, sanitizeEnvironment(env, options));

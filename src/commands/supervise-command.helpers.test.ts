@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { useCommandHelpers } from './command-helpers.js';
-import { openBackgroundShells } from './open-background-shells.js';
 import { runCommand } from './run-command.js';
+import { openBackgroundShells } from './shell-manager.js';
+import { useCommandHelpers } from './supervise-command.js';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 

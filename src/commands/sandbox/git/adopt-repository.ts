@@ -1,6 +1,7 @@
 import { directoryEntries, entryStat, moveEntry } from '../../../platform/fs-entry.js';
 import { makeEmptyDirectory, removeFile } from '../../../platform/make-empty.js';
 import { removeQuietly } from '../../../platform/remove-quietly.js';
+import { sweepStandIn } from '../../../platform/stand-in.js';
 import { writeNewFile } from '../../../platform/write-new-file.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
@@ -73,3 +74,8 @@ const OF_ALL = new Map(
 const OF_EACH = new Map(
   Object.entries<readonly string[]>({ remote: ['fetch'], branch: ['remote', 'merge', 'rebase'] }),
 );
+
+/** Takes away stand-ins that nobody holds any more; a repository that was made in one becomes one. */
+export function sweepStandIns(paths: readonly string[]): void {
+  for (const path of paths) sweepStandIn(path, settleRepository);
+}

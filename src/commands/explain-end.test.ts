@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellDenied } from './tell-denied.js';
+import { tellDenied } from './explain-end.js';
 
 const HIDDEN = ['/work/.npmrc', '/work/p/k.pem'].map((path) => ({ path, type: 'file' }) as const);
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openReportFile, type Report } from '../../platform/report-file.js';
-import { endToldBy, readReport } from './read-report.js';
+import { endToldBy, readReport } from './sandbox-program.js';
 
 /** What the report says once these words were written over it. */
 function reportOf(words: string): Report | undefined {

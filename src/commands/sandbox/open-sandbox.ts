@@ -1,19 +1,19 @@
 import { basename } from 'node:path';
-import type { CommandRequest, Confinement, GuardedPaths } from '../../contract/processes.js';
+import type { CommandRequest, Confinement, GuardedPath, GuardedPaths } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs-entry.js';
 import { openReportFile, type ReportFile } from '../../platform/report-file.js';
-import type { ProcessStart } from '../../platform/spawn.js';
+import type { ProcessEnd, ProcessStart } from '../../platform/spawn.js';
 import { holdStandIn, isStandIn } from '../../platform/stand-in.js';
-import { limitLines } from '../limits/limit-program.js';
+import { limitLines } from '../command-limits.js';
 import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
-import type { CommandEntry } from './command-entry.js';
+import { settleRepository } from './git/adopt-repository.js';
+import { findRepositories, type Repository } from './git/find-repositories.js';
 import { personalGitFiles } from './git/personal-settings.js';
-import { settleRepository } from './git/settle-repository.js';
-import { guardMounts } from './guard-mounts.js';
+import { repositoryMounts } from './git/repository-mounts.js';
+import { trackedStandIns } from './git/tracked-placeholders.js';
 import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
-import { endToldBy, readReport } from './read-report.js';
-import { walledProgram } from './walled-program.js';
+import { endToldBy, readReport, type WalledEnd, walledProgram } from './sandbox-program.js';
 
 export interface WalledCommand {
   readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits'>;
@@ -147,4 +147,68 @@ function cannotMount({ path, message }: PlaceChanged): ToolError {
     `Cannot start a command in the OS sandbox: ${message}. Nothing was run. Try again when nothing else changes it.`,
     { details: { path } },
   );
+}
+
+/** How a command is started, and what the end of the process says of it. */
+export interface CommandEntry {
+  readonly start: Pick<ProcessStart, 'file' | 'name' | 'args' | 'report' | 'places'>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly read: (end: ProcessEnd) => WalledEnd;
+  /** How the process has ended, once nobody has its output any more; undefined where only the system can say so. */
+  readonly told: () => ProcessEnd | undefined;
+  readonly close: () => void;
+}
+
+interface GuardMounts {
+  readonly mounts: readonly string[];
+  /** What git inside has to be told. */
+  readonly git: Readonly<Record<string, string>>;
+  /** To be called when the command has ended, and while the holder is open. */
+  readonly afterwards: () => void;
+}
+
+/**
+ * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
+ * @param standIns directories that commands may fill in the place of others, by the path of those
+ * @throws PlaceChanged where something is not what it was when it was judged
+ */
+function guardMounts(
+  { hidden, readOnly }: Omit<GuardedPaths, 'missing'>,
+  roots: readonly string[],
+  standIns: ReadonlyMap<string, string>,
+  holder: MountHolder,
+): GuardMounts {
+  const repositories = findRepositories(readOnly, roots);
+  const isOwn = ({ path, type }: GuardedPath): boolean => type === 'dir' && basename(path) === '.git';
+  const git = [
+    ...readOnly.filter(isOwn).map(({ path }) => repositoryMounts(path, false, roots, holder)),
+    ...outside(repositories).map(({ common, directory }) =>
+      repositoryMounts(common, directory !== common, roots, holder),
+    ),
+  ];
+  const tracked = trackedStandIns(repositories, hidden);
+  return {
+    mounts: [
+      ...readOnly.filter((entry) => !isOwn(entry)).flatMap(({ path }) => holder.readOnly(path)),
+      ...git.flatMap(({ mounts }) => mounts),
+      ...[...standIns].flatMap(([path, inner]) => holder.writable(inner, path)),
+      ...tracked.mounts,
+      // Later, so that what is secret within what may be read stays secret.
+      ...hidden.flatMap((entry) => tracked.mountOf(entry) ?? empty(entry)),
+    ],
+    git: tracked.env,
+    afterwards() {
+      for (const repository of git) repository.afterwards();
+    },
+  };
+}
+
+/** Two roots may be working trees of one. */
+function outside(repositories: readonly Repository[]): readonly Repository[] {
+  const byCommon = new Map(repositories.filter(({ isOutside }) => isOutside).map((one) => [one.common, one]));
+  return [...byCommon.values()];
+}
+
+function empty({ path, type }: GuardedPath): readonly string[] {
+  return type === 'dir' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
 }
