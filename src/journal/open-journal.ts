@@ -18,9 +18,21 @@ import type {
   Worker,
 } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
+import { readFacts, recordFacts } from './conversation-facts.js';
+import { GroupCommit, type Operation } from './group-commit.js';
+import { isAlone } from './is-alone.js';
+import type { JournalDatabase } from './journal-database.js';
+import { journalFailure } from './journal-failure.js';
+import { journalIsOlder, lossDetails, lossWarning } from './journal-loss.js';
 import { IN_MEMORY } from './journal-place.js';
 import { journalIsClosed } from './journal-unavailable.js';
-import type { SqliteJournal } from './sqlite-journal.js';
+import { keepBytes, readKept } from './keep-bytes.js';
+import { openJournalDatabase } from './open-journal-database.js';
+import { readBatches, readDecisions, readHistory } from './read-batches.js';
+import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './read-calls.js';
+import { recordBatch } from './record-batch.js';
+import { recordDecision, recordMessage } from './record-decision.js';
+import { recordClaim, recordNote, recordResult } from './record-progress.js';
 
 export interface JournalOptions {
   /**
@@ -70,139 +82,138 @@ export function openJournal(path: string, options: JournalOptions = {}): Journal
     );
   }
   const logger = options.logger ?? SILENT;
-  return new LazyJournal(path, { busyTimeoutMs, onLoss, logger });
+  return new SqliteJournal(path, { busyTimeoutMs, onLoss, logger });
 }
 
 const SILENT: Pick<Logger, 'warn'> = { warn: () => {} };
 
-/** Loads SQLite and everything around it with the first operation: a program that keeps no journal never pays for it. */
-class LazyJournal implements Journal {
+/** Opens its file, and with the first one SQLite, only with the first operation: `GroupCommit` asks for the database then. */
+class SqliteJournal implements Journal {
   readonly durable: boolean;
-  private readonly load: () => Promise<SqliteJournal>;
-  private loading: Promise<SqliteJournal> | undefined = undefined;
-  private loaded: SqliteJournal | undefined = undefined;
-  private closed = false;
+  private readonly commits: GroupCommit;
+  private closing: Promise<void> | undefined = undefined;
+  /** The loss that was reported: once is enough, however often the file is opened. */
+  private reported: number | undefined = undefined;
 
-  constructor(path: string, options: Required<JournalOptions>) {
+  constructor(
+    private readonly path: string,
+    { busyTimeoutMs, onLoss, logger }: Required<JournalOptions>,
+  ) {
     this.durable = path !== IN_MEMORY;
-    this.load = async () => {
-      const { SqliteJournal } = await import('./sqlite-journal.js');
-      return new SqliteJournal(path, options);
-    };
-  }
-
-  /** What every call asks for goes straight there. */
-  private get open(): SqliteJournal | undefined {
-    return this.closed ? undefined : this.loaded;
+    this.commits = new GroupCommit({
+      open: () =>
+        openJournalDatabase(path, {
+          onLoss: (loss) => {
+            if (onLoss === 'refuse') throw journalIsOlder(path, loss);
+            if (loss.known.commit === this.reported) return;
+            this.reported = loss.known.commit;
+            logger.warn(lossDetails(path, loss), lossWarning(path, loss));
+          },
+        }),
+      busyTimeoutMs,
+      toError: (error) => journalFailure(path, error),
+    });
   }
 
   accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
-    return this.open?.accept(batch) ?? this.ask((journal) => journal.accept(batch), 'accept a batch');
+    return this.ask('accept a batch', () => recordBatch(batch));
   }
 
   claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
-    return (
-      this.open?.claim(key, worker, at) ??
-      this.ask((journal) => journal.claim(key, worker, at), 'claim a call')
-    );
+    return this.ask('claim a call', () => recordClaim(key, worker, at));
   }
 
   note(key: CallKey, note: JournalNote): Promise<void> {
-    return this.ask((journal) => journal.note(key, note), 'note a fact');
+    return this.ask('note a fact', () => recordNote(key, note));
   }
 
   finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
-    return (
-      this.open?.finish(key, result, at) ??
-      this.ask((journal) => journal.finish(key, result, at), 'record a result')
-    );
+    return this.ask('record a result', () => recordResult(key, result, at));
   }
 
   keep(bytes: Uint8Array): Promise<string> {
-    return this.ask((journal) => journal.keep(bytes), 'keep bytes');
+    return this.ask('keep bytes', () => keepBytes(bytes));
   }
 
   decide(batchId: string, decision: BatchDecision): Promise<boolean> {
-    return this.ask((journal) => journal.decide(batchId, decision), 'decide about a batch');
+    return this.ask('decide about a batch', () => recordDecision(batchId, decision));
   }
 
   message(conversation: string, message: ConversationMessage): Promise<void> {
-    return this.ask((journal) => journal.message(conversation, message), 'record a message');
+    return this.ask('record a message', () => recordMessage(conversation, message));
   }
 
   remember(conversation: string, facts: readonly ConversationFact[]): Promise<void> {
-    return (
-      this.open?.remember(conversation, facts) ??
-      this.ask((journal) => journal.remember(conversation, facts), 'remember facts')
-    );
+    return this.ask('remember facts', () => recordFacts(conversation, facts));
   }
 
   recall(conversation: string, since?: number): Promise<RecalledFacts> {
-    return (
-      this.open?.recall(conversation, since) ??
-      this.ask((journal) => journal.recall(conversation, since), 'recall facts')
-    );
+    return this.read('recall facts', (database) => readFacts(database, conversation, since));
   }
 
-  sync(): Promise<void> {
-    return this.ask((journal) => journal.sync(), 'write what is pending');
+  async sync(): Promise<void> {
+    if (this.closing !== undefined) throw journalIsClosed('write what is pending');
+    await this.commits.settled();
   }
 
   call(key: CallKey): Promise<CallRecord | undefined> {
-    return this.ask((journal) => journal.call(key), 'read a call');
+    return this.read('read a call', (database) => findByKey(database, key));
   }
 
   find(conversation: string | undefined, callId: string, turn?: string): Promise<CallRecord | undefined> {
-    return this.ask((journal) => journal.find(conversation, callId, turn), 'find a call');
+    return this.read('find a call', (database) => findFirstDelivery(database, conversation, callId, turn));
   }
 
   batch(id: string): Promise<readonly CallRecord[]> {
-    return this.ask((journal) => journal.batch(id), 'read a batch');
+    return this.read('read a batch', (database) => readBatch(database, id));
   }
 
   unfinished(conversation?: string, page?: CallPage): Promise<readonly CallRecord[]> {
-    return this.ask((journal) => journal.unfinished(conversation, page), 'read the unfinished calls');
+    return this.read('read the unfinished calls', (database) => readUnfinished(database, conversation, page));
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {
-    return this.ask((journal) => journal.notes(key), 'read the notes of a call');
+    return this.read('read the notes of a call', (database) => readNotes(database, key));
   }
 
   kept(hash: string): Promise<Uint8Array | undefined> {
-    return this.ask((journal) => journal.kept(hash), 'read kept bytes');
+    return this.ask('read kept bytes', () => readKept(hash));
   }
 
   decisions(batchId: string): Promise<readonly BatchDecision[]> {
-    return this.ask((journal) => journal.decisions(batchId), 'read the decisions about a batch');
+    return this.read('read the decisions about a batch', (database) => readDecisions(database, batchId));
   }
 
   batches(filter?: BatchFilter): Promise<readonly BatchRecord[]> {
-    return this.ask((journal) => journal.batches(filter), 'list batches');
+    return this.read('list batches', (database) => readBatches(database, filter));
   }
 
   history(conversation: string): Promise<readonly ConversationEntry[]> {
-    return this.ask((journal) => journal.history(conversation), 'read a conversation');
+    return this.read('read a conversation', (database) => readHistory(database, conversation));
   }
 
   async isAlone(): Promise<boolean> {
-    return this.ask(async (journal) => (await journal.isAlone?.()) === true, 'look who else uses it');
+    // Opens it, and waits for others who have it for themselves at this moment.
+    await this.read('look who else uses it', () => undefined);
+    return this.commits.aside(isAlone);
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    // What was never used has nothing to close.
-    await (await this.loading)?.close();
+  close(): Promise<void> {
+    this.closing ??= this.commits.settled().then(() => this.commits.close());
+    return this.closing;
   }
 
-  // Those who wait for the loading are served in the order in which they came.
-  private ask<T>(use: (journal: SqliteJournal) => T | Promise<T>, action: string): Promise<T> {
-    if (this.closed) return Promise.reject(journalIsClosed(action));
-    if (this.loaded !== undefined) return Promise.resolve(use(this.loaded));
-    this.loading ??= this.load();
-    return this.loading.then((journal) => {
-      // Only now, when everybody who waited is in the queue already: nobody overtakes them.
-      this.loaded = journal;
-      return use(journal);
-    });
+  private read<T>(action: string, run: (database: JournalDatabase) => T): Promise<T> {
+    return this.ask(action, () => ({ writes: false, run }));
+  }
+
+  private ask<T>(action: string, toOperation: () => Operation<T>): Promise<T> {
+    if (this.closing !== undefined) return Promise.reject(journalIsClosed(action));
+    try {
+      return this.commits.ask(toOperation());
+    } catch (error) {
+      // Values that are no JSON: nothing was asked for yet.
+      return Promise.reject(journalFailure(this.path, error));
+    }
   }
 }
