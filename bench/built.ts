@@ -10,10 +10,10 @@ export const toolexecPolicy: typeof import('../src/policy.js') = await import(`$
 export const toolexecLp1: typeof import('../src/lp1.js') = await import(`${NAME}/lp1`);
 export const toolexecSandbox: typeof import('../src/sandbox.js') = await import(`${NAME}/sandbox`);
 
-/** The rows of a journal file are no public interface: the bench that writes the same ones bare needs them. */
-export * as journalSchema from '../src/journal/migrations.js';
 /** What the journal's commands use. */
 export { openArchive } from '../src/journal/open-archive.js';
 export { pruneJournal } from '../src/journal/prune-journal.js';
+/** The rows of a journal file are no public interface: the bench that writes the same ones bare needs them. */
+export * as journalSchema from '../src/journal/sqlite/migrations.js';
 export { verifyJournal } from '../src/journal/verify-journal.js';
 export * as sqlite from '../src/platform/sqlite.js';

@@ -132,6 +132,23 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('has sub-folders that point down: in journal, to records/ and to nothing above', () => {
+    const floors = ['.', 'memory', 'sqlite', 'records'];
+    const journal = join(SRC, 'journal');
+    const placeOf = (path: string): string => relative(journal, dirname(path)) || '.';
+    const inside = sources.filter(({ folder, isTest }) => folder === 'journal' && !isTest);
+    expect([...new Set(inside.map(({ path }) => placeOf(path)))].sort()).toEqual([...floors].sort());
+    const climbing = inside.flatMap((source) =>
+      source.imports
+        .map(({ to }) => targetOf(source, to))
+        .filter((target) => target.startsWith(journal))
+        .filter((target) => placeOf(target) !== placeOf(source.path))
+        .filter((target) => placeOf(target) !== 'records' && placeOf(source.path) !== '.')
+        .map((target) => `${show(source)} imports ${relative(SRC, target)}`),
+    );
+    expect(climbing).toEqual([]);
+  });
+
   it('opens the operating system in platform/ alone', () => {
     const wrong = sources
       .filter(({ folder, isTest }) => folder !== 'platform' && !isTest)

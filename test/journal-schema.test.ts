@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { APPLICATION_ID, MIGRATIONS } from '../src/journal/migrations.js';
+import { APPLICATION_ID, MIGRATIONS } from '../src/journal/sqlite/migrations.js';
 
 /*
  * Files with this schema are out there. A step that was released is never changed: add a step, and its text here.

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
-import { anchorPath } from '../journal/journal-anchor.js';
-import { lossWarning } from '../journal/journal-loss.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
+import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
 import { probePlace } from '../platform/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';

@@ -5,7 +5,7 @@ import type { ConfiguredOptions } from '../config/configuration.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
-import { JOURNAL_LOSS } from '../journal/journal-loss.js';
+import { JOURNAL_LOSS } from '../journal/sqlite/journal-anchor.js';
 import { realPlace } from '../platform/real-place.js';
 import { stateDirectory } from '../platform/state-directory.js';
 import type { CliContext } from './cli-context.js';

@@ -6,7 +6,7 @@ import type { ToolResult } from '../contract/call.js';
 import type { Executor } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
-import { createMemoryJournal } from '../journal/memory-journal.js';
+import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { verifyJournal } from '../journal/verify-journal.js';
 import { filesRead, sha256Of } from '../tools/files-read.js';

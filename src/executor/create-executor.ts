@@ -16,7 +16,7 @@ import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
 import type { Confinement, GuardedPaths } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
-import { createMemoryJournal } from '../journal/memory-journal.js';
+import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock.js';

@@ -6,7 +6,7 @@ import { isWaitingAnswer, WAITING_ANSWER, waitingHint } from '../contract/approv
 import type { ToolCall, ToolFailure } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { ToolError } from '../errors/tool-error.js';
-import { createMemoryJournal } from '../journal/memory-journal.js';
+import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { writeResults } from '../protocols/write-results.js';
 import { createExecutor } from './create-executor.js';
 import { defineTool } from './declare/define-tool.js';

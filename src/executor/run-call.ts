@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
-import { hasIdentity } from '../journal/call-key.js';
+import { hasIdentity } from '../journal/records/call-key.js';
 import type { BatchScope } from './execute/batch-scope.js';
 import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';

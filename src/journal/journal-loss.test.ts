@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../contract/json.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
-import { anchorPath, readAnchor } from './journal-anchor.js';
 import { openArchive } from './open-archive.js';
 import { openJournal } from './open-journal.js';
 import { pruneJournal } from './prune-journal.js';
+import { anchorPath, readAnchor } from './sqlite/journal-anchor.js';
 import { acceptJournal, findJournalLoss, verifyJournal } from './verify-journal.js';
 
 let directory: string;

@@ -7,15 +7,14 @@ import type {
   ConversationFact,
   JournalNote,
 } from '../contract/journal.js';
-import { readFacts } from './conversation-facts.js';
-import type { JournalDatabase } from './journal-database.js';
-import { journalFailure } from './journal-failure.js';
-import type { JournalLoss } from './journal-loss.js';
-import { JournalRow } from './journal-row.js';
-import { openJournalReader } from './open-journal-database.js';
-import { readBatches, readBatchRecord, readDecisions, readHistory } from './read-batches.js';
-import { readBatch, readNotes } from './read-calls.js';
-import { toStoredText } from './stored-text.js';
+import { journalFailure } from './records/journal-errors.js';
+import { readFacts } from './sqlite/conversation-facts.js';
+import type { JournalLoss } from './sqlite/journal-anchor.js';
+import type { JournalDatabase } from './sqlite/journal-database.js';
+import { JournalRow, toStoredText } from './sqlite/journal-row.js';
+import { openJournalReader } from './sqlite/open-journal-database.js';
+import { readBatches, readBatchRecord, readDecisions, readHistory } from './sqlite/read-batches.js';
+import { readBatch, readNotes } from './sqlite/read-calls.js';
 
 /** A journal's file as it was when it was opened, whatever is written to it meanwhile. For reading only. */
 export interface JournalArchive {
@@ -89,4 +88,27 @@ function readBatchesOfCall(database: JournalDatabase, callId: string): readonly 
     .prepared(BATCHES_OF_CALL)
     .all(toStoredText(callId))
     .map((row) => new JournalRow(row).text('id'));
+}
+
+/**
+ * The conversations of a journal's file that hold a call of this id, the latest first.
+ *
+ * @throws ToolError `journal_unavailable` when the file cannot be read, or is no journal.
+ */
+export function findConversations(path: string, callId: string): readonly string[] {
+  try {
+    const database = openJournalReader(path);
+    try {
+      const rows = database
+        .prepared(
+          'SELECT conversation FROM calls WHERE call_id = ? GROUP BY conversation ORDER BY max(number) DESC',
+        )
+        .all(toStoredText(callId));
+      return rows.map((row) => new JournalRow(row).text('conversation'));
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw journalFailure(path, error);
+  }
 }

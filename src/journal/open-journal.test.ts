@@ -16,9 +16,9 @@ import { unprivileged } from '../platform/fixtures/unprivileged.js';
 import { openSqlite } from '../platform/sqlite.js';
 import { describeJournal } from '../testing/describe-journal.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
-import { MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
 import { pruneJournal } from './prune-journal.js';
+import { MIGRATIONS } from './sqlite/migrations.js';
 import { verifyJournal } from './verify-journal.js';
 
 let directory: string;

@@ -18,21 +18,24 @@ import type {
   Worker,
 } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
-import { readFacts, recordFacts } from './conversation-facts.js';
-import { GroupCommit, type Operation } from './group-commit.js';
-import { isAlone } from './is-alone.js';
-import type { JournalDatabase } from './journal-database.js';
-import { journalFailure } from './journal-failure.js';
-import { journalIsOlder, lossDetails, lossWarning } from './journal-loss.js';
-import { IN_MEMORY } from './journal-place.js';
-import { journalIsClosed } from './journal-unavailable.js';
-import { keepBytes, readKept } from './keep-bytes.js';
-import { openJournalDatabase } from './open-journal-database.js';
-import { readBatches, readDecisions, readHistory } from './read-batches.js';
-import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './read-calls.js';
-import { recordBatch } from './record-batch.js';
-import { recordDecision, recordMessage } from './record-decision.js';
-import { recordClaim, recordNote, recordResult } from './record-progress.js';
+import type { SqliteRow } from '../platform/sqlite.js';
+import { journalFailure, journalIsClosed } from './records/journal-errors.js';
+import { keepBytes, readKept } from './sqlite/blobs.js';
+import { readFacts, recordFacts } from './sqlite/conversation-facts.js';
+import { GroupCommit, type Operation } from './sqlite/group-commit.js';
+import { journalIsOlder, lossDetails, lossWarning } from './sqlite/journal-anchor.js';
+import type { JournalDatabase } from './sqlite/journal-database.js';
+import { IN_MEMORY, openJournalDatabase } from './sqlite/open-journal-database.js';
+import { readBatches, readDecisions, readHistory } from './sqlite/read-batches.js';
+import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './sqlite/read-calls.js';
+import { recordBatch } from './sqlite/record-batch.js';
+import {
+  recordClaim,
+  recordDecision,
+  recordMessage,
+  recordNote,
+  recordResult,
+} from './sqlite/record-progress.js';
 
 export interface JournalOptions {
   /**
@@ -215,5 +218,34 @@ class SqliteJournal implements Journal {
       // Values that are no JSON: nothing was asked for yet.
       return Promise.reject(journalFailure(this.path, error));
     }
+  }
+}
+
+/**
+ * Whether no other connection, of whatever process, has the file open. Each holds a lock on it for as long as it lives,
+ * which the system takes away with its process, also one that cannot be seen from here; and only who has the file for
+ * himself can leave WAL mode. To be called outside of a transaction.
+ */
+function isAlone(database: JournalDatabase): boolean {
+  // Outside of that mode nobody holds a lock all the time, and nothing could be told.
+  if (changeMode(database, 'WAL') !== 'wal' || changeMode(database, 'DELETE') !== 'delete') return false;
+  database.logRenewed();
+  // Who opens it at this very moment is in the way, and does the same.
+  changeMode(database, 'WAL');
+  // The lock is there again with the first look, if nobody else has been faster.
+  return ask(database, 'SELECT 1 FROM journal.sqlite_schema LIMIT 1') !== undefined;
+}
+
+/** The mode that it is in then. */
+function changeMode(database: JournalDatabase, mode: 'DELETE' | 'WAL'): unknown {
+  return ask(database, `PRAGMA journal.journal_mode = ${mode}`)?.journal_mode;
+}
+
+/** Undefined where others are in the way, or anything else: nothing is known then. */
+function ask(database: JournalDatabase, sql: string): SqliteRow | undefined {
+  try {
+    return database.prepared(sql).get();
+  } catch {
+    return undefined;
   }
 }

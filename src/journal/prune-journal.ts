@@ -1,15 +1,20 @@
 import { systemClock } from '../platform/clock.js';
 import { pause } from '../platform/pause.js';
 import { sqliteFailure } from '../platform/sqlite-failure.js';
-import type { JournalDatabase } from './journal-database.js';
-import { journalFailure } from './journal-failure.js';
-import { openJournalDatabase } from './open-journal-database.js';
-import { type PrunableBatch, PrunableBatches } from './prunable-batches.js';
-import { findLooseRows, findRowsOfBatches, type RemovableRows } from './removable-rows.js';
-import { findCommitsOf, sealPrune } from './reseal-commits.js';
-import { sweepBlobs } from './sweep-blobs.js';
+import { journalFailure } from './records/journal-errors.js';
+import { sweepBlobs } from './sqlite/blobs.js';
+import type { JournalDatabase } from './sqlite/journal-database.js';
+import { openJournalDatabase } from './sqlite/open-journal-database.js';
+import {
+  findLooseRows,
+  findRowsOfBatches,
+  type PrunableBatch,
+  PrunableBatches,
+  type RemovableRows,
+} from './sqlite/prunable-rows.js';
+import { findCommitsOf, sealPrune } from './sqlite/reseal-commits.js';
 
-export interface PruneOptions {
+interface PruneOptions {
   /** Takes out what was settled before this time; milliseconds since the epoch. */
   readonly before?: number;
   /** Takes out the oldest until the journal's content has at most so many bytes. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../platform/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
-import { anchorPath } from './journal-anchor.js';
-import { linkHash, rowContent } from './link-hash.js';
-import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 import { openJournal } from './open-journal.js';
+import { linkHash, rowContent } from './sqlite/chain.js';
+import { anchorPath } from './sqlite/journal-anchor.js';
+import { APPLICATION_ID, MIGRATIONS } from './sqlite/migrations.js';
 import { verifyJournal } from './verify-journal.js';
 
 let directory: string;

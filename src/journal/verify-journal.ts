@@ -1,17 +1,20 @@
 import { targetOf } from '../platform/fs-entry.js';
 import { removeQuietly } from '../platform/remove-quietly.js';
-import { CHAINED_TABLES, ChainedRowReader } from './chained-rows.js';
-import { findSchemaFlaw } from './find-schema-flaw.js';
-import { anchorPath, readAnchor } from './journal-anchor.js';
-import type { JournalDatabase } from './journal-database.js';
-import { journalFailure } from './journal-failure.js';
-import { describeLoss, type JournalLoss, lossOfMissing } from './journal-loss.js';
-import { IN_MEMORY } from './journal-place.js';
-import { JournalRow } from './journal-row.js';
-import { linkHash, sha256 } from './link-hash.js';
-import { openJournalDatabase, openJournalReader } from './open-journal-database.js';
-import { readPrunedCommits } from './pruned-commits.js';
-import { CONTENT_MARK, contentHashes } from './stored-content.js';
+import { journalFailure } from './records/journal-errors.js';
+import { CONTENT_MARK, contentHashes, sha256 } from './records/stored-content.js';
+import { linkHash } from './sqlite/chain.js';
+import { CHAINED_TABLES, ChainedRowReader } from './sqlite/chained-rows.js';
+import {
+  anchorPath,
+  describeLoss,
+  type JournalLoss,
+  lossOfMissing,
+  readAnchor,
+} from './sqlite/journal-anchor.js';
+import type { JournalDatabase } from './sqlite/journal-database.js';
+import { JournalRow } from './sqlite/journal-row.js';
+import { IN_MEMORY, openJournalDatabase, openJournalReader } from './sqlite/open-journal-database.js';
+import { readPrunedCommits } from './sqlite/reseal-commits.js';
 
 export type Verification =
   /**
@@ -221,3 +224,37 @@ const INDEXES: Readonly<Record<string, readonly [told: string, covered: string]>
       SELECT max(number) FROM batch_notes WHERE kind IN ('wait', 'resume', 'discard') GROUP BY batch)`,
   ],
 };
+
+/**
+ * What is not as this version makes it: a table, an index or a trigger that is gone or says something else, or a trigger
+ * that is not ours. Triggers decide what counts as unfinished, and the chain does not cover them.
+ */
+function findSchemaFlaw(database: JournalDatabase): string | undefined {
+  const ours = schemaOfNew();
+  const found = schemaOf(database);
+  for (const [name, sql] of ours) {
+    if (found.get(name) !== sql) return `the ${name} is not the one that it was made with`;
+  }
+  const stranger = [...found.keys()].find((name) => name.startsWith('trigger ') && !ours.has(name));
+  return stranger === undefined ? undefined : `the ${stranger} is not one of a journal`;
+}
+
+const OBJECTS = "SELECT type || ' ' || name AS name, sql FROM journal.sqlite_schema WHERE sql IS NOT NULL";
+
+function schemaOf(database: JournalDatabase): ReadonlyMap<string, string> {
+  return new Map(
+    database
+      .prepared(OBJECTS)
+      .all()
+      .map(({ name, sql }) => [String(name), String(sql)]),
+  );
+}
+
+function schemaOfNew(): ReadonlyMap<string, string> {
+  const fresh = openJournalDatabase(IN_MEMORY);
+  try {
+    return schemaOf(fresh);
+  } finally {
+    fresh.close();
+  }
+}

@@ -4,7 +4,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { discarded } from '../../executor/record/attach.js';
-import { findConversations } from '../../journal/find-conversations.js';
+import { findConversations } from '../../journal/open-archive.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { sanitize } from '../../output/sanitize.js';
 import { HISTORY_FORMATS, type HistoryFormat } from '../../protocols/registry.js';

@@ -6,7 +6,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { Executor } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
 import type { Registry } from '../../contract/tool.js';
-import { createMemoryJournal } from '../../journal/memory-journal.js';
+import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
 import { systemClock } from '../../platform/clock.js';
 import { builtinTools } from '../builtin-tools.js';
 import { createExecutor } from '../create-executor.js';

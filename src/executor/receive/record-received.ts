@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
-import { callKey } from '../../journal/call-key.js';
+import { callKey } from '../../journal/records/call-key.js';
 import { madeUpIn } from '../hold-calls.js';
 import type { EngineSettings } from '../settings.js';
 import type { ReceivedStream } from './stream-record.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
-import { createMemoryJournal } from '../../journal/memory-journal.js';
+import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { verifyJournal } from '../../journal/verify-journal.js';
 import { defineTool } from '../declare/define-tool.js';

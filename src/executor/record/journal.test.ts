@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { Tool } from '../../contract/tool.js';
-import { createMemoryJournal } from '../../journal/memory-journal.js';
+import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { builtinTools } from '../builtin-tools.js';

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { createMemoryJournal } from '../../journal/memory-journal.js';
+import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
 import { unprivileged } from '../../platform/fixtures/unprivileged.js';
 import { bytes, call, type Desk, desk } from '../fixtures/undo-desk.js';
 

@@ -1,0 +1,279 @@
+import type { ToolResult } from '../../contract/call.js';
+import type {
+  Acceptance,
+  BatchDecision,
+  BatchEntry,
+  BatchFilter,
+  BatchRecord,
+  CallEntry,
+  CallKey,
+  CallPage,
+  CallRecord,
+  ConversationEntry,
+  ConversationFact,
+  ConversationMessage,
+  Journal,
+  JournalNote,
+  RecalledFacts,
+  Worker,
+} from '../../contract/journal.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { callKey, identityOf } from '../records/call-key.js';
+import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
+import { MemoryBatches } from './memory-batches.js';
+import { filterBatches, lateNote, type MemoryBatch, MemoryCall, MemoryContents } from './memory-call.js';
+import { MemoryFacts } from './memory-facts.js';
+
+interface MemoryJournalOptions {
+  /** Calls of finished batches that are kept; the oldest batches go first. Default 1,000. */
+  readonly capacity?: number;
+}
+
+/**
+ * A journal that lives and dies with the process: every answer is a plain value. It keeps every batch that has an
+ * unfinished call, and of the finished ones the newest, `capacity` calls in all. Of an older call it knows nothing
+ * any more: a second delivery of it is `fresh`, and a late finish is answered `late` without being kept.
+ *
+ * Arguments and results are kept as they are given, not copied.
+ *
+ * @throws ToolError `config_invalid` when `capacity` is no whole number from 0 on.
+ */
+export function createMemoryJournal(options: MemoryJournalOptions = {}): Journal {
+  const capacity = options.capacity ?? 1000;
+  if (!Number.isSafeInteger(capacity) || capacity < 0) {
+    throw new ToolError(
+      'config_invalid',
+      `Cannot keep ${String(capacity)} calls: capacity must be a whole number, 0 or more.`,
+    );
+  }
+  return new MemoryJournal(capacity);
+}
+
+class MemoryJournal implements Journal {
+  readonly durable = false;
+  private closed = false;
+  private readonly batchesKept: MemoryBatches;
+  private readonly contents: MemoryContents;
+  private readonly facts = new MemoryFacts();
+
+  constructor(capacity: number) {
+    this.batchesKept = new MemoryBatches(capacity);
+    this.contents = new MemoryContents(capacity);
+  }
+
+  accept(entry: BatchEntry): readonly Acceptance[] {
+    if (this.closed) throw journalIsClosed('accept a batch');
+    const { batchesKept: kept } = this;
+    if (kept.of(entry.id) !== undefined) throw batchIsKnown(entry.id);
+    const blocker = entry.attach ? kept.waitingOf(entry.conversation) : undefined;
+    if (blocker !== undefined) return this.answerWaiting(entry, blocker);
+    const batch = kept.add(entry);
+    const inBatch = entry.calls.length > 1 ? new Map<string, MemoryCall>() : undefined;
+    const answers = new Array<Acceptance>(entry.calls.length);
+    for (let index = 0; index < entry.calls.length; index++) {
+      answers[index] = this.acceptCall(batch, index, entry.calls[index] as CallEntry, inBatch);
+    }
+    if (batch.open === 0) kept.finish(batch);
+    else kept.expect(batch.calls[0]);
+    return answers;
+  }
+
+  private answerWaiting(
+    { id, conversation, calls }: BatchEntry,
+    blocker: MemoryBatch,
+  ): readonly Acceptance[] {
+    const why = blocker.decisions?.at(-1)?.data.why;
+    const waits = { batchId: blocker.entry.id, ...(typeof why === 'string' ? { why } : {}) };
+    const seen = new Set<string>();
+    return calls.map((call, index) => {
+      const isFirst = !seen.has(call.callId);
+      seen.add(call.callId);
+      const earlier = isFirst ? this.batchesKept.firstOf(conversation, call) : undefined;
+      return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
+        ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
+        : { kind: 'waits', key: callKey(id, index), ...waits };
+    });
+  }
+
+  private acceptCall(
+    batch: MemoryBatch,
+    index: number,
+    entry: CallEntry,
+    inBatch?: Map<string, MemoryCall>,
+  ): Acceptance {
+    const { attach, conversation } = batch.entry;
+    const twin = inBatch?.get(entry.callId);
+    const named = attach ? this.batchesKept.firstOf(conversation, entry) : undefined;
+    // Nobody has decided about an open one yet: the same call again is one of its own, and takes over the name.
+    const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
+    if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
+      batch.calls[index] = earlier;
+      inBatch?.set(entry.callId, earlier);
+      return { kind: 'known', key: earlier.key, record: earlier.toRecord() };
+    }
+    const call = addCall(batch, index, entry);
+    if (earlier !== undefined) {
+      inBatch?.set(entry.callId, earlier);
+      return { kind: 'conflict', key: call.key, record: earlier.toRecord() };
+    }
+    inBatch?.set(entry.callId, call);
+    const identity = attach ? identityOf(conversation, entry) : undefined;
+    if (identity !== undefined) {
+      call.argsText = JSON.stringify(entry.args);
+      this.batchesKept.makeFirst(identity, call);
+    }
+    return { kind: 'fresh', key: call.key };
+  }
+
+  claim(key: CallKey, worker: Worker, at: number): boolean {
+    if (this.closed) throw journalIsClosed('claim a call');
+    const call = this.batchesKept.callOf(key);
+    if (call === undefined || call.worker !== undefined || call.result !== undefined) return false;
+    call.worker = worker;
+    call.startedAt = at;
+    return true;
+  }
+
+  note(key: CallKey, note: JournalNote): void {
+    if (this.closed) throw journalIsClosed('note a fact');
+    const call = this.batchesKept.callOf(key);
+    if (call === undefined) throw callIsUnknown('note a fact of', key);
+    call.notes ??= [];
+    call.notes.push(note);
+  }
+
+  finish(key: CallKey, result: ToolResult, at: number): 'recorded' | 'late' {
+    if (this.closed) throw journalIsClosed('record a result');
+    const call = this.batchesKept.callOf(key);
+    // A call that is not kept any more had its answer long ago.
+    if (call === undefined) return 'late';
+    if (call.result !== undefined) {
+      this.note(
+        key,
+        lateNote(result, at, (_, bytes) => this.contents.keep(bytes)),
+      );
+      return 'late';
+    }
+    call.answer(result, this.contents);
+    call.finishedAt = at;
+    call.batch.open--;
+    if (call.batch.open === 0) this.batchesKept.finish(call.batch);
+    return 'recorded';
+  }
+
+  keep(bytes: Uint8Array): string {
+    if (this.closed) throw journalIsClosed('keep bytes');
+    return this.contents.keep(bytes);
+  }
+
+  decide(batchId: string, decision: BatchDecision): boolean {
+    if (this.closed) throw journalIsClosed('decide about a batch');
+    const batch = this.batchesKept.of(batchId);
+    if (batch === undefined) throw batchIsUnknown('decide about', batchId);
+    const counts = batch.decide(decision);
+    if (counts) this.batchesKept.setWaiting(batch, decision.kind === 'wait');
+    return counts;
+  }
+
+  message(conversation: string, message: ConversationMessage): void {
+    if (this.closed) throw journalIsClosed('record a message');
+    this.contents.send(conversation, message, this.batchesKept.count);
+  }
+
+  remember(conversation: string, facts: readonly ConversationFact[]): void {
+    if (this.closed) throw journalIsClosed('remember facts');
+    this.facts.add(conversation, facts);
+  }
+
+  recall(conversation: string, since?: number): RecalledFacts {
+    if (this.closed) throw journalIsClosed('recall facts');
+    return this.facts.recall(conversation, since);
+  }
+
+  sync(): void {
+    if (this.closed) throw journalIsClosed('write what is pending');
+  }
+
+  call(key: CallKey): CallRecord | undefined {
+    if (this.closed) throw journalIsClosed('read a call');
+    return this.batchesKept.callOf(key)?.toRecord();
+  }
+
+  find(conversation: string | undefined, callId: string, turn?: string): CallRecord | undefined {
+    if (this.closed) throw journalIsClosed('find a call');
+    if (conversation === undefined) return this.findAnywhere(callId, turn)?.toRecord();
+    let holder: MemoryCall | undefined;
+    for (const call of this.batchesKept.callsOf(conversation)) {
+      const { entry } = call;
+      const isAsked =
+        turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
+      if (entry.callId !== callId || !isAsked) continue;
+      if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
+    }
+    return holder?.toRecord();
+  }
+
+  private findAnywhere(callId: string, turn: string | undefined): MemoryCall | undefined {
+    const calls = [...this.batchesKept.callsOf(undefined)].filter(
+      ({ entry }) => entry.callId === callId && (turn === undefined || entry.turn === turn),
+    );
+    return calls.findLast(({ worker }) => worker !== undefined) ?? calls.at(-1);
+  }
+
+  batch(id: string): readonly CallRecord[] {
+    if (this.closed) throw journalIsClosed('read a batch');
+    return (this.batchesKept.of(id)?.calls ?? []).map((call) => call.toRecord());
+  }
+
+  unfinished(conversation?: string, page?: CallPage): readonly CallRecord[] {
+    if (this.closed) throw journalIsClosed('read the unfinished calls');
+    const found: CallRecord[] = [];
+    let isBehind = page?.after === undefined;
+    for (const call of this.batchesKept.callsOf(conversation)) {
+      if (found.length >= (page?.limit ?? Number.POSITIVE_INFINITY)) break;
+      if (isBehind && call.result === undefined) found.push(call.toRecord());
+      isBehind ||= call.key === page?.after;
+    }
+    return found;
+  }
+
+  notes(key: CallKey): readonly JournalNote[] {
+    if (this.closed) throw journalIsClosed('read the notes of a call');
+    return [...(this.batchesKept.callOf(key)?.notes ?? [])];
+  }
+
+  kept(hash: string): Uint8Array | undefined {
+    if (this.closed) throw journalIsClosed('read kept bytes');
+    return this.contents.kept(hash);
+  }
+
+  decisions(batchId: string): readonly BatchDecision[] {
+    if (this.closed) throw journalIsClosed('read the decisions about a batch');
+    return [...(this.batchesKept.of(batchId)?.decisions ?? [])];
+  }
+
+  batches(filter: BatchFilter = {}): readonly BatchRecord[] {
+    if (this.closed) throw journalIsClosed('list batches');
+    return filterBatches(this.batchesKept.all(), filter);
+  }
+
+  history(conversation: string): readonly ConversationEntry[] {
+    if (this.closed) throw journalIsClosed('read a conversation');
+    const batches = this.batchesKept.all().filter(({ entry }) => entry.conversation === conversation);
+    return this.contents.history(conversation, batches);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.batchesKept.clear();
+    this.contents.clear();
+    this.facts.clear();
+  }
+}
+
+function addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCall {
+  const call = new MemoryCall(callKey(batch.entry.id, index), batch, index, entry);
+  batch.calls[index] = call;
+  batch.open++;
+  return call;
+}

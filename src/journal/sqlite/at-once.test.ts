@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Acceptance, Journal } from '../../contract/journal.js';
+import { openSqlite, type SqliteDatabase } from '../../platform/sqlite.js';
+import { batchEntry, callEntry, successOf, WORKER } from '../../testing/journal-entries.js';
+import { openJournal } from '../open-journal.js';
+import { pruneJournal } from '../prune-journal.js';
+import { verifyJournal } from '../verify-journal.js';
+import { GroupCommit } from './group-commit.js';
+import { JournalDatabase } from './journal-database.js';
+import { recordBatch } from './record-batch.js';
+import { recordClaim, recordResult } from './record-progress.js';
+
+let directory: string;
+let path: string;
+let journal: Journal;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'journal-'));
+  path = join(directory, 'journal.db');
+  journal = openJournal(path);
+  await call(journal, 'first');
+});
+
+afterEach(async () => {
+  await journal.close();
+  rmSync(directory, { recursive: true });
+});
+
+function start(to: Journal, id: string): Promise<[readonly Acceptance[], boolean]> {
+  const accepted = to.accept(batchEntry(id, [callEntry('x')], { worker: WORKER }));
+  return Promise.all([accepted, to.claim(`${id}/0`, WORKER, 1)]);
+}
+
+async function call(to: Journal, id: string): Promise<void> {
+  const [accepted, claimed] = await start(to, id);
+  expect(accepted).toEqual([{ kind: 'fresh', key: `${id}/0` }]);
+  expect(claimed).toBe(true);
+  expect(await to.finish(`${id}/0`, successOf('x', id), 2)).toBe('recorded');
+}
+
+/** The statements that are run, over a file that is a journal already. */
+function recording(sqlite: SqliteDatabase, run: string[]): SqliteDatabase {
+  return {
+    ...sqlite,
+    get inTransaction() {
+      return sqlite.inTransaction;
+    },
+    prepare: (sql) => {
+      const statement = sqlite.prepare(sql);
+      const told = (...values: Parameters<typeof statement.run>): number => {
+        run.push(sql.split(' (')[0] ?? sql);
+        return statement.run(...values);
+      };
+      return { ...statement, run: told };
+    },
+  };
+}
+
+describe('a call whose caller is alone', () => {
+  it('is started with one statement and ended with one', async () => {
+    const run: string[] = [];
+    const database = new JournalDatabase(recording(openSqlite(path), run));
+    const commits = new GroupCommit({ open: () => database, busyTimeoutMs: 100, toError: () => new Error() });
+    const callOnce = async (id: string): Promise<void> => {
+      const accepted = commits.ask(recordBatch(batchEntry(id, [callEntry('x')])));
+      expect(await commits.ask(recordClaim(`${id}/0`, WORKER, 1))).toBe(true);
+      await accepted;
+      expect(await commits.ask(recordResult(`${id}/0`, successOf('x', id), 2))).toBe('recorded');
+    };
+    await callOnce('learns where the rows end');
+    run.length = 0;
+    await callOnce('b1');
+    expect(run).toEqual([
+      expect.stringContaining('INSERT INTO start_at_once'),
+      expect.stringContaining('INSERT INTO end_at_once'),
+    ]);
+    commits.close();
+    expect(await journal.call('b1/0')).toMatchObject({
+      state: 'done',
+      worker: WORKER,
+      result: { output: 'b1' },
+    });
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('goes on behind what another process has written meanwhile', async () => {
+    const other = openJournal(path);
+    await call(other, 'theirs 1');
+    await call(journal, 'ours 1');
+    // Between a start and its end, too.
+    await start(journal, 'ours 2');
+    await call(other, 'theirs 2');
+    expect(await journal.finish('ours 2/0', successOf('x', 'ours 2'), 2)).toBe('recorded');
+    await Promise.all(['a', 'b', 'c'].map((id) => call(other, id)));
+    await Promise.all(['d', 'e', 'f'].map((id) => call(journal, id)));
+    for (const id of ['first', 'theirs 1', 'ours 1', 'ours 2', 'theirs 2', 'a', 'b', 'c', 'd', 'e', 'f']) {
+      expect(await other.call(`${id}/0`)).toMatchObject({ state: 'done', result: { output: id } });
+    }
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+    await other.close();
+  });
+
+  it('goes on behind what is left of what another process has written and taken out again', async () => {
+    const other = openJournal(path);
+    for (let number = 0; number < 5; number++) await call(other, `theirs ${number}`);
+    await other.close();
+    expect(await pruneJournal(path, { before: Date.now(), at: Date.now() })).toMatchObject({ calls: 5 });
+    await call(journal, 'ours 1');
+    await call(journal, 'ours 2');
+    expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 1 });
+  });
+
+  it('is refused where its batch is known, and leaves nothing', async () => {
+    await call(journal, 'b1');
+    await expect(start(journal, 'b1')).rejects.toThrow(/b1/);
+    expect(await journal.unfinished()).toEqual([]);
+    await call(journal, 'b2');
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
+  it('has one result: what comes later is a note', async () => {
+    await start(journal, 'b1');
+    expect(await journal.finish('b1/0', successOf('x', 'one'), 2)).toBe('recorded');
+    expect(await journal.finish('b1/0', successOf('x', 'two'), 3)).toBe('late');
+    expect(await journal.call('b1/0')).toMatchObject({ result: { output: 'one' } });
+    expect(await journal.notes('b1/0')).toMatchObject([{ kind: 'late_result' }]);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+});

@@ -1,0 +1,93 @@
+import { CONTENT_MARK, contentHashes, sha256 } from '../records/stored-content.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { JournalRow } from './journal-row.js';
+
+/** Bytes of UTF-8 that are kept in a row; more goes to the blobs, where equal texts are kept once. */
+const MAX_INLINE_BYTES = 65_536;
+
+/** A text as a row holds it: itself, or the hash of a blob. */
+export type LongText =
+  | { readonly inline: string; readonly blob: null }
+  | { readonly inline: null; readonly blob: string; readonly bytes: Uint8Array };
+
+export function toLongText(text: string): LongText {
+  // A character has at most three bytes for each unit of its length.
+  if (text.length * 3 <= MAX_INLINE_BYTES) return { inline: text, blob: null };
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_INLINE_BYTES) return { inline: text, blob: null };
+  return { inline: null, blob: sha256(bytes), bytes };
+}
+
+const ADD_BLOB = 'INSERT INTO blobs (hash, size, content) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING';
+
+export function storeLongText(database: JournalDatabase, text: LongText): void {
+  if (text.blob !== null) database.prepared(ADD_BLOB).run(text.blob, text.bytes.length, text.bytes);
+}
+
+/** Keeps bytes under the hash of their content. They must not be changed before that is done. */
+export function keepBytes(bytes: Uint8Array): Operation<string> {
+  const hash = sha256(bytes);
+  return {
+    writes: true,
+    run(database) {
+      storeLongText(database, { inline: null, blob: hash, bytes });
+      return hash;
+    },
+  };
+}
+
+/** What was kept under a hash; a content that is not what its name says counts as lost. */
+export function readKept(hash: string): Operation<Uint8Array | undefined> {
+  return {
+    writes: false,
+    run(database) {
+      const content = database.prepared('SELECT content FROM blobs WHERE hash = ?').get(hash)?.content;
+      return content instanceof Uint8Array && sha256(content) === hash ? content : undefined;
+    },
+  };
+}
+
+const HASH = /\b[0-9a-f]{64}\b/g;
+
+const REFERENCES = `
+  SELECT blob FROM results WHERE blob IS NOT NULL UNION SELECT blob FROM notes WHERE blob IS NOT NULL
+  UNION SELECT blob FROM batch_notes WHERE blob IS NOT NULL UNION SELECT blob FROM messages WHERE blob IS NOT NULL`;
+
+/** A note may name what was kept for it, wherever in its data. */
+const NOTES = `
+  SELECT n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
+  WHERE n.blob IS NOT NULL OR length(n.data) >= 64`;
+
+/** A result names the bytes of its content. */
+const CONTENTS = `
+  SELECT r.result, r.blob, x.content FROM results r LEFT JOIN blobs x ON x.hash = r.blob
+  WHERE instr(r.result, ?1) > 0 OR instr(x.content, CAST(?1 AS BLOB)) > 0`;
+
+/**
+ * Takes out blobs that nothing refers to: all of them while no call is under way; else only `candidates`, because a
+ * call keeps a content before it writes down where that is.
+ * @returns how many.
+ */
+export function sweepBlobs(database: JournalDatabase, candidates: ReadonlySet<string>): number {
+  const isQuiet = database.prepared('SELECT 1 FROM unfinished LIMIT 1').get() === undefined;
+  const hashes = isQuiet ? hashesOf(database, 'SELECT hash FROM blobs', 'hash') : [...candidates];
+  if (hashes.length === 0) return 0;
+  const needed = new Set(hashesOf(database, REFERENCES, 'blob'));
+  for (const values of database.prepared(NOTES).all()) {
+    for (const [hash] of new JournalRow(values).longText('data').matchAll(HASH)) needed.add(hash);
+  }
+  for (const values of database.prepared(CONTENTS).all(CONTENT_MARK)) {
+    for (const hash of contentHashes(new JournalRow(values).longText('result'))) needed.add(hash);
+  }
+  const spare = hashes.filter((hash) => !needed.has(hash));
+  for (const hash of spare) database.prepared('DELETE FROM blobs WHERE hash = ?').run(hash);
+  return spare.length;
+}
+
+function hashesOf(database: JournalDatabase, sql: string, column: string): readonly string[] {
+  return database
+    .prepared(sql)
+    .all()
+    .map((values) => new JournalRow(values).rawText(column));
+}

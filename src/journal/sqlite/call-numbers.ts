@@ -1,0 +1,58 @@
+import type { CallKey } from '../../contract/journal.js';
+
+/** Unfinished calls whose number is known without a look into the file. */
+const REMEMBERED_CALLS = 10_000;
+
+/** The numbers of calls by their keys. What an open transaction tells of them holds once that is committed. */
+export class CallNumbers {
+  private readonly committed = new Map<CallKey, number>();
+  private readonly fresh = new Map<CallKey, number>();
+  private readonly found = new Map<CallKey, number>();
+
+  get(key: CallKey): number | undefined {
+    return this.fresh.get(key) ?? this.committed.get(key) ?? this.found.get(key);
+  }
+
+  /** Of a call that the open transaction adds. */
+  add(key: CallKey, number: number): void {
+    this.fresh.set(key, number);
+  }
+
+  /** Of one that was found in the file: that row may be one of the open transaction, and go again with it. */
+  find(key: CallKey, number: number): void {
+    this.found.set(key, number);
+  }
+
+  isFresh(key: CallKey): boolean {
+    return this.fresh.has(key);
+  }
+
+  get unfinished(): number {
+    return this.committed.size;
+  }
+
+  forget(key: CallKey): void {
+    this.committed.delete(key);
+    this.fresh.delete(key);
+    this.found.delete(key);
+  }
+
+  commit(): void {
+    for (const [key, number] of this.fresh) this.remember(key, number);
+    for (const [key, number] of this.found) this.remember(key, number);
+    this.rollback();
+  }
+
+  rollback(): void {
+    // Emptying a map that is empty makes a new one.
+    if (this.fresh.size > 0) this.fresh.clear();
+    if (this.found.size > 0) this.found.clear();
+  }
+
+  private remember(key: CallKey, number: number): void {
+    this.committed.set(key, number);
+    if (this.committed.size <= REMEMBERED_CALLS) return;
+    const oldest = this.committed.keys().next();
+    if (oldest.done !== true) this.committed.delete(oldest.value);
+  }
+}

@@ -1,0 +1,100 @@
+import type { SqliteStatement } from '../../platform/sqlite.js';
+import { sha256 } from '../records/stored-content.js';
+
+/** A table whose rows the chain of commits covers. */
+export type ChainedTable =
+  | 'workers'
+  | 'batches'
+  | 'calls'
+  | 'repeats'
+  | 'claims'
+  | 'results'
+  | 'notes'
+  | 'batch_notes'
+  | 'messages'
+  | 'prunes'
+  | 'facts';
+
+/** The hash of one commit: over the one before it, which rows it added, and all they hold. Hexadecimal SHA-256. */
+export function linkHash(previous: string, added: string, content: string): string {
+  return sha256(`${previous}\n${added}\n${content}`);
+}
+
+/**
+ * A row as the chain covers it. No text of ours holds a NUL and no text that may be null is ever empty, so together
+ * with the table's name this tells all rows apart.
+ */
+export function rowContent(values: readonly unknown[]): string {
+  return `${values.join('\0')}\0`;
+}
+
+/** What a commit calls a row's table. Before schema 7 it was the table's name and a colon. */
+const LETTERS: Readonly<Record<ChainedTable, string>> = {
+  workers: 'w',
+  batches: 'b',
+  calls: 'c',
+  repeats: 'a',
+  claims: 's',
+  results: 'r',
+  notes: 'n',
+  batch_notes: 'd',
+  messages: 'm',
+  prunes: 'p',
+  facts: 'f',
+};
+
+/** A row as a commit names it: `c12`. */
+export function rowName(table: ChainedTable, number: number): string {
+  return LETTERS[table] + number;
+}
+
+interface RowName {
+  /** Undefined: none that this version knows. */
+  readonly table: ChainedTable | undefined;
+  readonly number: number;
+}
+
+/** `c12`, as a commit names a row, or `calls:12`, as it did once. */
+export function parseRowName(name: string): RowName {
+  const colon = name.indexOf(':');
+  const length = colon < 0 ? 1 : colon + 1;
+  return { table: TABLES.get(name.slice(0, length)), number: Number(name.slice(length)) };
+}
+
+const TABLES: ReadonlyMap<string, ChainedTable> = new Map(
+  (Object.keys(LETTERS) as ChainedTable[]).flatMap((table) => [
+    [LETTERS[table], table],
+    [`${table}:`, table],
+  ]),
+);
+
+/** Where the rows of a journal end: what the next transaction goes on from. */
+export interface Ends {
+  /** The last commit; 0 before the first. */
+  readonly commit: number;
+  /** Its hash; empty before the first. */
+  readonly head: string;
+  /** The number of the next batch. */
+  readonly next: number;
+}
+
+const ENDS = `
+  SELECT number AS commit_number, hash,
+    (SELECT number + size + 1 FROM batches ORDER BY number DESC LIMIT 1) AS next
+  FROM (SELECT 1) LEFT JOIN (SELECT number, hash FROM commits ORDER BY number DESC LIMIT 1)`;
+
+export function readEnds(prepare: (sql: string) => SqliteStatement): Ends {
+  const { commit_number: commit, hash, next } = prepare(ENDS).get() ?? {};
+  return {
+    commit: typeof commit === 'number' ? commit : 0,
+    head: typeof hash === 'string' ? hash : '',
+    next: typeof next === 'number' ? next : 1,
+  };
+}
+
+/** Another process has written since this one went by what it remembers: nothing is wrong, it is to be done again. */
+export class EndsHaveMoved extends Error {
+  constructor() {
+    super('another process has written meanwhile');
+  }
+}

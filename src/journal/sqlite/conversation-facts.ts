@@ -1,0 +1,66 @@
+import type { ConversationFact, RecalledFacts } from '../../contract/journal.js';
+import type { SqliteRow } from '../../platform/sqlite.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { JournalRow, toStoredText } from './journal-row.js';
+
+const STANDING = 'SELECT value FROM facts WHERE conversation = ? AND key = ? ORDER BY number DESC LIMIT 1';
+const ADD = `
+  INSERT INTO facts (conversation, key, value, remembered_at) VALUES (?, ?, ?, ?) RETURNING number`;
+
+/** Adds what a conversation knows, where it does not know it already. */
+export function recordFacts(conversation: string, facts: readonly ConversationFact[]): Operation<void> {
+  const name = toStoredText(conversation);
+  // Texts at once: what the caller does to its objects later does not count.
+  const rows = facts.map(({ key, value, at }) => [toStoredText(key), JSON.stringify(value), at] as const);
+  return {
+    writes: true,
+    run(database) {
+      for (const [key, value, at] of rows) {
+        if (database.prepared(STANDING).get(name, key)?.value === value) continue;
+        const values = [name, key, value, at];
+        const number = Number(database.prepared(ADD).get(...values)?.number);
+        database.chain('facts', number, [number, ...values]);
+      }
+    },
+  };
+}
+
+const LAST = 'SELECT max(number) AS number FROM facts';
+const ALL = `
+  SELECT key, value, remembered_at FROM facts
+  WHERE number IN (SELECT max(number) FROM facts WHERE conversation = ? GROUP BY key) ORDER BY number`;
+// By the number, which is that of few rows; the plus keeps SQLite from going through all of the conversation.
+const SINCE = `
+  SELECT key, value, remembered_at FROM facts WHERE number > ? AND +conversation = ? ORDER BY number`;
+
+/** @param since the mark of an earlier recall; left out: everything that stands. */
+export function readFacts(database: JournalDatabase, conversation: string, since?: number): RecalledFacts {
+  const name = toStoredText(conversation);
+  const last = database.prepared(LAST).get()?.number;
+  // Asked first: what is added in between is told twice, and never left out.
+  const mark = typeof last === 'number' ? last : 0;
+  // A mark from before the file was put back to an older copy says nothing.
+  const isKnown = since !== undefined && since <= mark;
+  const rows = isKnown ? database.prepared(SINCE).all(since, name) : database.prepared(ALL).all(name);
+  const facts = new Map<string, ConversationFact>();
+  for (const fact of rows.map(toFact)) {
+    facts.delete(fact.key);
+    facts.set(fact.key, fact);
+  }
+  return { facts: [...facts.values()], mark };
+}
+
+function toFact(values: SqliteRow): ConversationFact {
+  const row = new JournalRow(values);
+  return { key: row.text('key'), value: row.json(row.rawText('value')), at: row.number('remembered_at') };
+}
+
+/**
+ * What can be pruned: what was remembered before a time and no longer stands, or belongs to a conversation without
+ * batches. Never the newest of all, from which numbers go on: a mark must not come to mean another row.
+ */
+export const PRUNABLE_FACTS = `
+  remembered_at < ? AND number < (SELECT max(number) FROM facts)
+  AND (number NOT IN (SELECT max(number) FROM facts GROUP BY conversation, key)
+    OR NOT EXISTS (SELECT 1 FROM batches b WHERE b.conversation = facts.conversation))`;

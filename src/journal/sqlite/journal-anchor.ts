@@ -1,0 +1,229 @@
+import type { JsonObject } from '../../contract/json.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { systemClock } from '../../platform/clock.js';
+import { type FixedFile, openFixedFile, readFixedFile } from '../../platform/fixed-file.js';
+import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/journal-file.js';
+import { journalUnavailable } from '../records/journal-errors.js';
+import type { JournalDatabase } from './journal-database.js';
+
+/** Where a journal's chain of commits ended. */
+export interface Head {
+  /** The last commit; 0 before the first. */
+  readonly commit: number;
+  /** Its hash; empty before the first. */
+  readonly hash: string;
+}
+
+/**
+ * The anchor of a journal: a small file beside it that says where its chain of commits ended. It is written after a
+ * commit is on the disk, and not synced. So an anchor may be older than its journal; a journal that is older than its
+ * anchor has lost commits.
+ */
+interface AnchorText {
+  /** The newest head that is known; undefined where none is. */
+  readonly head: Head | undefined;
+  /** The newest head that was known when a loss was noticed, until that is accepted. */
+  readonly lost: Head | undefined;
+}
+
+/** Where the anchor of the journal at `path` lies. */
+export function anchorPath(path: string): string {
+  return `${path}-head`;
+}
+
+/** A slot lies in one sector of a disk: it is there whole, or as it was. */
+const SLOT_BYTES = 256;
+const NEWLINE = 10;
+const LOST_AT = SLOT_BYTES;
+const FILE_BYTES = 2 * SLOT_BYTES;
+
+/** @throws the operating system's error */
+export function readAnchor(path: string): AnchorText {
+  return toAnchor(readFixedFile(anchorPath(path), FILE_BYTES));
+}
+
+/** An anchor that is kept up to date. */
+export class JournalAnchor {
+  readonly #file: FixedFile;
+  readonly #slot = Buffer.alloc(SLOT_BYTES);
+
+  /** @throws the operating system's error */
+  constructor(path: string) {
+    this.#file = openFixedFile(anchorPath(path), FILE_BYTES);
+  }
+
+  read(): AnchorText {
+    return toAnchor(this.#file.read());
+  }
+
+  /** Of two processes the slower may say less than is there: an older anchor is a good one. */
+  move(head: Head): void {
+    this.#write(0, toText('head', head));
+  }
+
+  /** Remembers that commits up to this one were recorded once; undefined: that is accepted. */
+  remember(lost: Head | undefined): void {
+    this.#write(LOST_AT, lost === undefined ? '' : toText('lost', lost));
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  // A write that is refused leaves an older anchor, and that is a good one.
+  #write(offset: number, text: string): void {
+    this.#slot.fill(' ');
+    this.#slot.write(text, 'latin1');
+    this.#slot[SLOT_BYTES - 1] = NEWLINE;
+    this.#file.write(offset, this.#slot);
+  }
+}
+
+function toText(name: 'head' | 'lost', { commit, hash }: Head): string {
+  // The number at the end shows that all of it is there.
+  return `${name} ${commit} ${hash} ${commit}`;
+}
+
+function toAnchor(text: string): AnchorText {
+  return { head: fromSlot('head', text), lost: fromSlot('lost', text.slice(LOST_AT)) };
+}
+
+const SLOT = /^(\w+) (\d{1,16}) ([0-9a-f]{64}|) (\d{1,16})$/;
+
+/** Undefined for what was not written whole, and for what was never written. */
+function fromSlot(name: 'head' | 'lost', text: string): Head | undefined {
+  const [, found, commit, hash = '', again] = SLOT.exec(text.slice(0, SLOT_BYTES).trimEnd()) ?? [];
+  return found === name && commit === again ? { commit: Number(commit), hash } : undefined;
+}
+
+/** Who removes the write-ahead log alone, and not the file, is noticed so much later at most. */
+const LOG_LOOKED_AT_EVERY_MS = 50;
+
+/**
+ * Stands beside an open journal: after each commit it makes sure that the file which took it is still the one under the
+ * journal's name, and moves the anchor. SQLite itself goes on writing into a file that was removed.
+ */
+export class JournalWatch {
+  readonly #path: string;
+  readonly #log: string;
+  readonly #anchor: JournalAnchor;
+  readonly #file: FileIdentity | undefined;
+  /** The write-ahead log is made with the first commit. */
+  #logFile: FileIdentity | undefined = undefined;
+  #logLookedAt = 0;
+
+  constructor(path: string, anchor: JournalAnchor) {
+    this.#path = path;
+    this.#log = `${path}-wal`;
+    this.#anchor = anchor;
+    this.#file = fileIdentity(path);
+  }
+
+  /**
+   * @param commit the commit that the chain ends with now, and its hash.
+   * @throws ToolError `journal_unavailable` where the commit went into a file that was removed or replaced.
+   */
+  committed(commit: number, hash: string): void {
+    if (this.#file !== undefined && !leadsTo(this.#path, this.#file)) throw this.#gone('its file');
+    this.#lookAtLog();
+    this.#anchor.move({ commit, hash });
+  }
+
+  /** The write-ahead log was made again by this connection, while no other had the journal open. */
+  logRenewed(): void {
+    this.#logFile = undefined;
+  }
+
+  /** What was lost is accepted: the journal is the one that goes on from here. */
+  accept(head: Head): void {
+    this.#anchor.move(head);
+    this.#anchor.remember(undefined);
+  }
+
+  close(): void {
+    this.#anchor.close();
+  }
+
+  #lookAtLog(): void {
+    if (this.#logFile === undefined) {
+      this.#logFile = fileIdentity(this.#log);
+      return;
+    }
+    const now = systemClock.monotonic();
+    if (now - this.#logLookedAt < LOG_LOOKED_AT_EVERY_MS) return;
+    this.#logLookedAt = now;
+    if (!leadsTo(this.#log, this.#logFile)) throw this.#gone('its write-ahead log');
+  }
+
+  #gone(what: string): Error {
+    return journalUnavailable(
+      `Cannot record in the journal "${this.#path}"`,
+      `${what} was removed or replaced while it was in use`,
+      'What it took last may be lost. Put the file back, or start again with what is there.',
+      { details: { path: this.#path } },
+    );
+  }
+}
+
+/** A journal that does not hold what its anchor says was recorded. */
+export interface JournalLoss {
+  /** `older`: it ends before. `other`: it holds another commit there. `earlier`: noticed before, and not accepted. */
+  readonly kind: 'older' | 'other' | 'earlier';
+  /** The newest head that is known of. */
+  readonly known: Head;
+  /** Where the journal ends now. */
+  readonly held: Head;
+}
+
+/** What a log line about a loss has as its `problem`. */
+export const JOURNAL_LOSS = 'journal_loss';
+
+const HASH_OF = 'SELECT hash FROM commits WHERE number = ?';
+
+/** Sets a journal beside what its anchor says. */
+export function findLoss(database: JournalDatabase, { head, lost }: AnchorText): JournalLoss | undefined {
+  const held = database.head();
+  if (lost !== undefined) return { kind: 'earlier', known: lost, held };
+  if (head === undefined) return undefined;
+  if (held.commit < head.commit) return { kind: 'older', known: head, held };
+  // A commit whose rows were pruned may be gone; what is left of the others is their hash.
+  const found = head.commit === 0 ? undefined : database.prepared(HASH_OF).get(head.commit)?.hash;
+  return found === undefined || found === head.hash ? undefined : { kind: 'other', known: head, held };
+}
+
+/** What is wrong, as the end of a sentence about the journal. */
+export function describeLoss({ kind, known, held }: JournalLoss): string {
+  switch (kind) {
+    case 'older':
+      return `it ends with commit ${held.commit}, but commit ${known.commit} was recorded`;
+    case 'other':
+      return `its commit ${known.commit} is not the one that was recorded`;
+    case 'earlier':
+      return `commits up to ${known.commit} were recorded once, and some of them were lost`;
+  }
+}
+
+/** For a journal whose file is gone and whose anchor is not. */
+export function lossOfMissing({ head, lost }: AnchorText): JournalLoss | undefined {
+  const known = lost ?? head;
+  const isEmpty = known === undefined || known.commit === 0;
+  return isEmpty ? undefined : { kind: 'older', known, held: { commit: 0, hash: '' } };
+}
+
+/** For the person: what it means, and what to do. */
+export function lossWarning(path: string, loss: JournalLoss): string {
+  return (
+    `The journal "${path}" may have lost commits: ${describeLoss(loss)}. Calls of these commits may run again. ` +
+    'Restore the newest copy. If the file was restored or removed on purpose, accept it as it is: ' +
+    `toolexec journal verify --accept --journal ${JSON.stringify(path)}`
+  );
+}
+
+/** The same as an error. */
+export function journalIsOlder(path: string, loss: JournalLoss): ToolError {
+  return new ToolError('journal_unavailable', lossWarning(path, loss), { details: lossDetails(path, loss) });
+}
+
+export function lossDetails(path: string, { known, held }: JournalLoss): JsonObject {
+  return { problem: JOURNAL_LOSS, path, recorded: known.commit, held: held.commit };
+}

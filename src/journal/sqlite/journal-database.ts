@@ -1,0 +1,284 @@
+import type { CallKey } from '../../contract/journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../platform/sqlite.js';
+import { sqliteFailure } from '../../platform/sqlite-failure.js';
+import { parseCallKey } from '../records/call-key.js';
+import { CallNumbers } from './call-numbers.js';
+import {
+  type ChainedTable,
+  type Ends,
+  EndsHaveMoved,
+  linkHash,
+  readEnds,
+  rowContent,
+  rowName,
+} from './chain.js';
+import type { Head, JournalWatch } from './journal-anchor.js';
+import { toStoredText } from './journal-row.js';
+import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from './row-buffer.js';
+
+const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
+
+/** What belongs to an open journal besides its database. */
+interface JournalSurroundings {
+  readonly watch?: JournalWatch;
+  /** Called once everything is closed. */
+  readonly onClosed?: () => void;
+}
+
+/**
+ * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
+ */
+export class JournalDatabase {
+  private readonly statements = new Map<string, SqliteStatement>();
+  private readonly numbers = new CallNumbers();
+  /** Of the open transaction: which rows it added, and what they hold. */
+  private added = '';
+  private content = '';
+  /** Processes by their id: this one, as a rule, with every batch. */
+  private readonly workers = new Map<string, number>();
+  private freshWorkers = new Map<string, number>();
+  /** Of the open transaction, once they are asked for. */
+  private ends: Ends | undefined = undefined;
+  /** As the last transaction left them. Another process may have moved them since. */
+  private last: Ends | undefined = undefined;
+  /** Rows that are not in the file yet, where they are written together. */
+  private readonly rows = new RowBuffer((sql) => this.statement(sql));
+  private together = false;
+  private stage: 'none' | 'put off' | 'begun' = 'none';
+  private hasViews = false;
+
+  /** @param around what belongs to the file; left out for one that nothing else knows of. */
+  constructor(
+    private readonly sqlite: SqliteDatabase,
+    private readonly around: JournalSurroundings = {},
+  ) {}
+
+  /** A statement that finds everything that was added before it. */
+  prepared(sql: string): SqliteStatement {
+    if (this.stage === 'put off') this.start();
+    this.rows.flush();
+    return this.statement(sql);
+  }
+
+  private statement(sql: string): SqliteStatement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.sqlite.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /**
+   * @param writing `together`: `add` puts off what it can, BEGIN itself as well, and whether a row was there already
+   *   shows only with `flush`; that is much faster, and tells nothing of whose row it was.
+   */
+  begin(writing: 'together' | 'one by one' = 'one by one'): void {
+    this.added = '';
+    this.content = '';
+    this.clear();
+    this.ends = undefined;
+    this.together = writing === 'together';
+    this.stage = 'put off';
+    if (!this.together) this.start();
+  }
+
+  /** From here on nobody else can write. @throws EndsHaveMoved where somebody has, since what was gone by so far. */
+  private start(): void {
+    this.statement('BEGIN IMMEDIATE').run();
+    this.stage = 'begun';
+    if (this.ends !== undefined && this.readEnds().commit !== this.ends.commit) throw new EndsHaveMoved();
+  }
+
+  private clear(): void {
+    this.rows.clear();
+    this.numbers.rollback();
+    if (this.freshWorkers.size > 0) this.freshWorkers.clear();
+  }
+
+  /**
+   * Adds a row to the file and to the chain; false where there is one already.
+   * @param covered what the chain covers of it; default: all of it.
+   */
+  add(
+    table: BufferedTable,
+    number: number,
+    values: readonly SqliteValue[],
+    covered: readonly SqliteValue[] = values,
+  ): boolean {
+    if (this.together) this.rows.add(table, values);
+    else if (this.statement(insertOne(table)).run(...values) === 0) return false;
+    this.chain(table, number, covered);
+    return true;
+  }
+
+  /**
+   * Writes what was put off; what one statement can write is committed with it.
+   * @throws EndsHaveMoved; an error where a row was there already; the driver's for one that cannot be.
+   */
+  flush(): void {
+    if (this.rows.isEmpty || this.writeAtOnce()) return;
+    if (this.stage === 'put off') this.start();
+    this.rows.flush();
+  }
+
+  private writeAtOnce(): boolean {
+    const isReady = this.stage === 'put off' && this.last !== undefined;
+    const rows = isReady ? toOneStatement(this.rows.rows) : undefined;
+    if (rows === undefined) return false;
+    const ends = this.nextEnds();
+    try {
+      if (!this.hasViews) this.sqlite.exec(VIEWS);
+      this.hasViews = true;
+      this.statement(rows.sql).run(...rows.values, ends.commit, this.added, ends.head);
+    } catch (error) {
+      if (sqliteFailure(error) !== 'statement') throw error;
+      // Whether it is one of the rows, or somebody else has written, shows where each is written for itself.
+      return false;
+    }
+    this.rows.clear();
+    this.ends = ends;
+    this.stage = 'none';
+    return true;
+  }
+
+  /** Says what row was added otherwise, with its values in the order of its columns. */
+  chain(table: ChainedTable, number: number, values: readonly SqliteValue[]): void {
+    this.cover(rowName(table, number), rowContent(values));
+  }
+
+  /** The same of a row that is in the file already, by its name in a commit. */
+  cover(name: string, content: string): void {
+    this.added += this.added === '' ? name : ` ${name}`;
+    this.content += content;
+  }
+
+  /** @throws ToolError `journal_unavailable` where the file was removed or replaced meanwhile. */
+  commit(): void {
+    this.flush();
+    if (this.stage === 'begun') {
+      if (this.added !== '') this.addLink();
+      this.statement('COMMIT').run();
+    }
+    this.stage = 'none';
+    this.last = this.ends ?? this.last;
+    this.numbers.commit();
+    for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
+    this.clear();
+    const { watch } = this.around;
+    if (watch !== undefined && this.added !== '' && this.last !== undefined) {
+      watch.committed(this.last.commit, this.last.head);
+    }
+  }
+
+  /** Where the chain of commits ends. */
+  head(): Head {
+    const { commit, head } = this.readEnds();
+    return { commit, hash: head };
+  }
+
+  /** What was lost is accepted: the journal is the one that goes on from here. */
+  acceptLoss(): void {
+    this.around.watch?.accept(this.head());
+  }
+
+  /** To be called after the journal's mode was changed: the write-ahead log is another file then. */
+  logRenewed(): void {
+    this.around.watch?.logRenewed();
+  }
+
+  /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
+  nextNumber(): number {
+    return this.findEnds().next;
+  }
+
+  takeNumbers(calls: number): void {
+    const { commit, head, next } = this.findEnds();
+    this.ends = { commit, head, next: next + calls + 1 };
+  }
+
+  private findEnds(): Ends {
+    if (this.stage === 'put off' && this.last === undefined) this.start();
+    // Before BEGIN it is a guess, which is compared with what is there then.
+    this.ends ??= (this.stage === 'put off' ? this.last : undefined) ?? this.readEnds();
+    return this.ends;
+  }
+
+  private readEnds(): Ends {
+    return readEnds((sql) => this.statement(sql));
+  }
+
+  private addLink(): void {
+    this.ends = this.nextEnds();
+    this.statement(ADD_LINK).run(this.ends.commit, this.added, this.ends.head);
+  }
+
+  /** With the link of the open transaction. */
+  private nextEnds(): Ends {
+    const { commit, head, next } = this.findEnds();
+    return { commit: commit + 1, head: linkHash(head, this.added, this.content), next };
+  }
+
+  rollback(): void {
+    this.clear();
+    this.stage = 'none';
+    this.last = undefined;
+    if (this.sqlite.inTransaction) this.statement('ROLLBACK').run();
+  }
+
+  /** Knows the number of a call that the open transaction adds, and remembers it once that is committed. */
+  willHold(key: CallKey, number: number): void {
+    this.numbers.add(key, number);
+  }
+
+  /** The number of a key's call; undefined for a key that this journal never gave out. */
+  numberOf(key: CallKey): number | undefined {
+    return this.numbers.get(key) ?? this.lookUp(key);
+  }
+
+  /** How many calls this process has begun and not finished, as far as they are remembered. */
+  get unfinished(): number {
+    return this.numbers.unfinished;
+  }
+
+  /** Whether the open transaction itself has added this call, and no result yet. */
+  isFresh(key: CallKey): boolean {
+    return this.numbers.isFresh(key);
+  }
+
+  /** A finished call's number is hardly ever asked for again. */
+  forget(key: CallKey): void {
+    this.numbers.forget(key);
+  }
+
+  numberOfWorker(id: string): number | undefined {
+    return this.workers.get(id) ?? this.freshWorkers.get(id);
+  }
+
+  willHoldWorker(id: string, number: number): void {
+    this.freshWorkers.set(id, number);
+  }
+
+  private lookUp(key: CallKey): number | undefined {
+    const parsed = parseCallKey(key);
+    if (parsed === undefined) return undefined;
+    const row = this.prepared(
+      'SELECT c.number FROM batches b JOIN calls c ON c.number = b.number + 1 + ? AND c.batch = b.number WHERE b.id = ?',
+    ).get(parsed.index, toStoredText(parsed.batchId));
+    if (row === undefined) return undefined;
+    const number = Number(row.number);
+    this.numbers.find(key, number);
+    return number;
+  }
+
+  /** Everything is in the one file then, where no other connection is at work on it. */
+  close(): void {
+    try {
+      this.sqlite.close();
+    } catch {
+      // What is not in the file yet is in the one beside it.
+    }
+    this.around.watch?.close();
+    this.around.onClosed?.();
+  }
+}

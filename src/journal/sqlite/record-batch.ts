@@ -1,0 +1,202 @@
+import canonicalize from 'canonicalize';
+import type { Acceptance, BatchEntry, CallEntry, CallKey } from '../../contract/journal.js';
+import { callKey, hasIdentity } from '../records/call-key.js';
+import { batchIsKnown } from '../records/journal-errors.js';
+import { sha256 } from '../records/stored-content.js';
+import { type LongText, storeLongText, toLongText } from './blobs.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { JournalRow, toStoredText, toStoredTurn } from './journal-row.js';
+import { findNameHolder, isSameCall, readCall } from './read-calls.js';
+import { addBatchNote, findWorker } from './record-progress.js';
+
+/** Writes a batch whole, and answers for each of its calls. */
+export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
+  // Made texts at once: what the caller does to its objects later does not count.
+  const rows = entry.calls.map((call) => toRow(call, entry.attach));
+  const facts = toFacts(entry);
+  return {
+    writes: true,
+    run(database) {
+      const blocker = entry.attach ? findWaiting(database, toStoredText(entry.conversation)) : undefined;
+      if (blocker !== undefined) return answerWaiting(database, entry, rows, blocker);
+      const number = addBatch(database, entry);
+      for (const { kind, text } of facts) {
+        storeLongText(database, text);
+        addBatchNote(database, number, kind, text, entry.at);
+      }
+      const delivery = {
+        id: entry.id,
+        batch: number,
+        conversation: toStoredText(entry.conversation),
+        inBatch: rows.length > 1 ? new Map<string, number>() : undefined,
+      };
+      const placed = rows.map((row, index) => placeCall(database, delivery, row, index));
+      return placed.map((place) => toAcceptance(database, place));
+    },
+  };
+}
+
+// What waits for approval blocks no other call; a long reason, which is kept elsewhere, is none of approval's.
+const WAITING = `
+  SELECT id, why FROM (
+    SELECT b.id, d.batch, (
+      SELECT json_extract(n.data, '$.why') FROM batch_notes n WHERE n.batch = d.batch AND n.kind = 'wait'
+      ORDER BY n.number DESC LIMIT 1) AS why
+    FROM decided d JOIN batches b ON b.number = d.batch
+    WHERE d.kind = 'wait' AND b.conversation = ?)
+  WHERE why IS NOT 'approval' ORDER BY batch LIMIT 1`;
+
+/** The batch that a conversation waits for, and why. */
+interface Blocker {
+  readonly batchId: string;
+  readonly why?: string;
+}
+
+function findWaiting(database: JournalDatabase, conversation: string): Blocker | undefined {
+  const row = database.prepared(WAITING).get(conversation);
+  if (row === undefined) return undefined;
+  const batchId = new JournalRow(row).text('id');
+  return typeof row.why === 'string' ? { batchId, why: row.why } : { batchId };
+}
+
+function answerWaiting(
+  database: JournalDatabase,
+  { id, conversation }: BatchEntry,
+  rows: readonly CallRow[],
+  blocker: Blocker,
+): readonly Acceptance[] {
+  const seen = new Set<string>();
+  return rows.map((row, index) => {
+    const isFirst = !seen.has(row.callId);
+    seen.add(row.callId);
+    const earlier = isFirst ? findEarlier(database, toStoredText(conversation), row) : undefined;
+    if (earlier?.isSame !== true) return { kind: 'waits', key: callKey(id, index), ...blocker };
+    const record = readCall(database, earlier.number);
+    return { kind: 'known', key: record.key, record };
+  });
+}
+
+interface BatchFact {
+  readonly kind: 'message' | 'origin';
+  readonly text: LongText;
+}
+
+function toFacts({ message, origin }: BatchEntry): BatchFact[] {
+  const facts: BatchFact[] = [];
+  if (message !== undefined) facts.push({ kind: 'message', text: toLongText(JSON.stringify(message)) });
+  if (origin !== undefined) facts.push({ kind: 'origin', text: toLongText(JSON.stringify(origin)) });
+  return facts;
+}
+
+interface CallRow {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly args: string;
+  readonly argsHash: string | null;
+  readonly effects: string;
+  readonly disposition: string;
+  readonly reason: string;
+  /** Null: the id is the provider's own. */
+  readonly turn: string | null;
+}
+
+function toRow(call: CallEntry, attach: boolean): CallRow {
+  return {
+    callId: toStoredText(call.callId),
+    toolName: toStoredText(call.toolName),
+    args: JSON.stringify(call.args),
+    argsHash: attach && hasIdentity(call) ? sha256(canonicalize(call.args) ?? '') : null,
+    effects: JSON.stringify(call.effects),
+    disposition: call.disposition,
+    reason: toStoredText(call.reason),
+    turn: call.madeUp === true ? toStoredTurn(call.turn) : null,
+  };
+}
+
+/** The batch's number; its calls' follow. */
+function addBatch(database: JournalDatabase, entry: BatchEntry): number {
+  const number = database.nextNumber();
+  const worker = entry.worker === undefined ? null : findWorker(database, entry.worker);
+  const values = [
+    number,
+    toStoredText(entry.id),
+    toStoredText(entry.conversation),
+    entry.attach ? 1 : 0,
+    entry.calls.length,
+    entry.at,
+  ];
+  const row = [...values, worker];
+  if (!database.add('batches', number, row, worker === null ? values : row)) throw batchIsKnown(entry.id);
+  database.takeNumbers(entry.calls.length);
+  return number;
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly batch: number;
+  readonly conversation: string;
+  /** The first delivery of every call id of this batch so far, where it is of several. */
+  readonly inBatch: Map<string, number> | undefined;
+}
+
+interface Place {
+  readonly kind: Acceptance['kind'];
+  readonly key: CallKey;
+  /** The first delivery. */
+  readonly first: number;
+}
+
+const ADD_REPEAT = 'INSERT INTO repeats (number, call) VALUES (?, ?)';
+
+function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, index: number): Place {
+  const key = callKey(delivery.id, index);
+  const number = delivery.batch + 1 + index;
+  const twin = delivery.inBatch?.get(row.callId);
+  const earlier = twin === undefined ? findEarlier(database, delivery.conversation, row) : undefined;
+  const first = twin ?? earlier?.number ?? number;
+  delivery.inBatch?.set(row.callId, first);
+  if (earlier?.isSame === true) {
+    database.prepared(ADD_REPEAT).run(number, first);
+    database.chain('repeats', number, [number, first]);
+    // A delivery that attached is no call of its own.
+    return { kind: 'known', key, first };
+  }
+  const { callId, toolName, args, argsHash, effects, disposition, reason, turn } = row;
+  const { batch, conversation } = delivery;
+  const values = [
+    number,
+    batch,
+    conversation,
+    callId,
+    toolName,
+    args,
+    argsHash,
+    effects,
+    disposition,
+    reason,
+  ];
+  const whole = [...values, turn];
+  database.add('calls', number, whole, turn === null ? values : whole);
+  database.willHold(key, number);
+  return { kind: first === number ? 'fresh' : 'conflict', key, first };
+}
+
+function findEarlier(
+  database: JournalDatabase,
+  conversation: string,
+  row: CallRow,
+): { readonly number: number; readonly isSame: boolean } | undefined {
+  if (row.argsHash === null) return undefined;
+  const holder = findNameHolder(database, conversation, row.callId, row.turn, 'attachable');
+  if (holder === undefined) return undefined;
+  const isSame = isSameCall(holder, row);
+  // Nobody has decided about it yet: it is a call of its own, and takes over the name.
+  return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
+}
+
+function toAcceptance(database: JournalDatabase, { kind, key, first }: Place): Acceptance {
+  if (kind === 'fresh') return { kind, key };
+  const record = readCall(database, first);
+  return kind === 'known' ? { kind: 'known', key: record.key, record } : { kind: 'conflict', key, record };
+}

@@ -1,0 +1,189 @@
+import type { ToolResult } from '../../contract/call.js';
+import type {
+  BatchDecision,
+  CallKey,
+  ConversationMessage,
+  JournalNote,
+  Worker,
+} from '../../contract/journal.js';
+import type { SqliteValue } from '../../platform/sqlite.js';
+import { batchIsUnknown, callIsUnknown } from '../records/journal-errors.js';
+import { storeBlocks } from '../records/stored-content.js';
+import { type LongText, storeLongText, toLongText } from './blobs.js';
+import type { Operation } from './group-commit.js';
+import type { JournalDatabase } from './journal-database.js';
+import { toStoredText } from './journal-row.js';
+
+const CLAIM = `
+  INSERT INTO claims (call, worker, pid, process_started_at, started_at) SELECT ?1, ?2, ?3, ?4, ?5
+  WHERE NOT EXISTS (SELECT 1 FROM results WHERE call = ?1)
+  ON CONFLICT (call) DO NOTHING`;
+
+export function recordClaim(key: CallKey, worker: Worker, at: number): Operation<boolean> {
+  const workerId = toStoredText(worker.id);
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) return false;
+      const values: [number, ...SqliteValue[]] = [call, workerId, worker.pid, worker.startedAt, at];
+      if (!addClaim(database, key, values)) return false;
+      // What the claim itself has no place for.
+      if (worker.startTicks !== undefined || worker.system !== undefined) findWorker(database, worker);
+      return true;
+    },
+  };
+}
+
+function addClaim(
+  database: JournalDatabase,
+  key: CallKey,
+  values: readonly [call: number, ...SqliteValue[]],
+): boolean {
+  const [call] = values;
+  // Nobody else can have answered a call that is added only now.
+  if (database.isFresh(key)) return database.add('claims', call, values);
+  if (database.prepared(CLAIM).run(...values) === 0) return false;
+  database.chain('claims', call, values);
+  return true;
+}
+
+export function recordResult(key: CallKey, result: ToolResult, at: number): Operation<'recorded' | 'late'> {
+  const blobs = new Map<string, Uint8Array>();
+  const { content } = result;
+  const stored =
+    content === undefined
+      ? result
+      : { ...result, content: storeBlocks(content, (hash, bytes) => blobs.set(hash, bytes)) };
+  const text = toLongText(JSON.stringify(stored));
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) throw callIsUnknown('record the result of', key);
+      storeLongText(database, text);
+      for (const [blob, bytes] of blobs) storeLongText(database, { inline: null, blob, bytes });
+      const values = [call, text.inline, text.blob, at];
+      if (!database.add('results', call, values)) {
+        addNote(database, call, 'late_result', text, at);
+        return 'late';
+      }
+      database.forget(key);
+      return 'recorded';
+    },
+  };
+}
+
+export function recordNote(key: CallKey, note: JournalNote): Operation<void> {
+  const { kind, at } = note;
+  const text = toLongText(JSON.stringify(note.data));
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) throw callIsUnknown('note a fact of', key);
+      storeLongText(database, text);
+      addNote(database, call, kind, text, at);
+    },
+  };
+}
+
+const NOTE = 'INSERT INTO notes (call, kind, data, blob, noted_at) VALUES (?, ?, ?, ?, ?) RETURNING number';
+
+function addNote(
+  database: JournalDatabase,
+  call: number,
+  kind: JournalNote['kind'],
+  text: LongText,
+  at: number,
+): void {
+  const values = [call, kind, text.inline, text.blob, at];
+  const number = Number(database.prepared(NOTE).get(...values)?.number);
+  database.chain('notes', number, [number, ...values]);
+}
+
+const FIND = 'SELECT number FROM workers WHERE id = ?';
+const ADD = `
+  INSERT INTO workers (id, pid, process_started_at, start_ticks, system) VALUES (?, ?, ?, ?, ?) RETURNING number`;
+
+/** The number of a process, which is written down the first time that it does something. */
+export function findWorker(database: JournalDatabase, worker: Worker): number {
+  const known = database.numberOfWorker(worker.id);
+  if (known !== undefined) return known;
+  const id = toStoredText(worker.id);
+  const number = numberOf(database.prepared(FIND).get(id)) ?? addWorker(database, id, worker);
+  database.willHoldWorker(worker.id, number);
+  return number;
+}
+
+function addWorker(database: JournalDatabase, id: string, worker: Worker): number {
+  const { pid, startedAt, startTicks = null, system } = worker;
+  const values = [id, pid, startedAt, startTicks, system === undefined ? null : toStoredText(system)];
+  const number = Number(numberOf(database.prepared(ADD).get(...values)));
+  database.chain('workers', number, [number, ...values]);
+  return number;
+}
+
+function numberOf(row: { readonly number?: unknown } | undefined): number | undefined {
+  return typeof row?.number === 'number' ? row.number : undefined;
+}
+
+const STATE_OF_BATCH = `
+  SELECT b.number, d.kind,
+    EXISTS (SELECT 1 FROM unfinished WHERE call > b.number AND call <= b.number + b.size) AS open
+  FROM batches b LEFT JOIN decided d ON d.batch = b.number WHERE b.id = ?`;
+
+/** Decides about a batch, if there is something to decide. */
+export function recordDecision(batchId: string, decision: BatchDecision): Operation<boolean> {
+  const { kind, at } = decision;
+  const text = toLongText(JSON.stringify(decision.data));
+  const id = toStoredText(batchId);
+  return {
+    writes: true,
+    run(database) {
+      const batch = database.prepared(STATE_OF_BATCH).get(id);
+      if (typeof batch?.number !== 'number') throw batchIsUnknown('decide about', batchId);
+      const waits = batch.kind === 'wait';
+      if (kind === 'wait' ? waits || batch.open !== 1 : !waits) return false;
+      storeLongText(database, text);
+      addBatchNote(database, batch.number, kind, text, at);
+      return true;
+    },
+  };
+}
+
+const ADD_NOTE = `
+  INSERT INTO batch_notes (batch, kind, data, blob, noted_at) VALUES (?, ?, ?, ?, ?) RETURNING number`;
+
+/** What is known of a batch as a whole; a long text must be stored already. */
+export function addBatchNote(
+  database: JournalDatabase,
+  batch: number,
+  kind: BatchDecision['kind'] | 'message' | 'origin',
+  text: LongText,
+  at: number,
+): void {
+  const values = [batch, kind, text.inline, text.blob, at];
+  const number = Number(database.prepared(ADD_NOTE).get(...values)?.number);
+  database.chain('batch_notes', number, [number, ...values]);
+}
+
+const ADD_MESSAGE = `
+  INSERT INTO messages (conversation, before_batch, role, content, blob, sent_at) VALUES (?, ?, ?, ?, ?, ?)
+  RETURNING number`;
+
+/** Adds a message behind everything that the conversation holds. */
+export function recordMessage(conversation: string, message: ConversationMessage): Operation<void> {
+  const text = toLongText(JSON.stringify(message.content));
+  const name = toStoredText(conversation);
+  const role = toStoredText(message.role);
+  return {
+    writes: true,
+    run(database) {
+      storeLongText(database, text);
+      const values = [name, database.nextNumber(), role, text.inline, text.blob, message.at];
+      const number = Number(database.prepared(ADD_MESSAGE).get(...values)?.number);
+      database.chain('messages', number, [number, ...values]);
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { journalUnavailable } from '../records/journal-errors.js';
+import { linkHash, rowContent } from './chain.js';
+import { ChainedRowReader } from './chained-rows.js';
+import type { JournalDatabase } from './journal-database.js';
+import { JournalRow } from './journal-row.js';
+import type { RemovableRows } from './prunable-rows.js';
+
+// What was pruned before covers nothing any more.
+const PAGE = `
+  SELECT number, added, hash FROM commits WHERE number >= ? AND number < ? AND added <> '' ORDER BY number LIMIT 32`;
+const HASH = 'SELECT hash FROM commits WHERE number = ?';
+
+interface OpenedCommits {
+  /** Runs of commits that cover one of the rows. */
+  readonly runs: PruneData['commits'];
+  /** What else they cover. */
+  readonly remaining: readonly string[];
+}
+
+/**
+ * Finds the commits that cover rows which are about to be taken out. Each of them is checked while its rows are there:
+ * what was tampered with must not be sealed anew.
+ * @param from the commit to begin with: those before it come last.
+ * @throws ToolError `journal_unavailable` when one does not hold what it held when it was written.
+ */
+export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, from: number): OpenedCommits {
+  const reader = new ChainedRowReader(database);
+  const runs: [number, number][] = [];
+  const remaining: string[] = [];
+  let missing = rows.count;
+  for (const row of commitsFrom(database, from)) {
+    const number = row.number('number');
+    const added = row.rawText('added').split(' ');
+    const kept = added.filter((name) => !rows.has(name));
+    if (kept.length === added.length) continue;
+    const head = String(database.prepared(HASH).get(number - 1)?.hash ?? '');
+    if (linkHash(head, row.rawText('added'), reader.content(added)) !== row.rawText('hash'))
+      throw isTamperedWith(number);
+    missing -= added.length - kept.length;
+    remaining.push(...kept);
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === number - 1) run[1] = number;
+    else runs.push([number, number]);
+    if (missing === 0) break;
+  }
+  return { runs, remaining };
+}
+
+function* commitsFrom(database: JournalDatabase, from: number): Generator<JournalRow> {
+  for (const [first, end] of [
+    [from, Number.MAX_SAFE_INTEGER],
+    [1, from],
+  ]) {
+    for (let next = Number(first); ; ) {
+      const page = database.prepared(PAGE).all(next, Number(end));
+      for (const values of page) {
+        const row = new JournalRow(values);
+        next = row.number('number') + 1;
+        yield row;
+      }
+      if (page.length === 0) break;
+    }
+  }
+}
+
+function isTamperedWith(commit: number): Error {
+  return journalUnavailable(
+    'Cannot prune the journal',
+    `commit ${commit} does not hold what it held when it was written`,
+    'Look at it with `toolexec journal verify`, and restore it from a copy.',
+  );
+}
+
+const ADD_PRUNE = 'INSERT INTO prunes (data, pruned_at) VALUES (?, ?) RETURNING number';
+
+/** Says in the chain what was taken out, and covers what the opened commits held besides. */
+export function sealPrune(
+  database: JournalDatabase,
+  { runs, remaining }: OpenedCommits,
+  data: Omit<PruneData, 'commits'>,
+  at: number,
+): void {
+  for (const [first, last] of runs) {
+    database.prepared('DELETE FROM commits WHERE number >= ? AND number < ?').run(first, last);
+    database.prepared("UPDATE commits SET added = '' WHERE number = ?").run(last);
+  }
+  const values = [JSON.stringify({ ...data, commits: runs } satisfies PruneData), at];
+  const number = Number(database.prepared(ADD_PRUNE).get(...values)?.number);
+  database.chain('prunes', number, [number, ...values]);
+  const rows = new ChainedRowReader(database);
+  for (const name of remaining) {
+    const kept = rows.values(name);
+    if (kept !== undefined) database.cover(name, rowContent(kept));
+  }
+}
+
+/** What a prune took out, as its row says it. */
+interface PruneData {
+  readonly batches: number;
+  readonly calls: number;
+  readonly messages: number;
+  /** First and last of every run of commits that gave rows. */
+  readonly commits: readonly (readonly [first: number, last: number])[];
+}
+
+/**
+ * The runs of commits that gave rows, the last of each by its first. Of such a run only the last is left, with its
+ * hash, which the chain goes on from.
+ */
+export function readPrunedCommits(database: JournalDatabase): ReadonlyMap<number, number> {
+  const runs = new Map<number, number>();
+  for (const values of database.prepared('SELECT data FROM prunes').all()) {
+    const row = new JournalRow(values);
+    const { commits } = row.json<PruneData>(row.rawText('data'));
+    for (const [first, last] of commits) runs.set(first, last);
+  }
+  return runs;
+}
