@@ -1,7 +1,7 @@
-import { Minimatch, type MinimatchOptions } from 'minimatch';
-import { expandBraces } from '../base/expand-braces.js';
 import { ToolError } from '../errors/tool-error.js';
-import { globFlawOf } from './glob-flaw.js';
+import { foldCase } from '../patterns/fold-case.js';
+import { type Glob, isNegated, matchesParts, parseGlob } from '../patterns/glob.js';
+import { literalSegment, type Segment } from '../patterns/segment.js';
 
 /** A deny pattern, ready to be asked about one entry of a directory. */
 export interface DenyPattern {
@@ -9,7 +9,7 @@ export interface DenyPattern {
   readonly source: string;
   /**
    * What the pattern is compared with: `name` is the entry's name alone (one component decides, wherever it
-   * stands), `absolute` its path, `relative` its path from a root. Forward slashes.
+   * stands), `absolute` its path, `relative` its path from a root.
    */
   readonly subject: 'name' | 'absolute' | 'relative';
   /** The name in lower case, where only one name can match. */
@@ -19,81 +19,65 @@ export interface DenyPattern {
   readonly tail: string;
   /** Quick and never wrongly false; `name` is in lower case. */
   mayMatch(name: string): boolean;
-  matches(subject: string): boolean;
+  /** @param names of the subject, folded; those of an absolute path begin with `ROOT`. */
+  matches(names: readonly string[]): boolean;
   /** Whether the pattern speaks of all below this directory, which may lie above a root. */
-  coversBelow(directory: string): boolean;
+  coversBelow(directory: readonly string[]): boolean;
 }
 
-// Case never saves a path from a pattern, nor does a leading dot.
-const OPTIONS = {
-  dot: true,
-  nocase: true,
-  nobrace: true,
-  nonegate: true,
-  nocomment: true,
-  platform: 'linux',
-} as const satisfies MinimatchOptions;
+/** Begins every absolute path, so that `/etc` is never found in a path from a root. */
+export const ROOT = '/';
 
-const BELOW = '/**';
-const MAX_ALTERNATIVES = 1000;
+const ROOT_PART = literalSegment(ROOT);
 
 /**
- * One for each alternative: `{/etc,keys}/x` speaks of two different places.
+ * One for each alternative: `{/etc,keys}/x` speaks of two different places. Case never saves a path from a pattern, nor
+ * does a leading dot.
  * @throws ToolError `config_invalid` for what is no glob
  */
 export function compilePattern(source: unknown, option: string): DenyPattern[] {
   if (typeof source !== 'string') throw invalid(option, source, 'it is not a string');
-  const flaw = globFlawOf(source);
-  if (flaw !== undefined) throw invalid(option, source, flaw);
+  if (isNegated(source)) throw invalid(option, source, 'a deny pattern cannot be negated');
   try {
-    const alternatives = expandBraces(source, MAX_ALTERNATIVES);
-    if (alternatives.length <= MAX_ALTERNATIVES) return alternatives.map((text) => compile(source, text));
+    return parseGlob(source.normalize('NFC'), { fold: foldCase }).map((glob) => compile(source, glob));
   } catch (error) {
     throw invalid(option, source, error instanceof Error ? error.message : 'it cannot be compiled');
   }
-  throw invalid(option, source, `it has more than ${MAX_ALTERNATIVES} alternatives`);
 }
 
-function compile(source: string, alternative: string): DenyPattern {
-  const text = alternative
-    .normalize('NFC')
-    .replace(/^(?:\.\/)+/, '')
-    .replace(/(?<=[^/])\/+$/, '');
-  const holdsBelow = text.endsWith(BELOW) && text.length > BELOW.length;
+function compile(source: string, { isAbsolute, parts }: Glob): DenyPattern {
   // `x/**` means x too, which gives the same away when it is listed or replaced; what is below inherits from it.
-  const entry = holdsBelow ? text.slice(0, -BELOW.length) : text;
-  // A plain name holds at any depth, as in a .gitignore; `x/**` is meant from the root.
-  const name = (holdsBelow ? /^(?:\*\*\/)+([^/]+)$/ : /^(?:\*\*\/)*([^/]+)$/).exec(entry)?.[1];
-  const subject = name !== undefined ? 'name' : /^(?:\*\*)?\//.test(text) ? 'absolute' : 'relative';
-  const matcher = matcherOf(name ?? entry);
-  const whole = holdsBelow && subject !== 'relative' ? matcherOf(text) : undefined;
-  const { head, tail, isPlain } = fixedEnds(name ?? entry);
-  const mayMatch = (candidate: string): boolean => candidate.endsWith(tail) && candidate.startsWith(head);
+  const holdsBelow = parts.length > 1 && parts.at(-1)?.isMany === true;
+  const own = holdsBelow ? parts.slice(0, -1) : parts;
+  const subject = subjectOf(own, isAbsolute, holdsBelow);
+  const last = own.at(-1);
+  const path = isAbsolute ? [ROOT_PART, ...own] : own;
+  const { head, tail, isPlain } = fixedEnds(last);
   return {
     source,
     subject,
     literalName: isPlain && subject === 'name' ? head : undefined,
     head,
     tail,
-    mayMatch,
-    matches: (candidate) => matcher().match(candidate),
-    coversBelow(directory) {
-      if (whole === undefined) return false;
-      const child = `${directory}/x`;
-      // The end of what comes before `/**` has to be one of its parts.
-      const mayCover = NOT_ASCII.test(child) || child.toLowerCase().split('/').some(mayMatch);
-      return mayCover && whole().match(child);
-    },
+    mayMatch: (candidate) => candidate.endsWith(tail) && candidate.startsWith(head),
+    matches: (names) =>
+      subject === 'name' ? last?.matches(names.at(-1) ?? '') === true : matchesParts(path, names),
+    coversBelow: (directory) =>
+      holdsBelow && subject !== 'relative' && matchesParts([...path, ...parts.slice(-1)], directory),
   };
 }
 
-/** Made when it is asked for the first time: most names concern no pattern. */
-function matcherOf(pattern: string): () => Minimatch {
-  let matcher: Minimatch | undefined;
-  return () => {
-    matcher ??= new Minimatch(pattern, OPTIONS);
-    return matcher;
-  };
+/** A plain name holds at any depth, as in a .gitignore; `x/**` is meant from the root. */
+function subjectOf(
+  own: readonly Segment[],
+  isAbsolute: boolean,
+  holdsBelow: boolean,
+): DenyPattern['subject'] {
+  const isAnywhere = own[0]?.isMany === true;
+  if (isAbsolute) return 'absolute';
+  if (own.length === 1 && !holdsBelow) return 'name';
+  if (isAnywhere) return own.length === 2 ? 'name' : 'absolute';
+  return 'relative';
 }
 
 interface FixedEnds {
@@ -102,21 +86,26 @@ interface FixedEnds {
   readonly isPlain: boolean;
 }
 
-const NOT_ASCII = /[^\0-\x7f]/;
-const MAGIC = /[*?[\]{}()!+@\\]/;
-
-/** How every name that the pattern can match begins and ends, in lower case. */
-function fixedEnds(pattern: string): FixedEnds {
-  const last = pattern.slice(pattern.lastIndexOf('/') + 1);
+/** How every name that the part can match begins and ends, in lower case. */
+function fixedEnds(part: Segment | undefined): FixedEnds {
+  const pieces = part?.pieces ?? [];
+  const head: string[] = [];
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') break;
+    head.push(piece);
+  }
+  const tail: string[] = [];
+  for (const piece of pieces.toReversed()) {
+    if (typeof piece !== 'string') break;
+    tail.unshift(piece);
+  }
+  const isPlain = part !== undefined && head.length === pieces.length;
   // What lower case does beyond ASCII is no business of a quick test.
-  if (NOT_ASCII.test(last)) return { head: '', tail: '', isPlain: false };
-  const lower = last.toLowerCase();
-  const firstMagic = lower.search(MAGIC);
-  if (firstMagic === -1) return { head: lower, tail: lower, isPlain: true };
-  // A group that was opened before the last slash may begin otherwise.
-  const head = pattern.includes('(') && pattern !== last ? '' : lower.slice(0, firstMagic);
-  return { head, tail: /[^*?[\]{}()!+@\\]*$/.exec(lower)?.[0] ?? '', isPlain: false };
+  if (NOT_ASCII.test(head.join('') + tail.join(''))) return { head: '', tail: '', isPlain: false };
+  return { head: head.join(''), tail: tail.join(''), isPlain };
 }
+
+const NOT_ASCII = /[^\0-\x7f]/;
 
 function invalid(option: string, pattern: unknown, problem: string): ToolError {
   return new ToolError(

@@ -1,6 +1,7 @@
 import { sep } from 'node:path';
 import { covers } from '../base/covers.js';
-import type { DenyPattern } from './compile-pattern.js';
+import { foldCase } from '../patterns/fold-case.js';
+import { type DenyPattern, ROOT } from './compile-pattern.js';
 
 /** Says which pattern speaks of one entry; what its directory passes on to it is the caller's business. */
 export interface Judge {
@@ -19,19 +20,19 @@ export function createJudge(roots: readonly string[], patterns: readonly DenyPat
     if (literalName !== undefined && !literals.has(literalName)) literals.set(literalName, source);
   }
   const others = patterns.filter((pattern) => pattern.literalName === undefined);
-  const judge = (path: string, name: string): string | undefined => {
-    const lower = name.toLowerCase();
+  const judge = (path: string, name: string, spell: (text: string) => string): string | undefined => {
+    const lower = foldCase(spell(name));
     const literal = literals.get(lower);
     if (literal !== undefined) return literal;
     for (const pattern of others) {
-      if (pattern.mayMatch(lower) && speaksOf(pattern, roots, path, name)) return pattern.source;
+      if (pattern.mayMatch(lower) && speaksOf(pattern, roots, path, spell)) return pattern.source;
     }
     return undefined;
   };
   const mayConcern = quickTest(patterns);
   const entry: Judge['entry'] = (path, name) => {
-    if (!NOT_ASCII.test(path)) return judge(path, name);
-    return judge(path.normalize('NFC'), name.normalize('NFC')) ?? judge(fold(path), fold(name));
+    if (!NOT_ASCII.test(path)) return judge(path, name, asIs);
+    return judge(path, name, composed) ?? judge(path, name, plainSpelling);
   };
   return {
     entry,
@@ -42,7 +43,21 @@ export function createJudge(roots: readonly string[], patterns: readonly DenyPat
       return (name) =>
         isPlain && !NOT_ASCII.test(name) && !mayConcern(name) ? undefined : entry(start + name, name);
     },
-    below: (root) => patterns.find((pattern) => pattern.coversBelow(toSlashes(root)))?.source,
+    below: onceFor((root) => {
+      const spellings = NOT_ASCII.test(root) ? [composed, plainSpelling] : [asIs];
+      const names = spellings.map((spell) => absoluteNames(root, spell));
+      return patterns.find((pattern) => names.some((each) => pattern.coversBelow(each)))?.source;
+    }),
+  };
+}
+
+/** Asked for few roots, many times. */
+function onceFor<T>(find: (root: string) => T): (root: string) => T {
+  const known = new Map<string, { readonly found: T }>();
+  return (root) => {
+    const before = known.get(root) ?? { found: find(root) };
+    known.set(root, before);
+    return before.found;
   };
 }
 
@@ -64,21 +79,30 @@ function quickTest(patterns: readonly DenyPattern[]): (name: string) => boolean 
   return (name) => firsts[name.charCodeAt(0)] === 1 || lasts[name.charCodeAt(name.length - 1)] === 1;
 }
 
-function speaksOf(pattern: DenyPattern, roots: readonly string[], path: string, name: string): boolean {
-  if (pattern.subject === 'name') return pattern.matches(name);
-  if (pattern.subject === 'absolute') return pattern.matches(toSlashes(path));
-  return roots.some((root) => covers(root, path) && pattern.matches(relativeTo(root, path)));
+function speaksOf(
+  pattern: DenyPattern,
+  roots: readonly string[],
+  path: string,
+  spell: (text: string) => string,
+): boolean {
+  if (pattern.subject !== 'relative') return pattern.matches(absoluteNames(path, spell));
+  return roots.some((root) => covers(root, path) && pattern.matches(namesOf(spell(path.slice(root.length)))));
 }
+
+const asIs = (text: string): string => text;
+const composed = (text: string): string => text.normalize('NFC');
 
 /** Makes one of the names that some file systems take for the same: with a long s, or an invisible character. */
-function fold(path: string): string {
-  return path.normalize('NFKC').replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '');
+const plainSpelling = (text: string): string =>
+  text.normalize('NFKC').replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '');
+
+function absoluteNames(path: string, spell: (text: string) => string): readonly string[] {
+  const names = namesOf(spell(path));
+  return sep === '/' || path.startsWith(sep) ? [ROOT, ...names] : names;
 }
 
-function relativeTo(root: string, path: string): string {
-  return toSlashes(path.slice(root.endsWith(sep) ? root.length : root.length + sep.length));
-}
-
-function toSlashes(path: string): string {
-  return sep === '/' ? path : path.replaceAll(sep, '/');
+function namesOf(path: string): readonly string[] {
+  return foldCase(path)
+    .split(sep)
+    .filter((name) => name !== '');
 }

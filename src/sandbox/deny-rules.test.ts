@@ -122,9 +122,10 @@ describe('a deny pattern', () => {
     ['  ', 'empty'],
     ['!a', 'negated'],
     ['a\\', 'backslash'],
+    ['a/../b', 'would match nothing'],
     ['a\0b', 'NUL'],
     [`${'{a,b}'.repeat(10)}`, 'alternatives'],
-    ['x'.repeat(70_000), 'too long'],
+    ['x'.repeat(5000), 'longer than'],
   ])('is refused when it is no glob: %.20s', async (pattern, why) => {
     const error = await errorOf(() => rulesFor([pattern]));
     expect(error.code).toBe('config_invalid');

@@ -212,7 +212,7 @@ describe('resolve (D046, D047)', () => {
     });
     const sandbox = createSandbox({
       roots: [join(root, 'in'), root, outside],
-      deniedPatterns: ['n.tx?/../x', 'in/z'],
+      deniedPatterns: ['n.tx?/x', 'in/z'],
     });
     expect(sandbox.cwd).toBe(join(root, 'in'));
     expect(sandbox.resolve('back')).toBe(join(outside, 'o.txt'));

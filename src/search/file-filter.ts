@@ -1,8 +1,7 @@
-import { excludeGlob } from './exclude-globs.js';
-import { narrowNames } from './narrow-names.js';
-import { createPathMatcher, type PathMatcher } from './path-matcher.js';
-import { type PathPattern, parsePathPattern } from './path-pattern.js';
-import { parseSegment, type SegmentPattern } from './segment-pattern.js';
+import { isNegated } from '../patterns/glob.js';
+import { parseSegment, type Segment } from '../patterns/segment.js';
+import { createPathMatcher, type PathMatcher, type PathPattern, parsePathPattern } from './path-matcher.js';
+import { excludeGlob, narrowNames } from './ripgrep-globs.js';
 
 /** Which files are meant: decided here, path by path; ripgrep only narrows what comes. */
 export interface FileFilter {
@@ -27,7 +26,7 @@ export function filterByPath(pattern: string, includeHidden: boolean): FileFilte
  */
 export function filterByRule(rule: string | undefined, includeHidden: boolean, narrows: boolean): FileFilter {
   if (rule === undefined) return filterFor(parsePathPattern('**'), includeHidden, false);
-  if (!rule.startsWith('!')) return filterFor(atAnyDepth(rule), includeHidden, narrows);
+  if (!isNegated(rule)) return filterFor(atAnyDepth(rule), includeHidden, narrows);
   const excluded = atAnyDepth(rule.slice(1).replace(/(?<=.)\/+$/, ''));
   const everything = filterByRule(undefined, includeHidden, false);
   const below: PathPattern = {
@@ -51,7 +50,7 @@ export function filterByRule(rule: string | undefined, includeHidden: boolean, n
 }
 
 const GLOBSTAR = parseSegment('**');
-const BELOW: readonly SegmentPattern[] = [GLOBSTAR, parseSegment('*')];
+const BELOW: readonly Segment[] = [GLOBSTAR, parseSegment('*')];
 
 function atAnyDepth(rule: string): PathPattern {
   const pattern = parsePathPattern(rule);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { HeldEntry } from '../contract/files.js';
+import { parseSegment, type Segment } from '../patterns/segment.js';
 import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
 import { IGNORE_FILES } from './ignore-files.js';
 import { endsBelow } from './path-matcher.js';
-import { parseSegment, type SegmentPattern } from './segment-pattern.js';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -38,9 +38,9 @@ function rulesBelow(line: string, directories: readonly string[]): readonly stri
   return endsBelow(segments, directories).map((index) => `${mark}/${parts.slice(index).join('/')}${end}`);
 }
 
-function parseParts(parts: readonly string[]): readonly SegmentPattern[] | undefined {
+function parseParts(parts: readonly string[]): readonly Segment[] | undefined {
   try {
-    return parts.map(parseSegment);
+    return parts.map((part) => parseSegment(part, { hasGroups: false }));
   } catch {
     return undefined;
   }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { minimatch } from 'minimatch';
 import { describe, expect, it } from 'vitest';
-import { createPathMatcher } from './path-matcher.js';
-import { parsePathPattern } from './path-pattern.js';
+import { createPathMatcher, parsePathPattern } from './path-matcher.js';
 
 function matches(pattern: string, path: string, includeHidden = false): boolean {
   const slash = path.lastIndexOf('/');

@@ -1,5 +1,50 @@
-import type { PathPattern } from './path-pattern.js';
-import type { SegmentPattern } from './segment-pattern.js';
+import { ToolError } from '../errors/tool-error.js';
+import {
+  firstPlaces,
+  nextPlaces,
+  type Places,
+  parseGlob,
+  type NameTest as SegmentTest,
+} from '../patterns/glob.js';
+import { parseSegment, type Segment } from '../patterns/segment.js';
+
+/** A glob over paths relative to where is searched. */
+export interface PathPattern {
+  /** One for each way to choose among its braces. */
+  readonly alternatives: readonly (readonly Segment[])[];
+  /** It spells out a name that begins with a dot. */
+  readonly namesHidden: boolean;
+}
+
+/** @throws ToolError `bad_args` for what is no glob, or names directories */
+export function parsePathPattern(source: string): PathPattern {
+  if (source.endsWith('/')) {
+    throw badPattern(source, `it names directories, and only files are found. Use ${source.slice(0, 80)}**`);
+  }
+  const alternatives = read(source).map((parts) =>
+    // `src/**` means what is below, not a file called src.
+    parts.at(-1)?.isMany === true ? [...parts, ANYTHING] : parts,
+  );
+  return {
+    alternatives,
+    namesHidden: alternatives.some((parts) => parts.some(({ beginsWithDot }) => beginsWithDot)),
+  };
+}
+
+function read(source: string): readonly (readonly Segment[])[] {
+  try {
+    return parseGlob(source).map(({ parts }) => parts);
+  } catch (error) {
+    throw badPattern(source, error instanceof Error ? error.message : String(error));
+  }
+}
+
+const ANYTHING = parseSegment('*');
+
+function badPattern(source: string, why: string): ToolError {
+  const shown = source.length > 200 ? `${source.slice(0, 200)}…` : source;
+  return new ToolError('bad_args', `Cannot use the pattern ${JSON.stringify(shown)}: ${why}.`);
+}
 
 /**
  * Says which names are meant in a directory, which is named from where is searched down (`a/b`, or empty).
@@ -8,20 +53,19 @@ import type { SegmentPattern } from './segment-pattern.js';
 export type PathMatcher = (directory: string) => NameTest | undefined;
 export type NameTest = (name: string) => boolean;
 
-/** Where in an alternative a path can stand: indexes of the segments that may come next. */
+/** How far a path has led into an alternative. */
 interface Standing {
-  readonly segments: readonly SegmentPattern[];
-  readonly next: readonly number[];
+  readonly parts: readonly Segment[];
+  readonly places: Places;
 }
 
 const CACHED_DIRECTORIES = 20_000;
 
-/**
- * Matches in linear time: all ways through the pattern are followed side by side. Where a directory has led is kept
- * for those below it.
- */
+/** Where a directory has led is kept for those below it. */
 export function createPathMatcher(pattern: PathPattern, includeHidden: boolean): PathMatcher {
-  const start = pattern.alternatives.map((segments) => ({ segments, next: settle(segments, [0]) }));
+  const admits: SegmentTest = (part, name) =>
+    (includeHidden || part.beginsWithDot || !name.startsWith('.')) && part.matches(name);
+  const start = pattern.alternatives.map((parts) => ({ parts, places: firstPlaces(parts) }));
   const known = new Map<string, readonly Standing[]>();
   const standingIn = (directory: string): readonly Standing[] => {
     const before = known.get(directory);
@@ -29,67 +73,32 @@ export function createPathMatcher(pattern: PathPattern, includeHidden: boolean):
     const slash = directory.lastIndexOf('/');
     const parent = slash === -1 ? start : standingIn(directory.slice(0, slash));
     const name = directory.slice(slash + 1);
-    const standing = parent.flatMap(({ segments, next }) => {
-      const further = advance(segments, next, name, includeHidden);
-      return further.length === 0 ? [] : [{ segments, next: further }];
+    const standing = parent.flatMap(({ parts, places }) => {
+      const further = nextPlaces(parts, places, name, admits);
+      return further.length === 0 ? [] : [{ parts, places: further }];
     });
     if (known.size >= CACHED_DIRECTORIES) known.clear();
     known.set(directory, standing);
     return standing;
   };
   return (directory) => {
-    const ends = endsOf(directory === '' ? start : standingIn(directory));
+    const ends = lastParts(directory === '' ? start : standingIn(directory));
     const [end] = ends;
     if (end === undefined) return undefined;
-    if (ends.length === 1) return (name) => admits(end, name, includeHidden);
-    return (name) => ends.some((segment) => admits(segment, name, includeHidden));
+    if (ends.length === 1) return (name) => admits(end, name);
+    return (name) => ends.some((part) => admits(part, name));
   };
 }
 
-/** The last segments that may come next. */
-function endsOf(standings: readonly Standing[]): readonly SegmentPattern[] {
-  return standings.flatMap(({ segments, next }) => {
-    const end = segments.at(-1);
-    return end !== undefined && next.includes(segments.length - 1) ? [end] : [];
+/** The last parts that may come next. */
+function lastParts(standings: readonly Standing[]): readonly Segment[] {
+  return standings.flatMap(({ parts, places }) => {
+    const end = parts.at(-1);
+    return end !== undefined && places.includes(parts.length - 1) ? [end] : [];
   });
 }
 
 /** Which ends of a pattern are left for what lies below a directory, whose names are given from the top. */
-export function endsBelow(
-  segments: readonly SegmentPattern[],
-  directories: readonly string[],
-): readonly number[] {
-  const start = settle(segments, [0]);
-  return directories.reduce((next, name) => advance(segments, next, name, true), start);
-}
-
-function advance(
-  segments: readonly SegmentPattern[],
-  next: readonly number[],
-  name: string,
-  includeHidden: boolean,
-): readonly number[] {
-  const further: number[] = [];
-  for (const index of next) {
-    const segment = segments[index];
-    if (segment === undefined || !admits(segment, name, includeHidden)) continue;
-    further.push(segment.isGlobstar ? index : index + 1);
-  }
-  return settle(segments, further);
-}
-
-/** A globstar may also stand for no directory at all. */
-function settle(segments: readonly SegmentPattern[], next: readonly number[]): readonly number[] {
-  const settled = new Set<number>();
-  for (const index of next) {
-    let end = index;
-    while (segments[end]?.isGlobstar === true) settled.add(end++);
-    settled.add(end);
-  }
-  return [...settled].filter((index) => index < segments.length);
-}
-
-function admits(segment: SegmentPattern, name: string, includeHidden: boolean): boolean {
-  if (!includeHidden && !segment.beginsWithDot && name.startsWith('.')) return false;
-  return segment.matches(name);
+export function endsBelow(parts: readonly Segment[], directories: readonly string[]): Places {
+  return directories.reduce<Places>((places, name) => nextPlaces(parts, places, name), firstPlaces(parts));
 }

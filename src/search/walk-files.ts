@@ -2,11 +2,11 @@ import type { SearchScope } from '../contract/search.js';
 import { openScratchFile, type ScratchFile } from '../platform/scratch-file.js';
 import { createPathSplitter, detach, type TakePath, toText } from './byte-path.js';
 import { watchIgnores } from './endless-ignore.js';
-import { excludeGlobs } from './exclude-globs.js';
 import type { FileFilter } from './file-filter.js';
 import { inheritedIgnores } from './inherited-ignores.js';
 import type { NameTest } from './path-matcher.js';
 import { type RipgrepEnd, runRipgrep } from './ripgrep.js';
+import { excludeGlobs } from './ripgrep-globs.js';
 import type { SearchPlace } from './search-place.js';
 
 export interface FileWalk {

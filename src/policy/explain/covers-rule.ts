@@ -1,4 +1,4 @@
-import { readHost } from '../matching/host-pattern.js';
+import { readHost } from '../../patterns/host.js';
 import { PathSubject } from '../matching/path-subject.js';
 import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 

@@ -1,4 +1,4 @@
-import { ANY, literalText, matchesWildcard, type Piece, RUN } from './wildcard.js';
+import { ANY, literalText, matchesWildcard, type Piece, RUN } from '../../patterns/wildcard.js';
 
 /**
  * What one argument has to be: a text that a pattern stands for (`*`, `?`), or one pattern of a list; a number, itself or

@@ -1,7 +1,7 @@
-import { expandBraces } from '../../base/expand-braces.js';
-import { readGlobPieces } from './glob-pieces.js';
+import { type Glob, isNegated, matchesParts, parseGlob } from '../../patterns/glob.js';
+import { literalSegment, parseSegment, type Segment } from '../../patterns/segment.js';
+import { literalCount, literalText } from '../../patterns/wildcard.js';
 import { foldName, type PathSubject, ROOT } from './path-subject.js';
-import { literalCount, literalText, matchesWildcard, matchSequence, type Piece } from './wildcard.js';
 
 /** One alternative of a path pattern, ready to be asked. */
 export interface PathPattern {
@@ -17,10 +17,6 @@ export interface PathPattern {
   matches(path: PathSubject): boolean;
 }
 
-type Part = typeof MANY | readonly Piece[];
-const MANY: unique symbol = Symbol('**');
-const MAX_ALTERNATIVES = 1000;
-
 /**
  * Reads a path pattern as the sandbox reads its deny patterns: a name without a slash holds at any depth, what begins
  * with a slash or with `**` for the absolute path, everything else from a root. What tightens ignores case, holds for
@@ -29,88 +25,58 @@ const MAX_ALTERNATIVES = 1000;
  * @throws Error that says what is wrong with it.
  */
 export function parsePathPattern(source: string, tightens: boolean): PathPattern[] {
-  const flaw = flawOf(source);
-  if (flaw !== undefined) throw new Error(flaw);
-  const alternatives = expandBraces(source, MAX_ALTERNATIVES);
-  if (alternatives.length > MAX_ALTERNATIVES)
-    throw new Error(`it has more than ${MAX_ALTERNATIVES} alternatives`);
-  return alternatives.map((text) => parseAlternative(source, text, tightens));
+  if (isNegated(source)) throw new Error('a pattern cannot be negated; write a rule with the other decision');
+  if (source.startsWith('~')) throw new Error('"~" is not expanded; write the absolute path');
+  const globs = parseGlob(source.normalize('NFC'), { fold: tightens ? foldName : undefined });
+  return globs.map((glob) => patternFor(source, glob, tightens));
 }
 
-function flawOf(source: string): string | undefined {
-  if (source.trim() === '') return 'it is empty';
-  if (source.length > 4096) return 'it is longer than 4096 characters';
-  if (source.includes('\0')) return 'it holds a NUL character';
-  if (source.startsWith('!')) return 'a pattern cannot be negated; write a rule with the other decision';
-  if (source.startsWith('~')) return '"~" is not expanded; write the absolute path';
-  if (/(?<!\\)[?*+@!]\(/.test(source)) return 'groups such as +(a) are not known here; use {a,b}';
-  if (/(?:^|\/)\.\.(?:\/|$)/.test(source))
-    return 'paths are compared without "..", so that it would match nothing';
-  let open = 0;
-  for (const [brace] of source.replace(/\\./g, '').matchAll(/[{}]/g)) {
-    open += brace === '{' ? 1 : -1;
-    if (open < 0) return 'a "}" was never opened';
-  }
-  return open > 0 ? 'a "{" is not closed' : undefined;
-}
-
-function parseAlternative(source: string, alternative: string, tightens: boolean): PathPattern {
-  const text = alternative
-    .normalize('NFC')
-    .replace(/^(?:\.\/)+/, '')
-    .replace(/(?<=[^/])\/+$/, '');
-  const fold = tightens ? foldName : (part: string): string => part;
-  const isAnywhere = /^(?:\*\*\/)*[^/]+$/.test(text);
-  const subject = isAnywhere ? 'anywhere' : /^(?:\*\*)?\//.test(text) ? 'absolute' : 'relative';
-  const own: Part[] = text
-    .split('/')
-    .filter((part) => part !== '' && part !== '.')
-    .map((part) => (part === '**' ? MANY : readGlobPieces(part, fold)));
-  if (text.startsWith('/')) own.unshift([ROOT]);
+function patternFor(source: string, { isAbsolute, parts: written }: Glob, tightens: boolean): PathPattern {
+  const isAnywhere =
+    !isAbsolute && (written.length === 1 || (written.length === 2 && written[0]?.isMany === true));
+  const subject = isAnywhere
+    ? 'anywhere'
+    : isAbsolute || written[0]?.isMany === true
+      ? 'absolute'
+      : 'relative';
+  const own = isAbsolute ? [ROOT_PART, ...written] : written;
   const parts = settleEnds(own, subject, tightens);
-  const pieces = own.flatMap((part) => (part === MANY ? [] : part));
-  const names = own.filter((part): part is readonly Piece[] => part !== MANY);
+  const named = own.filter(({ isMany }) => !isMany);
+  const pieces = named.flatMap((part) => part.pieces);
   return {
     source,
     subject,
     head: subject === 'anywhere' ? [] : headOf(own),
-    name: isAnywhere && names[0] !== undefined ? literalText(names[0]) : undefined,
-    isLiteral: names.length === own.length && literalText(pieces) !== undefined,
+    name: isAnywhere ? named.at(-1)?.literal : undefined,
+    isLiteral: named.length === own.length && literalText(pieces) !== undefined,
     literalCharacters: literalCount(pieces),
     matches: (path) => path.forms(subject, tightens).some((form) => matchesParts(parts, form)),
   };
 }
 
+const ROOT_PART = literalSegment(ROOT);
+
 /** What tightens holds below, and `x/**` means x too; what allows is meant as it stands. */
 function settleEnds(
-  own: readonly Part[],
+  own: readonly Segment[],
   subject: PathPattern['subject'],
   tightens: boolean,
-): readonly Part[] {
-  const parts: readonly Part[] = subject === 'anywhere' && own[0] !== MANY ? [MANY, ...own] : [...own];
-  const isEverything = own.every((part) => part === MANY);
-  if (isEverything) return parts;
-  if (tightens) return parts.at(-1) === MANY ? parts : [...parts, MANY];
-  return parts.at(-1) === MANY ? [...parts.slice(0, -1), ONE_NAME, MANY] : parts;
+): readonly Segment[] {
+  const parts = subject === 'anywhere' && own[0]?.isMany !== true ? [MANY, ...own] : own;
+  if (own.every(({ isMany }) => isMany)) return parts;
+  const endsInMany = parts.at(-1)?.isMany === true;
+  if (tightens) return endsInMany ? parts : [...parts, MANY];
+  return endsInMany ? [...parts.slice(0, -1), ONE_NAME, MANY] : parts;
 }
 
-const ONE_NAME: Part = readGlobPieces('*', (text) => text);
+const MANY = parseSegment('**');
+const ONE_NAME = parseSegment('*');
 
-function headOf(parts: readonly Part[]): readonly string[] {
+function headOf(parts: readonly Segment[]): readonly string[] {
   const head: string[] = [];
-  for (const part of parts) {
-    const text = part === MANY ? undefined : literalText(part);
-    if (text === undefined) break;
-    head.push(text);
+  for (const { literal } of parts) {
+    if (literal === undefined) break;
+    head.push(literal);
   }
   return head;
-}
-
-function matchesParts(parts: readonly Part[], path: readonly string[]): boolean {
-  return matchSequence(
-    parts,
-    path,
-    (part) => part === MANY,
-    (part, name) => part !== MANY && matchesWildcard(part, name),
-  );
 }

@@ -2,8 +2,8 @@ import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
+import { type HostSubject, readHost } from '../../patterns/host.js';
 import type { AnalyzeCommand, CommandAnalysis } from '../analyze.js';
-import { type HostSubject, readHost } from '../matching/host-pattern.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
 
 /** One command line of a call. */

@@ -1,10 +1,10 @@
 import type { EffectKind } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { type CommandPattern, parseCommandPattern } from '../../patterns/command.js';
+import { type HostPattern, parseHostPattern } from '../../patterns/host.js';
+import { type NamePattern, parseNamePattern } from '../../patterns/name.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
-import { type CommandPattern, parseCommandPattern } from '../matching/command-pattern.js';
-import { type HostPattern, parseHostPattern } from '../matching/host-pattern.js';
-import { type NamePattern, parseNamePattern } from '../matching/name-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import type { PolicyMode } from '../policy-options.js';
 import type { CallPart } from './call-part.js';

@@ -19,7 +19,7 @@ export function globTool(): ToolSpec<GlobArgs> {
     description:
       'Finds files by a pattern over their path, one path a line, sorted by path. * and ? stay within one directory, ' +
       '** stands for any number of directories: "*.ts" is files of the directory itself, "**/*.ts" at any depth. ' +
-      'Also {a,b} and [a-z]. Leaves out what .gitignore files name, and names that begin with a dot unless the ' +
+      'Also {a,b}, [a-z] and @(a|b). Leaves out what .gitignore files name, and names that begin with a dot unless the ' +
       'pattern spells the dot. Links are not followed.',
     input: INPUT,
     category: 'search',

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { parseUrl } from '../../base/parse-url.js';
+import { parseUrl } from '../base/parse-url.js';
 
 /** A host as a URL names it, in its one spelling. */
 export interface HostSubject {

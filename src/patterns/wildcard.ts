@@ -1,0 +1,82 @@
+/** One place of a pattern: a character, any character, any run of characters, one of a class, or a group. */
+export type Piece = string | typeof ANY | typeof RUN | CharacterClass | Group;
+
+export const ANY = Symbol('?');
+export const RUN = Symbol('*');
+
+export interface CharacterClass {
+  readonly has: (character: string) => boolean;
+}
+
+/** `@(a|b)`: one of them; `?(..)`: one or none; `+(..)`: one or more; `*(..)`: any number; `!(..)`: none of them. */
+export interface Group {
+  readonly kind: '@' | '?' | '+' | '*' | '!';
+  readonly alternatives: readonly (readonly Piece[])[];
+}
+
+/**
+ * Whether the pieces, none of them a group, stand for the whole text. Goes back to the last run only, which is enough:
+ * the time is bounded by pattern times text, whatever the pattern (`*a*a*a*b` is where regular expressions hang).
+ */
+export function matchesWildcard(pieces: readonly Piece[], text: string): boolean {
+  return matchSequence(pieces, charactersOf(text), isRun, takes);
+}
+
+/** What `?` stands for one of: code points. */
+export function charactersOf(text: string): ArrayLike<string> {
+  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
+}
+
+const isRun = (piece: Piece): boolean => piece === RUN;
+
+/** Whether a piece that is neither a run nor a group stands for this character. */
+export function takes(piece: Piece, character: string): boolean {
+  return piece === character || piece === ANY || (isClass(piece) && piece.has(character));
+}
+
+function isClass(piece: Piece): piece is CharacterClass {
+  return typeof piece === 'object' && 'has' in piece;
+}
+
+export function isGroup(piece: Piece): piece is Group {
+  return typeof piece === 'object' && 'alternatives' in piece;
+}
+
+/** The same walk for any sequence: characters of a name, parts of a path, words of a command. */
+export function matchSequence<P, T>(
+  pattern: ArrayLike<P>,
+  subject: ArrayLike<T>,
+  isMany: (item: P) => boolean,
+  matches: (item: P, one: T) => boolean,
+): boolean {
+  let at = 0;
+  let next = 0;
+  let afterRun = -1;
+  let resume = 0;
+  while (at < subject.length) {
+    const item = pattern[next] as P;
+    if (next < pattern.length && isMany(item)) {
+      afterRun = ++next;
+      resume = at;
+    } else if (next < pattern.length && matches(item, subject[at] as T)) {
+      next++;
+      at++;
+    } else if (afterRun === -1) return false;
+    else {
+      next = afterRun;
+      at = ++resume;
+    }
+  }
+  while (next < pattern.length && isMany(pattern[next] as P)) next++;
+  return next === pattern.length;
+}
+
+/** How many places of a pattern are exactly one character: the more, the more precise it is. */
+export function literalCount(pieces: readonly Piece[]): number {
+  return pieces.reduce((count: number, piece) => (typeof piece === 'string' ? count + 1 : count), 0);
+}
+
+/** The text that the pieces stand for, where they stand for only one. */
+export function literalText(pieces: readonly Piece[]): string | undefined {
+  return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : undefined;
+}
