@@ -114,12 +114,15 @@ export { isToolError, ToolError } from './errors/tool-error.js';
 export { builtinTools } from './executor/builtin-tools.js';
 export { createResultCache, type ResultCacheOptions } from './executor/cache/create-result-cache.js';
 export { createExecutor } from './executor/create-executor.js';
-export { defaultRegistry } from './executor/declare/default-registry.js';
 export { defineTool } from './executor/declare/define-tool.js';
-export { createRegistry } from './executor/declare/registry.js';
+export { createRegistry, defaultRegistry } from './executor/declare/registry.js';
 export type { CommandLimitOptions, ExecutorOptions } from './executor/executor-options.js';
-export { loggingMiddleware } from './executor/middleware/logging.js';
-export { createMetrics, type Metrics, type ToolMetrics } from './executor/middleware/metrics.js';
-export { createTiming } from './executor/middleware/timing.js';
+export {
+  createMetrics,
+  createTiming,
+  loggingMiddleware,
+  type Metrics,
+  type ToolMetrics,
+} from './executor/middleware/builtin-middleware.js';
 export { openJournal } from './journal/open-journal.js';
 export type { SandboxRoot } from './sandbox/sandbox-options.js';

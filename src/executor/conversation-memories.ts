@@ -2,7 +2,7 @@ import type { ShownFile } from '../contract/approval.js';
 import type { Clock, ConversationMemory, Logger } from '../contract/context.js';
 import type { ConversationFact, Journal } from '../contract/journal.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../tools/files-read.js';
-import { reasonOf } from './record/reason-of.js';
+import { reasonOf } from './record/results.js';
 
 interface MemorySettings {
   readonly journal: Journal | null;

@@ -40,8 +40,7 @@ import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
 import { checkApproveOptions, checkCalls, checkRunOptions, executorIsClosed } from './run-options.js';
 import type { EngineSettings } from './settings.js';
-import { undoCall } from './undo/undo-call.js';
-import { checkUndoOptions } from './undo/undo-options.js';
+import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
 

@@ -3,7 +3,6 @@ import type { RunOptions } from '../contract/executor.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
 import type { BatchScope } from './execute/batch-scope.js';
-import { onAbort } from './execute/on-abort.js';
 import { stackOf } from './execute/outcome.js';
 import { Schedule } from './execute/schedule.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
@@ -15,12 +14,11 @@ import { toPlannedCall } from './plan/to-plan.js';
 import type { ConversationQueue } from './queue.js';
 import { acceptBatch, refuseUnrecorded } from './record/accept-batch.js';
 import { Answers, fitted, lost, nameOf } from './record/answers.js';
-import { reasonOf } from './record/reason-of.js';
 import { Recorder } from './record/recorder.js';
-import { dryRunResult, notRun } from './record/results.js';
+import { dryRunResult, notRun, reasonOf } from './record/results.js';
 import type { Recovery } from './recover/recovery.js';
 import { CallRunner, type RunningBatch } from './run-call.js';
-import { StoppableBatch } from './stoppable-batch.js';
+import { onAbort, StoppableBatch } from './stoppable-batch.js';
 
 const PARALLEL_LIMIT = 8;
 

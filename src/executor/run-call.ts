@@ -7,14 +7,13 @@ import type { BatchScope } from './execute/batch-scope.js';
 import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
-import { timeoutFor } from './execute/timeout-for.js';
 import type { ReadyCall } from './plan/judged-call.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
-import { reasonOf } from './record/reason-of.js';
 import type { Recorder } from './record/recorder.js';
 import { refuseReady, UNRECORDED } from './record/refuse-ready.js';
-import { failure, notRun } from './record/results.js';
+import { failure, notRun, reasonOf } from './record/results.js';
 import { attaches } from './run-options.js';
+import type { EngineSettings } from './settings.js';
 
 /** What a runner has to know of its batch. */
 export interface RunningBatch extends QueuedBatch {
@@ -168,4 +167,22 @@ const NONE_RUNNING: Execution[] = [];
 function unclaimable(ready: ReadyCall, error: unknown): ToolResult {
   const why = isToolError(error) ? error.message : String(error);
   return refuseReady(ready, 'journal_unavailable', UNRECORDED, why).result;
+}
+
+/** The longest delay that timers can wait, in milliseconds (about 24.8 days). */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * F003: an argument or the tool's own value beats a class that the configuration names, that beats the tool's
+ * default, that beats the class, that beats the general default (D053, D117, D118).
+ */
+function timeoutFor({ tool, parsed }: ReadyCall, { timeouts }: EngineSettings): number {
+  const own = typeof tool.timeoutMs === 'function' ? tool.timeoutMs(parsed) : tool.timeoutMs;
+  const ofClass = timeouts[tool.timeoutClass];
+  const chosen = usable(own) ?? (ofClass.explicit ? undefined : usable(tool.defaultTimeoutMs)) ?? ofClass.ms;
+  return Math.min(chosen, LONGEST_MS);
+}
+
+function usable(ms: number | undefined): number | undefined {
+  return ms !== undefined && ms > 0 ? ms : undefined;
 }

@@ -3,9 +3,8 @@ import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { type CallScope, runInScope } from '../execute/stray-errors.js';
 import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
-import { reasonOf } from '../record/reason-of.js';
 import { cleanReason, refuseReady } from '../record/refuse-ready.js';
-import { CANCELLED_MESSAGE } from '../record/results.js';
+import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import { changedPaths, type Picture, takePicture } from './shown-files.js';
 

@@ -5,7 +5,7 @@ import type { CallRecord, Journal } from '../../contract/journal.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { judgeCall } from '../plan/judge-call.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import { toRequest } from './ask-approval.js';
 import { takePicture } from './shown-files.js';

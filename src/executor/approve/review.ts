@@ -1,9 +1,8 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
 import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
-import { reasonOf } from '../record/reason-of.js';
 import { refuseReady } from '../record/refuse-ready.js';
-import { CANCELLED_MESSAGE } from '../record/results.js';
+import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
 import { type Replan, toRequest } from './ask-approval.js';
 
 /**

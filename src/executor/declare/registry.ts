@@ -132,3 +132,6 @@ function toDefinition(tool: Tool): ToolDefinition {
 function byName(a: Tool, b: Tool): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
+
+/** The module-wide registry, for programs whose tools register themselves when they are imported (A006). */
+export const defaultRegistry: Registry = createRegistry();

@@ -6,13 +6,11 @@ import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import type { ReadyCall } from '../plan/judged-call.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
-import { cleanOutcome } from './clean-outcome.js';
-import { filterLines } from './filter-lines.js';
 import type { Lease } from './lease.js';
 import type { LiveOutput } from './live-output.js';
-import { ShellOutput } from './shell-output.js';
+import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
 
 const KEPT_BYTES = 1024 * 1024;
 

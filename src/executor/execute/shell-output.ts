@@ -1,6 +1,10 @@
-import type { ShellReading, ShellText } from '../../contract/processes.js';
+import type { Clock } from '../../contract/context.js';
+import type { CommandOutcome, KeptOutput, ShellReading, ShellText } from '../../contract/processes.js';
 import { createOutputPipe } from '../../output/create-redactor.js';
+import { redact } from '../../output/redact.js';
 import type { Sanitizer } from '../../output/sanitize.js';
+import { sanitize } from '../../output/sanitize.js';
+import type { LinearPattern } from '../../schema/linear-pattern.js';
 
 /**
  * What is read of background shells, cleaned over the borders of readings: a sequence or a secret that comes in two
@@ -59,4 +63,73 @@ class CleanStream {
     this.#rest = text.slice(end);
     return { ...part, text: text.slice(0, end) };
   }
+}
+
+/** Characters of a line that are looked at: what is longer is no line that somebody wrote. */
+const LOOKED_AT = 16_384;
+/** How long other calls may be kept waiting at a time. */
+const SLICE_MS = 20;
+
+/** The lines that `pattern` matches, with their ends. Lets others work in between, and stops when nobody waits for it. */
+export async function filterLines(
+  text: string,
+  pattern: LinearPattern,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
+  const matching: string[] = [];
+  let pauseAt = clock.monotonic() + SLICE_MS;
+  for (let start = 0; start < text.length && !signal.aborted; ) {
+    const end = text.indexOf('\n', start) + 1 || text.length;
+    const line = text.slice(start, end);
+    if (pattern.test(withoutEnd(line).slice(0, LOOKED_AT))) matching.push(line);
+    start = end;
+    if (clock.monotonic() < pauseAt) continue;
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    pauseAt = clock.monotonic() + SLICE_MS;
+  }
+  return matching.join('');
+}
+
+function withoutEnd(line: string): string {
+  return line.replace(/\r?\n$/, '');
+}
+
+/** Characters of either end that are cleaned: several times what a tool shows of it, so that nothing shown is cut. */
+const HEAD = 128 * 1024;
+const TAIL = 16 * 1024;
+
+/**
+ * What a command printed, neutralised and redacted as far from both ends as it can be shown. Whoever cuts it afterwards
+ * leaves neither half an escape sequence nor half a secret (D077). The middle of long output stays as it came.
+ */
+export function cleanOutcome(outcome: CommandOutcome, values: readonly string[]): CommandOutcome {
+  const clean = (kept: KeptOutput): KeptOutput => (kept.binary ? kept : cleanKept(kept, values));
+  return { ...outcome, stdout: clean(outcome.stdout), stderr: clean(outcome.stderr) };
+}
+
+function cleanKept(kept: KeptOutput, values: readonly string[]): KeptOutput {
+  const clean = (text: string): string => (text === '' ? '' : redact(sanitize(text), { values }));
+  const { head, tail } = kept;
+  if (kept.omittedBytes > 0) {
+    const [first, last] = [seam(head, HEAD), seam(tail, tail.length - TAIL)];
+    return {
+      ...kept,
+      head: clean(head.slice(0, first)) + head.slice(first),
+      tail: tail.slice(0, last) + clean(tail.slice(last)),
+    };
+  }
+  if (head.length <= HEAD + TAIL) return { ...kept, head: clean(head) };
+  const [first, last] = [seam(head, HEAD), seam(head, head.length - TAIL)];
+  const cleaned = clean(head.slice(0, first)) + head.slice(first, last) + clean(head.slice(last));
+  return { ...kept, head: cleaned };
+}
+
+/** A place near `at` where a text can be cut: never inside of a character. */
+function seam(text: string, at: number): number {
+  if (at <= 0) return 0;
+  if (at >= text.length) return text.length;
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
 }

@@ -2,10 +2,13 @@ import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../
 import type { ContainedFiles } from '../../contract/files.js';
 import type { ToolProcesses } from '../../contract/processes.js';
 import type { ToolSearch } from '../../contract/search.js';
+import { grantsEverything } from '../../effects/traits.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { ReadyCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
 import type { CallParts } from './batch-scope.js';
 import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
-import { grantSearch } from './grant-search.js';
 import { Lease } from './lease.js';
 import { LiveOutput } from './live-output.js';
 
@@ -175,3 +178,50 @@ for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors
   }
 }
 Object.freeze(ContextView.prototype);
+
+interface SearchGrant {
+  readonly ready: ReadyCall;
+  readonly settings: EngineSettings;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+}
+
+/** Searching, narrowed to what the call has declared to read, for as long as the call lives. */
+function grantSearch({ ready, settings, lease, signal }: SearchGrant): ToolSearch {
+  function require(path: string): void {
+    lease.require(`search "${path}"`);
+    if (settings.outputs.owns(path)) {
+      throw new ToolError(
+        'sandbox_violation',
+        `Cannot search "${path}": it is a kept output, and no directory. Read it with read_file, by start_line and end_line or by offset and limit.`,
+        { details: { reason: 'ReadOnlyOutput', attempted: path, access: 'read' } },
+      );
+    }
+    const asked = settings.sandbox.resolve(path, 'read');
+    const granted = ready.effects.some(
+      ({ effect, at }) =>
+        grantsEverything(effect) ||
+        (effect.kind === 'read' && at !== undefined && settings.covers(at, asked)),
+    );
+    if (granted) return;
+    throw new ToolError(
+      'sandbox_violation',
+      `Cannot search "${path}": ${ready.tool.name} did not declare it.`,
+      {
+        hint: "Declare { kind: 'read', path } in the effects of the tool.",
+        details: { reason: 'UndeclaredEffect', attempted: path, access: 'read' },
+      },
+    );
+  }
+
+  return {
+    async files(request) {
+      require(request.path);
+      return lease.holdProcess(settings.search.files(request, signal));
+    },
+    async text(request) {
+      require(request.path);
+      return lease.holdProcess(settings.search.text(request, signal));
+    },
+  };
+}

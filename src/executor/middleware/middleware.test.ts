@@ -7,9 +7,7 @@ import { systemClock } from '../../platform/clock.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 import { callsOf, NEVER, pause, probeTool } from '../fixtures/probe-tool.js';
-import { loggingMiddleware } from './logging.js';
-import { createMetrics } from './metrics.js';
-import { createTiming } from './timing.js';
+import { createMetrics, createTiming, loggingMiddleware } from './builtin-middleware.js';
 
 const opened: Executor[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import { ignoreRejection } from '../record/shields.js';
 import type { EngineSettings } from '../settings.js';
 import { recordable } from './refuse.js';

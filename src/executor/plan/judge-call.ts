@@ -11,7 +11,7 @@ import { summarizeText } from '../../output/clean-output.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import type { EngineSettings, WallVerdict } from '../settings.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
 import { holdFast } from './hold-fast.js';

@@ -1,7 +1,7 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 
 export interface Placed {

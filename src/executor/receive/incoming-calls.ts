@@ -1,8 +1,7 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import { reasonOf } from '../record/reason-of.js';
-import { failure, notRun } from '../record/results.js';
+import { failure, notRun, reasonOf } from '../record/results.js';
 import { attaches, checkCalls, incomingIsOver } from '../run-options.js';
 import type { EngineSettings } from '../settings.js';
 import { recordReceived } from './record-received.js';

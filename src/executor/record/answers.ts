@@ -1,10 +1,13 @@
-import type { ToolCall, ToolResult } from '../../contract/call.js';
+import { withBase64Json } from '../../base/base64.js';
+import type { ContentBlock, ToolCall, ToolResult } from '../../contract/call.js';
+import { isJsonObjectText, truncate } from '../../output/clean-output.js';
+import { contentWords, textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import { stackOf } from '../execute/outcome.js';
-import { cleanRefusal } from './clean-refusal.js';
+import { isUncut } from './finalize.js';
 import type { Recorder } from './recorder.js';
-import { failure } from './results.js';
-import { takeCapacity } from './take-capacity.js';
+import { cleanRefusal } from './refuse-ready.js';
+import { causeOf, failure, rememberCause } from './results.js';
 
 /** A call as far as an answer needs it. */
 export type NamedCall = Pick<ToolCall, 'id' | 'name'>;
@@ -97,4 +100,58 @@ export function nameOf(call: unknown, index: number): NamedCall {
     id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
     name: typeof name === 'string' ? name : 'unknown',
   };
+}
+
+/**
+ * Fits a result into what the model's context can still take, and takes it from there: what one result uses, the
+ * later ones of the batch no longer have (D031, D079). A failure's message comes before its output, that before texts
+ * of its content; what is no text takes nothing, because its bytes say nothing about what it needs.
+ */
+function takeCapacity(result: ToolResult, scope: BatchScope): ToolResult {
+  if (scope.capacityBytes === Number.POSITIVE_INFINITY) return result;
+  const message = result.success
+    ? undefined
+    : fitText(result.error.message, scope, passesWhole(result) || isUncut(result));
+  const output = result.content === undefined ? fitText(result.output, scope, isUncut(result)) : undefined;
+  const content = output === undefined ? fitContent(result, scope) : undefined;
+  const isCut = output?.truncated === true || content?.truncated === true;
+  if (!isCut && message?.truncated !== true) return result;
+  const truncated = { output: output?.text ?? result.output, ...content, truncated: true };
+  const fitted: ToolResult =
+    result.success || message === undefined
+      ? { ...result, ...truncated }
+      : { ...result, ...truncated, error: { ...result.error, message: message.text } };
+  rememberCause(fitted, causeOf(result));
+  return fitted;
+}
+
+interface FittedContent {
+  readonly output: string;
+  readonly content: readonly ContentBlock[];
+  readonly truncated: boolean;
+}
+
+function fitContent(result: ToolResult, scope: BatchScope): FittedContent {
+  const whole = isUncut(result);
+  const said = textBeside(result);
+  const beside = fitText(said, scope, whole);
+  let { truncated } = beside;
+  const fitted = (result.content ?? []).map((block): ContentBlock => {
+    if (!('text' in block) || block.text === undefined) return block;
+    const { text, truncated: isCut } = fitText(block.text, scope, whole);
+    truncated ||= isCut;
+    return isCut ? withBase64Json({ ...block, text }) : block;
+  });
+  const content = fitted.filter((block) => block.type !== 'text' || block.text !== '');
+  return { output: said === '' ? contentWords(content) : beside.text, content, truncated };
+}
+
+function fitText(text: string, scope: BatchScope, whole: boolean): ReturnType<typeof truncate> {
+  const fitted = whole ? { text, truncated: false } : truncate(text, scope.capacityBytes);
+  scope.capacityBytes = Math.max(0, scope.capacityBytes - Buffer.byteLength(fitted.text));
+  return fitted;
+}
+
+function passesWhole({ error }: ToolResult): boolean {
+  return error?.code === 'execution_failed' && isJsonObjectText(error.message);
 }

@@ -12,7 +12,7 @@ import { awaitDeliveries } from './attach.js';
 import { toCallEntry } from './call-entry.js';
 import { findEarlier } from './find-earlier.js';
 import { noteIntent } from './note-intent.js';
-import { reasonOf } from './reason-of.js';
+import { reasonOf } from './results.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
 /** How long a journal that does not answer is waited for once the batch was told to stop. */

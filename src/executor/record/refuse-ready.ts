@@ -1,7 +1,10 @@
-import type { ResultError } from '../../contract/call.js';
+import type { ResultError, ToolFailure } from '../../contract/call.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
+import type { EngineSettings } from '../settings.js';
+import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
 
 /** Answers a call that was ready without running it. Message and hint may hold what a person or a guard wrote. */
@@ -32,3 +35,30 @@ export function cleanReason(text: string): string {
 
 /** More than that is no reason; the limits of the output still come after it. */
 const MOST_BYTES = 16_384;
+
+/** A refusal quotes what the model sent: neutralised, redacted and cut like everything that is shown (D079). */
+export function cleanRefusal(result: ToolFailure, settings: EngineSettings): ToolFailure {
+  const { error } = result;
+  const { maxOutputBytes: maxBytes, secretValues: values } = settings;
+  const { text, truncated } = cleanOutput(error.message, { maxBytes, values });
+  const details = cleanDetails(error.details, values);
+  const hint = error.hint === undefined ? undefined : cleanOutput(error.hint, { maxBytes, values }).text;
+  if (text === error.message && details === error.details && hint === error.hint) return result;
+  return {
+    ...result,
+    error: {
+      ...error,
+      message: text,
+      ...(hint === undefined ? {} : { hint }),
+      ...(details === undefined ? {} : { details }),
+    },
+    truncated: result.truncated || truncated,
+  };
+}
+
+function cleanDetails(details: JsonObject | undefined, values: readonly string[]): JsonObject | undefined {
+  // Most say only that nothing was executed.
+  if (details === undefined || Object.keys(details).length < 2) return details;
+  const uncut = { maxBytes: Number.POSITIVE_INFINITY, values };
+  return cleanJson(details, (text) => cleanOutput(text, uncut).text);
+}

@@ -2,12 +2,11 @@ import type { ToolResult } from '../../contract/call.js';
 import type { RecoveredBatch } from '../../contract/executor.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
+import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
-import { liesElsewhere } from './lies-elsewhere.js';
-import { LivingWorkers } from './living-workers.js';
-import { settleCall } from './settle-call.js';
-import { isStream, settleStream } from './settle-stream.js';
+import { readIntent } from './noted-change.js';
+import { isStream, settleCall, settleStream } from './settle-call.js';
 
 /** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */
 const AT_A_TIME = 128;
@@ -184,4 +183,68 @@ function toRecovered(
       ...(result === undefined ? {} : { result }),
     })),
   };
+}
+
+/**
+ * Whether a started call has changed files outside of these roots, as one of another directory has that shares the
+ * journal: what they say can be read there, and an answer that is given once stays.
+ */
+async function liesElsewhere(
+  { key, worker }: CallRecord,
+  journal: Journal,
+  { sandbox }: Pick<EngineSettings, 'sandbox'>,
+): Promise<boolean> {
+  if (worker === undefined) return false;
+  const inside = sandbox.byCanonicalPath();
+  const isOutside = ({ path }: { readonly path: string }): boolean => {
+    try {
+      inside.resolve(path, 'delete');
+      return false;
+    } catch (error) {
+      return isToolError(error, 'sandbox_violation') && error.details?.reason === 'PathOutsideSandbox';
+    }
+  };
+  const notes = await journal.notes(key);
+  return notes.some(
+    ({ kind, data }) => kind === 'intent' && readIntent(data)?.changes.some(isOutside) === true,
+  );
+}
+
+/** Which processes live of those that a journal names; each is looked up once. */
+class LivingWorkers {
+  readonly #settings: Pick<EngineSettings, 'isWorkerAlive' | 'isWorkerVisible'>;
+  readonly #journal: Journal;
+  readonly #known = new Map<string, boolean>();
+  #isAlone: boolean | undefined;
+
+  constructor(settings: Pick<EngineSettings, 'isWorkerAlive' | 'isWorkerVisible'>, journal: Journal) {
+    this.#settings = settings;
+    this.#journal = journal;
+  }
+
+  /** Whether the process of a call is dead: that which has started it, or else that which would. */
+  async isLeft({ worker: starter, acceptedBy }: CallRecord): Promise<boolean> {
+    const worker = starter ?? acceptedBy;
+    return worker === undefined || !(await this.has(worker));
+  }
+
+  async has(worker: Worker): Promise<boolean> {
+    const known = this.#known.get(worker.id);
+    if (known !== undefined) return known;
+    const lives = await this.#find(worker);
+    this.#known.set(worker.id, lives);
+    return lives;
+  }
+
+  /**
+   * What cannot be seen counts as alive, unless nobody else has the journal open: a process of another container, which
+   * is most often the one that this one has taken the place of.
+   */
+  async #find(worker: Worker): Promise<boolean> {
+    const { isWorkerAlive, isWorkerVisible } = this.#settings;
+    if (!isWorkerAlive(worker)) return false;
+    if (isWorkerVisible(worker)) return true;
+    this.#isAlone ??= (await this.#journal.isAlone?.()) === true;
+    return !this.#isAlone;
+  }
 }

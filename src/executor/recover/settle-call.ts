@@ -1,16 +1,23 @@
 import { dirname, isAbsolute } from 'node:path';
 import type { ToolResult } from '../../contract/call.js';
-import type { RestoreOptions } from '../../contract/files.js';
-import type { CallRecord, JournalNote } from '../../contract/journal.js';
+import type { RestoredFile, RestoreOptions, Sandbox } from '../../contract/files.js';
+import type { CallRecord, Journal, JournalNote } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
+import type { Tool } from '../../contract/tool.js';
+import { parseEffects } from '../../effects/parse-effects.js';
 import { isAllReads } from '../../effects/traits.js';
-import type { ReadyCall } from '../plan/judged-call.js';
-import { failure } from '../record/results.js';
+import { compiledTool } from '../declare/compiled-tool.js';
+import { recordedCall } from '../hold-calls.js';
+import { holdFast } from '../plan/hold-fast.js';
+import { ReadyCall } from '../plan/judged-call.js';
+import { placeEffects } from '../plan/place-effects.js';
+import { recordReceived } from '../receive/record-received.js';
+import { RECEIVE, readStream } from '../receive/stream-record.js';
+import { failure, notRun } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import { readUndoNote, type UndoNote, undoneBy } from '../undo/undo-note.js';
 import { type InspectedChange, type InspectedIntent, inspectIntent, verdictOf } from './inspect-change.js';
 import { readIntent } from './noted-change.js';
-import { reviveCall } from './revive-call.js';
-import { rollBack } from './roll-back.js';
 import { runProbe, type Verdict } from './run-probe.js';
 import { toSettledResult } from './settled-result.js';
 
@@ -124,4 +131,116 @@ function sweep(
   for (const directory of new Set(paths.map((path) => dirname(path)))) {
     sandbox.sweep(directory, worker.pid, kept);
   }
+}
+
+export function isStream({ toolName, worker }: CallRecord): boolean {
+  return toolName === RECEIVE && worker === undefined;
+}
+
+/**
+ * Ends a response that never came to its end (D086, D142): the calls that had come are a batch now, of which nothing
+ * was started.
+ * @returns the batch's id, where it was recorded now; undefined where there was nothing to record. False: it is a call
+ *   like any other.
+ */
+export async function settleStream(
+  record: CallRecord,
+  journal: Journal,
+  settings: EngineSettings,
+): Promise<string | undefined | false> {
+  const notes = await journal.notes(record.key);
+  const stream = readStream(record, notes);
+  if (stream === undefined) return false;
+  const who = record.acceptedBy === undefined ? '' : ` (pid ${record.acceptedBy.pid})`;
+  const message = `It was never started: its process${who} died while the response was still coming in.`;
+  const metadata = { recovered: true, settled_by: 'recovery' };
+  const results = stream.calls.map((call) => notRun(call, 'cancelled', message, {}, metadata));
+  const isNew = await recordReceived(journal, settings, { ...stream, results });
+  const ended = failure({ id: record.callId, name: RECEIVE }, 'cancelled', message, 'no', { metadata });
+  await journal.finish(record.key, ended, settings.clock.now());
+  return isNew ? stream.id : undefined;
+}
+
+/**
+ * Puts a half-made change of several files back to where it began: all of them, or none. Only what is exactly as the
+ * change made it is touched. False: it cannot be done.
+ * @param sandbox one that takes canonical paths
+ */
+async function rollBack(
+  inspected: readonly InspectedChange[],
+  sandbox: Sandbox,
+  journal: Journal,
+): Promise<boolean> {
+  const files: RestoredFile[] = [];
+  for (const { change, state } of inspected) {
+    if (state !== 'after') continue;
+    const { path, before, after, beforeMode, beforeKind, beforeOwner, preimage } = change;
+    if (beforeKind !== undefined) return false;
+    const bytes = before === null ? null : preimage === undefined ? undefined : await journal.kept(preimage);
+    if (bytes === undefined) return false;
+    files.push({
+      path,
+      bytes,
+      expectedSha256: after,
+      ...(beforeMode === undefined ? {} : { mode: beforeMode }),
+      ...(beforeOwner === undefined ? {} : { owner: beforeOwner }),
+    });
+  }
+  try {
+    await sandbox.restore(files);
+    return true;
+  } catch {
+    // Another process has changed one of them meanwhile, perhaps by doing the same: they are looked at again.
+    return false;
+  }
+}
+
+/**
+ * A recorded call as its tool would see it again, with the arguments that were approved. Undefined where the tool is
+ * not there any more, or does not know these arguments any more.
+ */
+async function reviveCall(
+  record: CallRecord,
+  notes: readonly JournalNote[],
+  settings: EngineSettings,
+): Promise<ReadyCall | undefined> {
+  const tool = settings.registry.find(record.toolName);
+  if (tool === undefined) return undefined;
+  const args = approvedArguments(notes) ?? record.args;
+  try {
+    const checked = await compiledTool(tool).input.check(args);
+    if (!checked.ok) return undefined;
+    const parsed = holdFast(checked.value);
+    const declared = declare(tool, parsed, settings);
+    const { effects } = placeEffects(declared, settings);
+    return new ReadyCall({
+      call: { ...recordedCall(record), args },
+      tool,
+      parsed,
+      declared,
+      effects,
+      risk: 'high',
+      needsApproval: false,
+      toolRequiresApproval: false,
+      reason: record.reason,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A person may have changed them. */
+function approvedArguments(notes: readonly JournalNote[]): JsonObject | undefined {
+  const approval = notes.findLast(({ kind, data }) => kind === 'approval' && data.approved === true);
+  const args = approval?.data.args;
+  return isJsonObject(args) ? args : undefined;
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function declare(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): ReadyCall['declared'] {
+  if (tool.effects === undefined) return parseEffects([{ kind: 'unknown' }]);
+  return parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
 }

@@ -1,7 +1,14 @@
+import {
+  isBoolean,
+  isFilledText,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../../base/normalize-options.js';
 import type { UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { reasonOf } from '../record/reason-of.js';
+import { reasonOf } from '../record/results.js';
 import { type NotedIntent, readIntent } from '../recover/noted-change.js';
 import type { EngineSettings } from '../settings.js';
 import { planUndo, type UndoPlan } from './plan-undo.js';
@@ -121,3 +128,14 @@ function refused(callId: string, why: string): ToolError {
 function quote(callId: unknown): string {
   return typeof callId === 'string' ? `"${callId}"` : 'a call';
 }
+
+/** @throws ToolError `config_invalid`, which names the option and what it takes: a mistaken `dryRun` must not undo. */
+export function checkUndoOptions(options: UndoOptions): void {
+  normalizeOptions('options', options, RULES);
+}
+
+const RULES: OptionRules<{ [K in keyof UndoOptions]-?: UndoOptions[K] | undefined }> = {
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
+  turn: option(undefined, isFilledText, 'a text that is not empty'),
+  dryRun: option(undefined, isBoolean, 'true or false'),
+};

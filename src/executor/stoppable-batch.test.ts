@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onAbort } from './on-abort.js';
+import { onAbort } from './stoppable-batch.js';
 
 describe('onAbort()', () => {
   it('tells everybody once through one listener', () => {

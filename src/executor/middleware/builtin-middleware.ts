@@ -1,0 +1,120 @@
+import { isFunction, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
+import type { ToolCall, ToolResult } from '../../contract/call.js';
+import type { Clock, Logger, Middleware } from '../../contract/context.js';
+import { systemClock } from '../../platform/clock.js';
+
+/** Figures of one tool. Durations are milliseconds. */
+export interface ToolMetrics {
+  readonly totalExecutions: number;
+  readonly successfulExecutions: number;
+  readonly failedExecutions: number;
+  readonly totalDurationMs: number;
+  readonly averageDurationMs: number;
+  /** How often each error code came up. */
+  readonly failuresByCode: Readonly<Record<string, number>>;
+}
+
+export interface Metrics {
+  readonly middleware: Middleware;
+  /** By tool name; a copy. */
+  snapshot(): Readonly<Record<string, ToolMetrics>>;
+  reset(): void;
+}
+
+/** Counts calls and how they ended. One instance may serve several executors. */
+export function createMetrics(): Metrics {
+  const tools = new Map<string, Tally>();
+  return {
+    middleware: async (call, _context, next) => {
+      const tally = tools.get(call.name) ?? { succeeded: 0, failed: 0, durationMs: 0, codes: new Map() };
+      tools.set(call.name, tally);
+      let result: ToolResult;
+      try {
+        result = await next();
+      } catch (error) {
+        tally.failed++;
+        throw error;
+      }
+      count(tally, result);
+      return result;
+    },
+    snapshot: () => Object.fromEntries([...tools].map(([name, tally]) => [name, toMetrics(tally)])),
+    reset: () => tools.clear(),
+  };
+}
+
+interface Tally {
+  succeeded: number;
+  failed: number;
+  durationMs: number;
+  readonly codes: Map<string, number>;
+}
+
+function count(tally: Tally, result: ToolResult): void {
+  tally.durationMs += result.executionTimeMs;
+  if (result.success) {
+    tally.succeeded++;
+    return;
+  }
+  tally.failed++;
+  tally.codes.set(result.error.code, (tally.codes.get(result.error.code) ?? 0) + 1);
+}
+
+function toMetrics({ succeeded, failed, durationMs, codes }: Tally): ToolMetrics {
+  const total = succeeded + failed;
+  return {
+    totalExecutions: total,
+    successfulExecutions: succeeded,
+    failedExecutions: failed,
+    totalDurationMs: durationMs,
+    averageDurationMs: total === 0 ? 0 : durationMs / total,
+    failuresByCode: Object.fromEntries(codes),
+  };
+}
+
+/** Logs every call's start and end; arguments and outputs stay out of the log, because they may hold secrets. */
+export function loggingMiddleware(logger: Logger): Middleware {
+  return async (call, { conversation, risk }, next) => {
+    logger.info({ callId: call.id, tool: call.name, conversation, risk }, 'tool call started');
+    const result = await next();
+    const { success, executionTimeMs, truncated } = result;
+    const data = { callId: call.id, tool: call.name, success, executionTimeMs, truncated };
+    if (result.success) logger.info(data, 'tool call succeeded');
+    else logger.warn({ ...data, code: result.error.code }, 'tool call failed');
+    return result;
+  };
+}
+
+export interface TimingOptions {
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, 'monotonic'>;
+  /** Called once per call, also when it failed. Milliseconds. Default: the executor's logger is told, level `info`. */
+  readonly report?: (call: ToolCall, durationMs: number) => void;
+}
+
+const RULES: OptionRules<{ [K in keyof TimingOptions]-?: TimingOptions[K] | undefined }> = {
+  clock: option(undefined, hasMonotonic, 'a clock (monotonic)'),
+  report: option(undefined, isFunction, 'a function'),
+};
+
+/**
+ * Measures how long each call takes inside this middleware.
+ * @throws ToolError `config_invalid` for a wrong option.
+ */
+export function createTiming(options?: TimingOptions): Middleware {
+  const { clock = systemClock, report } = normalizeOptions('createTiming', options, RULES);
+  return async (call, { logger }, next) => {
+    const startedAt = clock.monotonic();
+    try {
+      return await next();
+    } finally {
+      const durationMs = clock.monotonic() - startedAt;
+      if (report !== undefined) report(call, durationMs);
+      else logger.info({ callId: call.id, tool: call.name, durationMs }, 'tool call took');
+    }
+  };
+}
+
+function hasMonotonic(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'monotonic' in value && isFunction(value.monotonic);
+}
