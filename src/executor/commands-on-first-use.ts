@@ -4,7 +4,7 @@ import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '.
 import type { SearchEngine } from '../contract/search.js';
 import { looksLikeStandIn } from '../platform/looks-like-stand-in.js';
 import type { AnalyzeCommand } from '../policy/analyze.js';
-import type { CommandGuard, WallVerdict } from './settings.js';
+import type { CommandGuard, CommandSandboxVerdict } from './settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
@@ -86,8 +86,8 @@ export function lazySearch(sandbox: Sandbox): SearchEngine {
 export function createCommandGuard(os: Confinement['os'], roots: readonly string[]): CommandGuard {
   if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
   sweepPlaceholders(roots);
-  let verdict: WallVerdict | undefined;
-  let looking: Promise<WallVerdict> | undefined;
+  let verdict: CommandSandboxVerdict | undefined;
+  let looking: Promise<CommandSandboxVerdict> | undefined;
   return {
     isRequired: os === 'required',
     known: () => verdict,
@@ -108,9 +108,9 @@ function sweepPlaceholders(roots: readonly string[]): void {
   void import('../commands/sandbox/git/adopt-repository.js').then(({ sweepStandIns: sweep }) => sweep(left));
 }
 
-const FINE: WallVerdict = { kind: 'fine' };
+const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
-async function lookFor(os: 'preferred' | 'required'): Promise<WallVerdict> {
+async function lookFor(os: 'preferred' | 'required'): Promise<CommandSandboxVerdict> {
   const { findWall } = await import('../commands/sandbox/find-sandbox.js');
   const wall = await findWall();
   if (wall.stands) return FINE;

@@ -21,15 +21,15 @@ import { ToolError } from '../errors/tool-error.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
 import { NO_CACHE } from './cache/create-result-cache.js';
+import { copyCalls, recordedCall } from './calls.js';
 import { type Closable, closeAll, closeRecords } from './closing.js';
 import { ConversationMemories } from './conversation-memories.js';
 import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { BatchScope } from './execute/batch-scope.js';
-import { watchStrayErrors } from './execute/stray-errors.js';
-import { holdCalls, recordedCall } from './hold-calls.js';
-import { judgeBatch } from './plan/judge-batch.js';
+import { watchUnhandledErrors } from './execute/unhandled-errors.js';
+import { planBatch } from './plan/plan-batch.js';
 import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
@@ -94,11 +94,11 @@ export class ToolExecutor implements Executor {
   async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
-    if (!this.#isUnchecked) return toPlan(await judgeBatch(calls, this.#settingsFor(options)));
-    const held = holdCalls(calls);
+    if (!this.#isUnchecked) return toPlan(await planBatch(calls, this.#settingsFor(options)));
+    const held = copyCalls(calls);
     const settings = this.#settingsFor(options);
     await this.#check();
-    return toPlan(await judgeBatch(held, settings));
+    return toPlan(await planBatch(held, settings));
   }
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
@@ -206,7 +206,7 @@ export class ToolExecutor implements Executor {
 
   async recover(): Promise<readonly RecoveredBatch[]> {
     this.#requireOpen('recover');
-    watchStrayErrors(this.#settings.onStrayError);
+    watchUnhandledErrors(this.#settings.onStrayError);
     return this.#recovery.run();
   }
 
@@ -266,7 +266,7 @@ export class ToolExecutor implements Executor {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
     this.#requireOpen('run calls');
-    watchStrayErrors(this.#settings.onStrayError);
+    watchUnhandledErrors(this.#settings.onStrayError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
       id: known?.id ?? this.#settings.createId(),
@@ -283,7 +283,7 @@ export class ToolExecutor implements Executor {
     const queue = this.#queueOf(conversation);
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
-    const [own, asked] = isLate ? [holdCalls(calls), { ...options }] : [[...calls], options];
+    const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
     const batch = new Batch(own, scope, asked, { recovery: this.#recovery, queue, ended: this.#ended });
     this.#active.add(batch);
     return batch;

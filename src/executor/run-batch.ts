@@ -6,9 +6,9 @@ import type { BatchScope } from './execute/batch-scope.js';
 import { stackOf } from './execute/outcome.js';
 import { Schedule } from './execute/schedule.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
-import { currentScope } from './execute/stray-errors.js';
-import { judgeBatch } from './plan/judge-batch.js';
-import type { JudgedCall, ReadyCall } from './plan/judged-call.js';
+import { currentScope } from './execute/unhandled-errors.js';
+import type { EvaluatedCall, ReadyCall } from './plan/evaluated-call.js';
+import { planBatch } from './plan/plan-batch.js';
 import { planSlowly } from './plan/plan-slowly.js';
 import { toPlannedCall } from './plan/to-plan.js';
 import type { ConversationQueue } from './queue.js';
@@ -47,7 +47,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   /** Made inside a call of its own conversation: it waits for none, and none waits for it. */
   readonly #isInner: boolean;
   readonly #answers: Answers;
-  #judged: readonly JudgedCall[] = NOTHING_JUDGED;
+  #judged: readonly EvaluatedCall[] = NOTHING_JUDGED;
   #isPlanned = false;
   readonly #runner: CallRunner;
   /** Goes on with a batch whose calls run together; undefined where they run one after the other. */
@@ -147,17 +147,17 @@ export class Batch extends StoppableBatch implements RunningBatch {
 
   #plan(): Promise<void> | undefined {
     const { settings } = this.scope;
-    const judged = judgeBatch(this.#calls, settings, this.options.turn);
+    const judged = planBatch(this.#calls, settings, this.options.turn);
     if (judged instanceof Promise || settings.reviewers.length > 0) return this.#planSlowly(judged);
     this.#setPlanned(judged);
     return undefined;
   }
 
-  async #planSlowly(judged: JudgedCall[] | Promise<JudgedCall[]>): Promise<void> {
+  async #planSlowly(judged: EvaluatedCall[] | Promise<EvaluatedCall[]>): Promise<void> {
     this.#setPlanned(await planSlowly(judged, this, this.scope.settings));
   }
 
-  #setPlanned(judged: readonly JudgedCall[]): void {
+  #setPlanned(judged: readonly EvaluatedCall[]): void {
     this.#judged = judged;
     this.#isPlanned = true;
     this.changed();
@@ -178,7 +178,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
     return undefined;
   }
 
-  async #recordSlowly(accepted: Promise<readonly JudgedCall[]>): Promise<void> {
+  async #recordSlowly(accepted: Promise<readonly EvaluatedCall[]>): Promise<void> {
     this.#judged = await accepted;
   }
 
@@ -360,7 +360,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   }
 }
 
-const NOTHING_JUDGED: readonly JudgedCall[] = [];
+const NOTHING_JUDGED: readonly EvaluatedCall[] = [];
 const nothing = (): void => {};
 
 function stopBy(signal: AbortSignal, batch: Batch): (() => void) | undefined {

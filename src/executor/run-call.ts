@@ -7,7 +7,7 @@ import type { BatchScope } from './execute/batch-scope.js';
 import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
-import type { ReadyCall } from './plan/judged-call.js';
+import type { ReadyCall } from './plan/evaluated-call.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
 import type { Recorder } from './record/recorder.js';
 import { refuseReady, UNRECORDED } from './record/refuse-ready.js';

@@ -10,7 +10,7 @@ import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass } from '../contract/tool.js';
 import type { ToolError } from '../errors/tool-error.js';
 import type { LruResultCache } from './cache/create-result-cache.js';
-import type { OnStrayError } from './execute/stray-errors.js';
+import type { OnUnhandledError } from './execute/unhandled-errors.js';
 
 export interface EngineLimits {
   readonly maxToolCallsPerBatch: number;
@@ -29,16 +29,16 @@ export interface ClassTimeout {
 }
 
 /** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: nobody's consent helps. */
-export type WallVerdict =
+export type CommandSandboxVerdict =
   | { readonly kind: 'fine' }
   | { readonly kind: 'ask'; readonly reason: string }
   | { readonly kind: 'refuse'; readonly error: ToolError };
 
 export interface CommandGuard {
   /** As far as it is known without looking. */
-  known(): WallVerdict | undefined;
+  known(): CommandSandboxVerdict | undefined;
   /** Tries it, once for a process. Never rejects. */
-  look(): Promise<WallVerdict>;
+  look(): Promise<CommandSandboxVerdict>;
   /** Whether commands must not run without the wall, whoever agrees. */
   readonly isRequired: boolean;
 }
@@ -91,7 +91,7 @@ export interface EngineSettings {
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;
   readonly clock: Clock;
-  readonly onStrayError: OnStrayError;
+  readonly onStrayError: OnUnhandledError;
   readonly logger: Logger;
   /** A new unique, time-ordered id. */
   readonly createId: () => string;

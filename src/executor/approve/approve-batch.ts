@@ -4,9 +4,9 @@ import type { CallRecord } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 import { recordShown } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
-import type { CallScope } from '../execute/stray-errors.js';
-import { replanner } from '../plan/judge-batch.js';
-import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
+import type { CallScope } from '../execute/unhandled-errors.js';
+import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
+import { replanner } from '../plan/plan-batch.js';
 import { attachToRecord } from '../record/attach.js';
 import type { Recorder } from '../record/recorder.js';
 import { refuseReady } from '../record/refuse-ready.js';
@@ -20,7 +20,7 @@ export interface ApprovalParts {
   readonly options: RunOptions;
   readonly recorder: Recorder | undefined;
   /** As planned, in order. */
-  readonly judged: readonly JudgedCall[];
+  readonly judged: readonly EvaluatedCall[];
   /** Places of the calls that need approval. */
   readonly waiting: readonly number[];
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export function approverOf(options: RunOptions, { settings }: BatchScope): RunOp
  * The one question about a batch, before any of it runs. With `defer` the calls that need approval are put off; their
  * siblings run.
  */
-export async function approveBatch(parts: ApprovalParts): Promise<JudgedCall[]> {
+export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[]> {
   const { scope, options, recorder, judged, waiting } = parts;
   const after = [...judged];
   const approver = approverOf(options, scope);
@@ -77,16 +77,16 @@ async function putOff({ scope, judged, waiting }: ApprovalParts, recorder: Recor
 export async function approveDeferred(
   parts: ApprovalParts & { readonly recorder: Recorder },
   records: readonly CallRecord[],
-): Promise<JudgedCall[]> {
+): Promise<EvaluatedCall[]> {
   const { scope, options, recorder, signal } = parts;
   recorder.adopt(records);
   const judged = parts.judged.map((call, index) => asRecorded(call, records[index], scope.id));
   const open = judged.flatMap((call, index) => (call.kind === 'ready' ? [index] : []));
   const asked = await Promise.all(open.map((index) => askedSince(ready(judged, index), index, parts)));
   const approver = approverOf(options, scope);
-  const goOnWaiting = (): JudgedCall[] => {
+  const goOnWaiting = (): EvaluatedCall[] => {
     // A call that the rules of now refuse keeps its record as it is.
-    const after: JudgedCall[] = judged.map((call) =>
+    const after: EvaluatedCall[] = judged.map((call) =>
       call.kind === 'resolved' ? { ...call, recorded: true } : call,
     );
     for (const [place, { changed }] of asked.entries()) {
@@ -121,7 +121,10 @@ export async function approveDeferred(
 }
 
 /** Another decision came first: what becomes of the calls there is the answer here too. */
-async function decidedElsewhere(judged: readonly JudgedCall[], parts: ApprovalParts): Promise<JudgedCall[]> {
+async function decidedElsewhere(
+  judged: readonly EvaluatedCall[],
+  parts: ApprovalParts,
+): Promise<EvaluatedCall[]> {
   const { scope, recorder } = parts;
   const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
   const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
@@ -129,7 +132,7 @@ async function decidedElsewhere(judged: readonly JudgedCall[], parts: ApprovalPa
   return judged.map((call, index) => (call.kind === 'ready' ? attachToRecord(call, settled[index]) : call));
 }
 
-function asRecorded(call: JudgedCall, record: CallRecord | undefined, batchId: string): JudgedCall {
+function asRecorded(call: EvaluatedCall, record: CallRecord | undefined, batchId: string): EvaluatedCall {
   if (record === undefined) return call;
   // Another batch delivered it first, or it runs right now as a sibling of the calls that wait.
   if (record.batchId !== batchId || (record.result === undefined && !waits(record))) {
@@ -230,12 +233,12 @@ function isUnanswered({ judged }: ApprovedCall): boolean {
   return judged.kind === 'resolved' && judged.result.error?.code === 'approval_unavailable';
 }
 
-function unasked(call: ReadyCall): JudgedCall {
+function unasked(call: ReadyCall): EvaluatedCall {
   const message = `${call.call.name} needs the person's approval, and the person cannot be asked now. Do without this call, or say in your answer what it was to do.`;
   const hint = `${call.reason.replace(/[.]+$/, '')}. Give an approver, or allow it by a rule.`;
   return refuseReady(call, 'approval_unavailable', message, hint);
 }
 
-function ready(judged: readonly JudgedCall[], index: number): ReadyCall {
+function ready(judged: readonly EvaluatedCall[], index: number): ReadyCall {
   return judged[index] as ReadyCall;
 }

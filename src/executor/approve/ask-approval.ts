@@ -1,8 +1,8 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
-import { type CallScope, runInScope } from '../execute/stray-errors.js';
-import { type JudgedCall, type ReadyCall, shownEffects } from '../plan/judged-call.js';
+import { type CallScope, runInScope } from '../execute/unhandled-errors.js';
+import { type EvaluatedCall, type ReadyCall, shownEffects } from '../plan/evaluated-call.js';
 import { cleanReason, refuseReady } from '../record/refuse-ready.js';
 import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
@@ -10,7 +10,7 @@ import { changedPaths, type Picture, takePicture } from './shown-files.js';
 
 /** What became of one call that had to be asked for. */
 export interface ApprovedCall {
-  readonly judged: JudgedCall;
+  readonly judged: EvaluatedCall;
   readonly approved: boolean;
   readonly reason?: string;
   /** Who has said so, where the decision names it. */
@@ -24,7 +24,7 @@ export interface ApprovedCall {
 }
 
 /** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
-export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<JudgedCall>;
+export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<EvaluatedCall>;
 
 /** A call that is asked for, and the picture that it is asked with. */
 export interface AskedCall {
@@ -168,7 +168,7 @@ function approved({ ready, picture, changed }: AskedCall): ApprovedCall {
 }
 
 // The person has written these arguments, so they need not be asked about them once more.
-async function edited(judged: JudgedCall, settings: EngineSettings): Promise<ApprovedCall> {
+async function edited(judged: EvaluatedCall, settings: EngineSettings): Promise<ApprovedCall> {
   if (judged.kind === 'resolved') return { judged, approved: false, reason: judged.reason };
   return approved({ ready: judged, picture: await takePicture(judged, settings) });
 }

@@ -4,7 +4,7 @@ import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
-import { judgeCall } from '../plan/judge-call.js';
+import { planCall } from '../plan/plan-call.js';
 import { reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import { toRequest } from './ask-approval.js';
@@ -64,7 +64,7 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
 async function requestOf(record: CallRecord, settings: EngineSettings): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
   try {
-    const judged = await judgeCall({ id, name, args }, { index: 0, duplicate: false }, settings);
+    const judged = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
     if (judged.kind === 'resolved') return fromRecord(record, judged.reason);
     return toRequest({ ready: judged, picture: await takePicture(judged, settings) });
   } catch (error) {

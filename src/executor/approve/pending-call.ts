@@ -1,5 +1,5 @@
 import { WAITING_ANSWER, waitingHint } from '../../contract/approval.js';
-import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
+import type { ReadyCall, ResolvedCall } from '../plan/evaluated-call.js';
 import { notRun } from '../record/results.js';
 
 /**

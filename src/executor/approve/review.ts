@@ -1,6 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
-import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
+import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
 import { refuseReady } from '../record/refuse-ready.js';
 import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
 import { type Replan, toRequest } from './ask-approval.js';
@@ -14,7 +14,7 @@ export async function review(
   reviewers: readonly Reviewer[],
   replan: Replan,
   signal: AbortSignal,
-): Promise<JudgedCall> {
+): Promise<EvaluatedCall> {
   let current: Reviewed = { judged: ready };
   for (const reviewer of reviewers) {
     const { judged, asked } = current;
@@ -28,7 +28,7 @@ export async function review(
 const NOT_SHOWN = { shown: [], places: [] };
 
 interface Reviewed {
-  readonly judged: JudgedCall;
+  readonly judged: EvaluatedCall;
   /** Why a reviewer wants the person to be asked: no later one takes that back. */
   readonly asked?: string | undefined;
 }
@@ -61,7 +61,7 @@ async function apply(
   ready: ReadyCall,
   asked: string | undefined,
   replan: Replan,
-): Promise<JudgedCall> {
+): Promise<EvaluatedCall> {
   switch (verdict?.kind) {
     case 'pass':
       return ready;

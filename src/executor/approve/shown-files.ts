@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ShownFile } from '../../contract/approval.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import { placeEffects } from '../plan/place-effects.js';
 import type { EngineSettings } from '../settings.js';
 

@@ -2,7 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
 import type { BatchScope, CallParts } from '../execute/batch-scope.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import { isUncut, markUncut } from '../record/finalize.js';
 import type { Entry, LruResultCache } from './create-result-cache.js';
 

@@ -3,7 +3,7 @@ import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import type { Recorder } from '../record/recorder.js';
 import type { EngineSettings } from '../settings.js';
 

@@ -11,8 +11,8 @@ import type { Timed } from './deadlines.js';
 import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { type Stop, stoppedOutcome } from './stop.js';
-import { type CallScope, runInScope } from './stray-errors.js';
 import { CallHandles } from './tool-context.js';
+import { type CallScope, runInScope } from './unhandled-errors.js';
 
 /** How long a tool may take to return what it has, once it was told to stop. */
 const GRACE_MS = 50;

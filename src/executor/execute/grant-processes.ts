@@ -5,7 +5,7 @@ import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import { reasonOf } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import type { Lease } from './lease.js';

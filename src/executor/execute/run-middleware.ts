@@ -2,7 +2,7 @@ import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
 import type { Middleware, MiddlewareContext } from '../../contract/context.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { type Outcome, panic } from './outcome.js';
-import { type CallScope, runInScope } from './stray-errors.js';
+import { type CallScope, runInScope } from './unhandled-errors.js';
 
 interface Layers {
   readonly middleware: readonly Middleware[];

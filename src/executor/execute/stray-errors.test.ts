@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { runInScope, watchStrayErrors } from './stray-errors.js';
+import { runInScope, watchUnhandledErrors } from './unhandled-errors.js';
 
 describe('an error that nobody caught', () => {
   it('reaches the call it belongs to, unless it was thrown outside of every call', async () => {
     let handle: (error: unknown) => boolean = () => false;
-    watchStrayErrors((told) => {
+    watchUnhandledErrors((told) => {
       handle = told;
       return () => {};
     });

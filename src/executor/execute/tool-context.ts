@@ -4,7 +4,7 @@ import type { ToolProcesses } from '../../contract/processes.js';
 import type { ToolSearch } from '../../contract/search.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 import type { CallParts } from './batch-scope.js';
 import { grantFiles } from './grant-files.js';

@@ -1,8 +1,8 @@
 import { abortable } from '../../base/abortable.js';
 import { review } from '../approve/review.js';
 import type { EngineSettings } from '../settings.js';
-import { replanner } from './judge-batch.js';
-import type { JudgedCall } from './judged-call.js';
+import type { EvaluatedCall } from './evaluated-call.js';
+import { replanner } from './plan-batch.js';
 
 interface Planning {
   /** Aborts when the batch is told to stop. */
@@ -12,10 +12,10 @@ interface Planning {
 
 /** The part of planning that waits: for schemas of the tools' own, and for reviewers. */
 export async function planSlowly(
-  judging: readonly JudgedCall[] | Promise<readonly JudgedCall[]>,
+  judging: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
   batch: Planning,
   settings: EngineSettings,
-): Promise<readonly JudgedCall[]> {
+): Promise<readonly EvaluatedCall[]> {
   const judged = judging instanceof Promise ? await inTime(judging, batch, settings) : judging;
   const { reviewers } = settings;
   if (reviewers.length === 0) return judged;

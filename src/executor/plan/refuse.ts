@@ -6,7 +6,7 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { cleanRefusal, reasonFor } from '../record/refuse-ready.js';
 import { notRun } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
-import { NO_ARGS, type ResolvedCall } from './judged-call.js';
+import { NO_ARGS, type ResolvedCall } from './evaluated-call.js';
 
 export interface Refusal {
   readonly code: ErrorCode;

@@ -1,12 +1,12 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import { riskOfEffects } from '../../effects/traits.js';
-import { type JudgedCall, shownEffects } from './judged-call.js';
+import { type EvaluatedCall, shownEffects } from './evaluated-call.js';
 
-export function toPlan(judged: readonly JudgedCall[]): Plan {
+export function toPlan(judged: readonly EvaluatedCall[]): Plan {
   return { calls: judged.map(toPlannedCall) };
 }
 
-export function toPlannedCall(judged: JudgedCall): PlannedCall {
+export function toPlannedCall(judged: EvaluatedCall): PlannedCall {
   const effects = shownEffects(judged);
   const common = { callId: judged.call.id, toolName: judged.call.name, effects, reason: judged.reason };
   if (judged.kind === 'resolved') {

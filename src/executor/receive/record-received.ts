@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
 import { callKey } from '../../journal/records/call-key.js';
-import { madeUpIn } from '../hold-calls.js';
+import { madeUpIn } from '../calls.js';
 import type { EngineSettings } from '../settings.js';
 import type { ReceivedStream } from './stream-record.js';
 

@@ -3,7 +3,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { BatchMessage, CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { madeUpIn } from '../hold-calls.js';
+import { madeUpIn } from '../calls.js';
 import { attaches } from '../run-options.js';
 
 /** The name under which the journal keeps a response that is coming in. */

@@ -2,7 +2,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../execute/batch-scope.js';
-import type { JudgedCall } from '../plan/judged-call.js';
+import type { EvaluatedCall } from '../plan/evaluated-call.js';
 import type { Recovery } from '../recover/recovery.js';
 import { attaches } from '../run-options.js';
 import { attachToRecord } from './attach.js';
@@ -21,9 +21,9 @@ interface Accepting {
  * journal, or as it is answered where it runs now; where nothing can be recorded, nothing runs. Never rejects.
  */
 export function acceptBatch(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   parts: Accepting,
-): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   const { options, recorder, recovery } = parts;
   const settled = recovery.ensure();
   if (settled !== undefined || options.again === true || recorder.unrecorded.size > 0) {
@@ -40,10 +40,10 @@ export function acceptBatch(
 
 /** What was delivered before keeps its answer, also where nothing new can be recorded. */
 async function answerKnown(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   { scope, options, recorder }: Accepting,
   error: unknown,
-): Promise<readonly JudgedCall[]> {
+): Promise<readonly EvaluatedCall[]> {
   if (!attaches(options)) return refuseUnrecorded(judged, scope, error);
   const earlier = await recorder.findEarlier(judged);
   const known = judged.map((call, index) => {
@@ -62,9 +62,9 @@ function isFinal({ result, worker }: CallRecord): boolean {
 /** What has to come first: recovery, answers that could not be recorded, and what a crash left half done. */
 async function acceptAfter(
   settled: Promise<void> | undefined,
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   parts: Accepting,
-): Promise<readonly JudgedCall[]> {
+): Promise<readonly EvaluatedCall[]> {
   const { scope, options, recorder } = parts;
   try {
     if (settled !== undefined) await recorder.patiently(settled);
@@ -87,10 +87,10 @@ async function isHeld({ conversation, settings: { journal } }: BatchScope): Prom
 }
 
 function accept(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   recorder: Recorder,
   attach: boolean,
-): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   const answers = recorder.accept(attach, judged);
   if (answers instanceof Promise) {
     return answers.then((given) => attachAll(judged, recorder, attach, given));
@@ -99,13 +99,13 @@ function accept(
 }
 
 function attachAll(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   recorder: Recorder,
   attach: boolean,
   answers: readonly Acceptance[],
-): readonly JudgedCall[] | Promise<readonly JudgedCall[]> {
+): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   if (!attach) return judged;
-  const attached = (settled: readonly Acceptance[]): readonly JudgedCall[] =>
+  const attached = (settled: readonly Acceptance[]): readonly EvaluatedCall[] =>
     judged.map((call, index) => attachToRecord(call, settled[index]));
   const others = recorder.awaitOthers(answers);
   return others === undefined ? attached(answers) : others.then(attached);
@@ -113,10 +113,10 @@ function attachAll(
 
 /** Nothing runs that could not be accounted for. */
 export function refuseUnrecorded(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   { id, settings }: BatchScope,
   error: unknown,
-): readonly JudgedCall[] {
+): readonly EvaluatedCall[] {
   const why = isToolError(error) ? error.message : String(error);
   settings.logger.error({ batch: id, why }, 'journal unavailable');
   return judged.map((call) =>

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Acceptance, CallRecord, Journal } from '../../contract/journal.js';
 import { pending } from '../approve/pending-call.js';
-import type { JudgedCall, ResolvedCall } from '../plan/judged-call.js';
+import type { EvaluatedCall, ResolvedCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 import { refuseReady } from './refuse-ready.js';
 import { failure } from './results.js';
@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 200;
  * What becomes of a call that this conversation may have seen before: the same call is answered from the journal, the
  * same id with other arguments is refused.
  */
-export function attachToRecord(call: JudgedCall, acceptance: Acceptance | undefined): JudgedCall {
+export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | undefined): EvaluatedCall {
   if (acceptance === undefined || acceptance.kind === 'fresh') return call;
   if (acceptance.kind === 'waits') return refuseWaiting(call, acceptance);
   if (acceptance.kind === 'conflict') {
@@ -126,7 +126,7 @@ export function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'jou
 type Blocked = Extract<Acceptance, { readonly kind: 'waits' }>;
 
 /** Nothing new happens in a conversation before the person has decided about what a crash left half done. */
-function refuseWaiting(call: JudgedCall, { batchId }: Blocked): ResolvedCall {
+function refuseWaiting(call: EvaluatedCall, { batchId }: Blocked): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =
     'Nothing was run: earlier calls of this conversation were left half done, and wait for the person to decide.';
@@ -138,6 +138,6 @@ function refuseWaiting(call: JudgedCall, { batchId }: Blocked): ResolvedCall {
   return { ...refused, result, recorded: true };
 }
 
-function recorded({ call, effects }: JudgedCall, result: ToolResult, reason: string): ResolvedCall {
+function recorded({ call, effects }: EvaluatedCall, result: ToolResult, reason: string): ResolvedCall {
   return { kind: 'resolved', call, result, reason, effects, recorded: true };
 }

@@ -1,10 +1,10 @@
 import type { Disposition } from '../../contract/approval.js';
 import type { CallEntry } from '../../contract/journal.js';
-import { madeUpIn } from '../hold-calls.js';
-import { type JudgedCall, shownEffects } from '../plan/judged-call.js';
+import { madeUpIn } from '../calls.js';
+import { type EvaluatedCall, shownEffects } from '../plan/evaluated-call.js';
 
 /** A planned call as it is recorded. */
-export function toCallEntry(judged: JudgedCall): CallEntry {
+export function toCallEntry(judged: EvaluatedCall): CallEntry {
   const { call, reason } = judged;
   const entry: CallEntry = {
     callId: call.id,
@@ -18,7 +18,7 @@ export function toCallEntry(judged: JudgedCall): CallEntry {
   return call.madeUp === true ? { ...entry, ...madeUpIn(call) } : entry;
 }
 
-function dispositionOf(judged: JudgedCall): Disposition {
+function dispositionOf(judged: EvaluatedCall): Disposition {
   if (judged.kind === 'resolved') return 'pre_resolved';
   return judged.needsApproval ? 'requires_confirmation' : 'execute_now';
 }

@@ -13,7 +13,7 @@ import { exactValuesOf } from '../../output/redact.js';
 import { contentWords } from '../../protocols/content-words.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { Outcome, OutcomeError } from '../execute/outcome.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 import { type CleanContent, cleanContent } from './clean-content.js';
 import { cleanJson, cleanValue } from './clean-json.js';

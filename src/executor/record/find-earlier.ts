@@ -1,7 +1,7 @@
 import type { Acceptance, Journal } from '../../contract/journal.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import type { BatchScope } from '../execute/batch-scope.js';
-import type { JudgedCall } from '../plan/judged-call.js';
+import type { EvaluatedCall } from '../plan/evaluated-call.js';
 import { withUnrecorded } from './attach.js';
 import type { Recorder } from './recorder.js';
 
@@ -10,11 +10,11 @@ import type { Recorder } from './recorder.js';
  * does not. Undefined for a call that was never delivered, or where nothing can be read.
  */
 export async function findEarlier(
-  judged: readonly JudgedCall[],
+  judged: readonly EvaluatedCall[],
   { id, conversation }: Pick<BatchScope, 'id' | 'conversation'>,
   { journal, patiently }: { readonly journal: Journal; readonly patiently: Recorder['patiently'] },
 ): Promise<readonly (Acceptance | undefined)[]> {
-  const find = async ({ call }: JudgedCall): Promise<Acceptance | undefined> => {
+  const find = async ({ call }: EvaluatedCall): Promise<Acceptance | undefined> => {
     try {
       const { turn } = call;
       if (call.madeUp === true && turn === undefined) return undefined;

@@ -6,7 +6,7 @@ import { callKey } from '../../journal/records/call-key.js';
 import { systemClock } from '../../platform/clock.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
-import type { JudgedCall, ReadyCall } from '../plan/judged-call.js';
+import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 import { awaitDeliveries } from './attach.js';
 import { toCallEntry } from './call-entry.js';
@@ -66,7 +66,7 @@ export class Recorder {
   }
 
   /** What earlier deliveries of these calls have come to, where a batch cannot be recorded. */
-  findEarlier(judged: readonly JudgedCall[]): Promise<readonly (Acceptance | undefined)[]> {
+  findEarlier(judged: readonly EvaluatedCall[]): Promise<readonly (Acceptance | undefined)[]> {
     return findEarlier(judged, this.#scope, {
       journal: this.#journal,
       patiently: (work) => this.patiently(work),
@@ -93,7 +93,7 @@ export class Recorder {
    */
   accept(
     attach: boolean,
-    judged: readonly JudgedCall[],
+    judged: readonly EvaluatedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
     this.#isAsked = true;
     const accepted = this.#journal.accept(this.#entry(attach, judged));
@@ -126,7 +126,7 @@ export class Recorder {
     }
   }
 
-  #entry(attach: boolean, judged: readonly JudgedCall[]): Parameters<Journal['accept']>[0] {
+  #entry(attach: boolean, judged: readonly EvaluatedCall[]): Parameters<Journal['accept']>[0] {
     const { conversation, message, origin } = this.#scope;
     const entry = {
       id: this.#batchId,

@@ -2,7 +2,7 @@ import type { ResultError, ToolFailure } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { cleanOutput } from '../../output/clean-output.js';
-import type { ReadyCall, ResolvedCall } from '../plan/judged-call.js';
+import type { ReadyCall, ResolvedCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';

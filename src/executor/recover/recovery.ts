@@ -6,7 +6,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../settings.js';
 import { readIntent } from './noted-change.js';
-import { isStream, settleCall, settleStream } from './settle-call.js';
+import { isStream, recoverCall, recoverStream } from './recover-call.js';
 
 /** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */
 const AT_A_TIME = 128;
@@ -108,13 +108,13 @@ export class Recovery {
       // One that was delivered before belongs to its own batch.
       if (call.result !== undefined || call.batchId !== batchId || !(await living.isLeft(call))) continue;
       if (isStream(call)) {
-        const received = await settleStream(call, journal, this.#settings);
+        const received = await recoverStream(call, journal, this.#settings);
         if (received !== false) return received === undefined ? [] : [received];
       }
       if (await this.#isHeld(journal, call, living)) continue;
       // Whoever has these files settles it, and the batch with it.
       if (await liesElsewhere(call, journal, this.#settings)) return [batchId];
-      results.set(call.key, await settleCall(call, this.#settings));
+      results.set(call.key, await recoverCall(call, this.#settings));
     }
     if (results.size === 0) return [batchId];
     const all = calls.map(({ key, result }) => result ?? results.get(key));

@@ -4,8 +4,8 @@ import type { ProbeContext } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { grantFiles } from '../execute/grant-files.js';
 import { Lease } from '../execute/lease.js';
-import { runInScope } from '../execute/stray-errors.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import { runInScope } from '../execute/unhandled-errors.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import type { EngineSettings } from '../settings.js';
 
 export type Verdict = 'applied' | 'not_applied' | 'unknown';

@@ -2,7 +2,7 @@
  * A private, frozen copy of what a schema made of the arguments: no callback of the tool can change what a later one
  * sees. Instances of classes (a Date, a URL that a transform has made) are the schema's own and handed on as they are.
  */
-export function holdFast(parsed: unknown): unknown {
+export function freezeParsed(parsed: unknown): unknown {
   return copy(parsed, new Map());
 }
 

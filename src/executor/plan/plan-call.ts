@@ -12,11 +12,11 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { reasonOf } from '../record/results.js';
-import type { EngineSettings, WallVerdict } from '../settings.js';
+import type { CommandSandboxVerdict, EngineSettings } from '../settings.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
-import { holdFast } from './hold-fast.js';
-import { answerWith, judgeWall } from './judge-wall.js';
-import { type JudgedCall, ReadyCall, type ReadyParts } from './judged-call.js';
+import { answerWith, evaluateSandbox } from './evaluate-sandbox.js';
+import { type EvaluatedCall, ReadyCall, type ReadyParts } from './evaluated-call.js';
+import { freezeParsed } from './freeze-parsed.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
 import { type Refusal, refuse } from './refuse.js';
@@ -33,11 +33,11 @@ export interface BatchPosition {
  * existence, limits, arguments, sandbox, policy, summary (D020, D041, D042). A promise only where a
  * tool's own schema is asynchronous.
  */
-export function judgeCall(
+export function planCall(
   call: ToolCall,
   at: BatchPosition,
   settings: EngineSettings,
-): JudgedCall | Promise<JudgedCall> {
+): EvaluatedCall | Promise<EvaluatedCall> {
   const byMode = modeAnswer(call, settings);
   if (byMode !== undefined) return byMode;
   const tool = settings.registry.find(call.name);
@@ -69,7 +69,7 @@ async function judgeLater(
   tool: Tool,
   checking: Promise<Checked>,
   settings: EngineSettings,
-): Promise<JudgedCall> {
+): Promise<EvaluatedCall> {
   try {
     return await judgeChecked(call, tool, await checking, settings);
   } catch (error) {
@@ -84,7 +84,7 @@ function withArguments(call: ToolCall, args: JsonObject): ToolCall {
   return Object.freeze(isPlain ? { id, name, args } : { ...call, args });
 }
 
-function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): JudgedCall {
+function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): EvaluatedCall {
   const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
   return refuse(call, { code: 'bad_args', message }, settings);
 }
@@ -145,9 +145,9 @@ function judgeChecked(
   tool: Tool,
   checked: Checked,
   settings: EngineSettings,
-): JudgedCall | Promise<JudgedCall> {
+): EvaluatedCall | Promise<EvaluatedCall> {
   if (!checked.ok) return refuse(call, { code: 'bad_args', message: checked.message }, settings);
-  const parsed = checked.value === call.args ? call.args : holdFast(checked.value);
+  const parsed = checked.value === call.args ? call.args : freezeParsed(checked.value);
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
   const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
@@ -160,7 +160,7 @@ async function judgeLoaded(
   call: ToolCall,
   said: Declared,
   settings: EngineSettings,
-): Promise<JudgedCall> {
+): Promise<EvaluatedCall> {
   await loading;
   return judgeSaid(call, said, settings);
 }
@@ -169,7 +169,7 @@ function judgeSaid(
   call: ToolCall,
   { tool, parsed, declared, requires }: Declared,
   settings: EngineSettings,
-): JudgedCall | Promise<JudgedCall> {
+): EvaluatedCall | Promise<EvaluatedCall> {
   const { effects, violation } = placeEffects(declared, settings);
   const question: PolicyQuestion = {
     name: tool.name,
@@ -198,7 +198,7 @@ function judgeSaid(
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
   const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
-  const verdict = judgeWall(settings.commandGuard, declared, answer);
+  const verdict = evaluateSandbox(settings.commandGuard, declared, answer);
   return verdict instanceof Promise
     ? makeReadyLater(permitted, verdict, settings)
     : makeReady(permitted, verdict, settings);
@@ -206,9 +206,9 @@ function judgeSaid(
 
 async function makeReadyLater(
   permitted: Permitted,
-  looking: Promise<WallVerdict>,
+  looking: Promise<CommandSandboxVerdict>,
   settings: EngineSettings,
-): Promise<JudgedCall> {
+): Promise<EvaluatedCall> {
   return makeReady(permitted, await looking, settings);
 }
 
@@ -218,7 +218,11 @@ interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'decla
   readonly answer: PolicyAnswer;
 }
 
-function makeReady(permitted: Permitted, verdict: WallVerdict, settings: EngineSettings): JudgedCall {
+function makeReady(
+  permitted: Permitted,
+  verdict: CommandSandboxVerdict,
+  settings: EngineSettings,
+): EvaluatedCall {
   const { call, tool, parsed, declared, effects, requires } = permitted;
   if (verdict.kind === 'refuse') {
     const { code, message, hint, details } = verdict.error;

@@ -1,14 +1,14 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ReadyCall } from '../plan/judged-call.js';
+import type { ReadyCall } from '../plan/evaluated-call.js';
 import { failure } from '../record/results.js';
 import type { EngineSettings } from '../settings.js';
 import type { InspectedIntent } from './inspect-change.js';
 import type { Verdict } from './run-probe.js';
 
 /** All that is known of a call whose process is dead. */
-export interface Settlement {
+export interface RecoveredOutcome {
   readonly record: CallRecord;
   readonly verdict: Verdict;
   /** Undefined: its tool is not there any more. */
@@ -18,8 +18,8 @@ export interface Settlement {
 }
 
 /** What such a call is answered with. */
-export function toSettledResult(
-  settlement: Settlement,
+export function toRecoveredResult(
+  settlement: RecoveredOutcome,
   settings: Pick<EngineSettings, 'isProcessAlive'>,
 ): ToolResult {
   const { record, verdict } = settlement;
@@ -55,7 +55,7 @@ export function toSettledResult(
 }
 
 /** The exit code of a command that was all that the call did, where that is no success. */
-function failedWith({ ready, notes }: Settlement): number | undefined {
+function failedWith({ ready, notes }: RecoveredOutcome): number | undefined {
   const isCommand = ready !== undefined && ready.declared.length > 0;
   if (!isCommand || ready.declared.some(({ kind }) => kind !== 'run')) return undefined;
   const codes = notes.flatMap(({ kind, data: { exitCode } }) =>
@@ -65,7 +65,7 @@ function failedWith({ ready, notes }: Settlement): number | undefined {
 }
 
 function evidenceOf(
-  { notes, inspected }: Settlement,
+  { notes, inspected }: RecoveredOutcome,
   { isProcessAlive }: Pick<EngineSettings, 'isProcessAlive'>,
 ): JsonObject {
   const files = inspected?.changes.map(({ change: { path, before, after }, state }) => ({

@@ -88,15 +88,15 @@ export class ReadyCall {
   }
 }
 
-export type JudgedCall = ResolvedCall | ReadyCall;
+export type EvaluatedCall = ResolvedCall | ReadyCall;
 
 /** What the call says it will touch, as it said it. */
-function declaredEffects(judged: JudgedCall): readonly Effect[] {
+function declaredEffects(judged: EvaluatedCall): readonly Effect[] {
   return judged.kind === 'ready' ? judged.declared : judged.effects.map(({ effect }) => effect);
 }
 
 /** What people are shown of it: what it said, and what the policy has seen besides. */
-export function shownEffects(judged: JudgedCall): readonly Effect[] {
+export function shownEffects(judged: EvaluatedCall): readonly Effect[] {
   const declared = declaredEffects(judged);
   if (judged.kind === 'resolved' || judged.seen === undefined) return declared;
   return [...declared, ...judged.seen];

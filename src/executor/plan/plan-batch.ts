@@ -1,24 +1,24 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Replan } from '../approve/ask-approval.js';
-import { madeUpIn } from '../hold-calls.js';
+import { madeUpIn } from '../calls.js';
 import type { EngineSettings } from '../settings.js';
-import { judgeCall } from './judge-call.js';
-import { type JudgedCall, NO_ARGS } from './judged-call.js';
+import { type EvaluatedCall, NO_ARGS } from './evaluated-call.js';
+import { planCall } from './plan-call.js';
 import { refuse } from './refuse.js';
 
 /**
  * Judges every call of a batch, in order. A promise only where some tool's schema is asynchronous.
  * @param turn that made-up ids belong to; left out: the calls' own.
  */
-export function judgeBatch(
+export function planBatch(
   calls: readonly ToolCall[],
   settings: EngineSettings,
   turn?: string,
-): JudgedCall[] | Promise<JudgedCall[]> {
+): EvaluatedCall[] | Promise<EvaluatedCall[]> {
   const seen = calls.length > 1 ? new Set<string>() : undefined;
   let asynchronous = false;
-  const judged = new Array<JudgedCall | Promise<JudgedCall>>(calls.length);
+  const judged = new Array<EvaluatedCall | Promise<EvaluatedCall>>(calls.length);
   // By index: a hole in the array is a malformed call too.
   for (let index = 0; index < calls.length; index++) {
     const { call, malformed } = readCall(calls[index], index, turn);
@@ -26,16 +26,16 @@ export function judgeBatch(
     seen?.add(call.id);
     const one = malformed
       ? refuse(call, { code: 'bad_args', message: MALFORMED }, settings)
-      : judgeCall(call, { index, duplicate }, settings);
+      : planCall(call, { index, duplicate }, settings);
     asynchronous ||= one instanceof Promise;
     judged[index] = one;
   }
-  return asynchronous ? Promise.all(judged) : (judged as JudgedCall[]);
+  return asynchronous ? Promise.all(judged) : (judged as EvaluatedCall[]);
 }
 
 /** Plans one call again with other arguments, from the start; what is said of its place in the batch stays. */
 export function replanner(settings: EngineSettings): Replan {
-  return async (ready, args) => judgeCall({ ...ready.call, args }, { index: 0, duplicate: false }, settings);
+  return async (ready, args) => planCall({ ...ready.call, args }, { index: 0, duplicate: false }, settings);
 }
 
 const MALFORMED = 'Malformed tool call: { id: string, name: string, args: object } is expected.';

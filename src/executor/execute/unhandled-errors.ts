@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Reports errors that escaped every handler; answered true, an error goes no further. The returned function stops it. */
-export type OnStrayError = (handle: (error: unknown) => boolean) => () => void;
+export type OnUnhandledError = (handle: (error: unknown) => boolean) => () => void;
 
 /** What code that runs for a call belongs to: found again in every timer and promise that the code leaves behind. */
 export interface CallScope {
@@ -32,7 +32,7 @@ export function currentScope(): CallScope | undefined {
 }
 
 /** Starts watching, for the life of the process: a tool may throw long after its executor was closed. */
-export function watchStrayErrors(onStrayError: OnStrayError): void {
+export function watchUnhandledErrors(onStrayError: OnUnhandledError): void {
   if (watching) return;
   watching = true;
   onStrayError((error) => {

@@ -1,27 +1,27 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import { runsCommand } from '../../effects/traits.js';
-import type { CommandGuard, WallVerdict } from '../settings.js';
+import type { CommandGuard, CommandSandboxVerdict } from '../settings.js';
 
 /**
  * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where
  * it decides something: a command that is asked for anyway needs no answer yet, unless the wall is required.
  */
-export function judgeWall(
+export function evaluateSandbox(
   guard: CommandGuard,
   declared: readonly Effect[],
   { disposition }: PolicyAnswer,
-): WallVerdict | Promise<WallVerdict> {
+): CommandSandboxVerdict | Promise<CommandSandboxVerdict> {
   if (disposition === 'pre_resolved' || !runsCommand(declared)) return FINE;
   const known = guard.known();
   if (known !== undefined) return known;
   return guard.isRequired || disposition === 'execute_now' ? guard.look() : FINE;
 }
 
-const FINE: WallVerdict = { kind: 'fine' };
+const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
 /** A rule, a list or a mode that spares the question has not been told that there is no wall. */
-export function answerWith(verdict: WallVerdict, answer: PolicyAnswer): PolicyAnswer {
+export function answerWith(verdict: CommandSandboxVerdict, answer: PolicyAnswer): PolicyAnswer {
   if (verdict.kind !== 'ask') return answer;
   const reason = `${answer.reason.replace(/[.]+$/, '')}; ${verdict.reason}`;
   return { disposition: 'requires_confirmation', reason, insists: true };

@@ -3,7 +3,7 @@ import type { CallEntry } from '../contract/journal.js';
 import { freezeArguments } from '../schema/freeze-arguments.js';
 
 /** Copies of calls that wait, so that what runs is what was asked for. What is no call stays, for the engine to say so. */
-export function holdCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+export function copyCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
   return calls.map(holdCall);
 }
 

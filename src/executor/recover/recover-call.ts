@@ -6,10 +6,10 @@ import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isAllReads } from '../../effects/traits.js';
+import { recordedCall } from '../calls.js';
 import { compiledTool } from '../declare/compiled-tool.js';
-import { recordedCall } from '../hold-calls.js';
-import { holdFast } from '../plan/hold-fast.js';
-import { ReadyCall } from '../plan/judged-call.js';
+import { ReadyCall } from '../plan/evaluated-call.js';
+import { freezeParsed } from '../plan/freeze-parsed.js';
 import { placeEffects } from '../plan/place-effects.js';
 import { recordReceived } from '../receive/record-received.js';
 import { RECEIVE, readStream } from '../receive/stream-record.js';
@@ -18,14 +18,14 @@ import type { EngineSettings } from '../settings.js';
 import { readUndoNote, type UndoNote, undoneBy } from '../undo/undo-note.js';
 import { type InspectedChange, type InspectedIntent, inspectIntent, verdictOf } from './inspect-change.js';
 import { readIntent } from './noted-change.js';
+import { toRecoveredResult } from './recovered-result.js';
 import { runProbe, type Verdict } from './run-probe.js';
-import { toSettledResult } from './settled-result.js';
 
 /**
  * The answer to a call whose process is dead (D109): never started is `cancelled`; started is `outcome_unknown`, unless
  * its tool can tell. A half-made change of several files is put back first. Nothing is run again.
  */
-export async function settleCall(record: CallRecord, settings: EngineSettings): Promise<ToolResult> {
+export async function recoverCall(record: CallRecord, settings: EngineSettings): Promise<ToolResult> {
   if (record.worker === undefined) return neverStarted(record);
   const { journal } = settings;
   // Notes name files by their canonical paths, whatever is accepted of callers.
@@ -46,7 +46,7 @@ export async function settleCall(record: CallRecord, settings: EngineSettings): 
     await setDirectories({ tidy: [...(inspected?.made ?? []), ...(undo?.makes ?? [])] }, inside);
   }
   if (undo !== undefined && verdict === 'applied') await completeUndo(record, undo, inside);
-  return toSettledResult({ record, verdict, ready, notes, inspected }, settings);
+  return toRecoveredResult({ record, verdict, ready, notes, inspected }, settings);
 }
 
 function neverStarted(record: CallRecord): ToolResult {
@@ -143,7 +143,7 @@ export function isStream({ toolName, worker }: CallRecord): boolean {
  * @returns the batch's id, where it was recorded now; undefined where there was nothing to record. False: it is a call
  *   like any other.
  */
-export async function settleStream(
+export async function recoverStream(
   record: CallRecord,
   journal: Journal,
   settings: EngineSettings,
@@ -210,7 +210,7 @@ async function reviveCall(
   try {
     const checked = await compiledTool(tool).input.check(args);
     if (!checked.ok) return undefined;
-    const parsed = holdFast(checked.value);
+    const parsed = freezeParsed(checked.value);
     const declared = declare(tool, parsed, settings);
     const { effects } = placeEffects(declared, settings);
     return new ReadyCall({
