@@ -3,7 +3,7 @@ import { type Capability, EFFECT_KINDS, rowOf } from './effect-kinds.js';
 
 /** Whether a call changes anything outside itself (D021). */
 export function isSideEffecting(effects: readonly Effect[]): boolean {
-  return effects.length > 0 && effects.some(hasSideEffect);
+  return effects.some(hasSideEffect);
 }
 
 export function hasSideEffect(effect: Effect): boolean {
