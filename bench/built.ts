@@ -16,4 +16,4 @@ export { pruneJournal } from '../src/journal/prune-journal.js';
 /** The rows of a journal file are no public interface: the bench that writes the same ones bare needs them. */
 export * as journalSchema from '../src/journal/sqlite/migrations.js';
 export { verifyJournal } from '../src/journal/verify-journal.js';
-export * as sqlite from '../src/platform/sqlite.js';
+export * as sqlite from '../src/platform/sqlite/sqlite.js';

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isSafeSqlite } from '../src/platform/sqlite.js';
+import { isSafeSqlite } from '../src/platform/sqlite/sqlite.js';
 import { builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
 import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
-import { probePlace } from '../platform/probe-place.js';
+import { probePlace } from '../platform/fs/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 import { defaultPlace, resolveSettings } from './resolve-settings.js';

@@ -1,5 +1,5 @@
 import type { CommandLimits, LimitHit } from '../contract/processes.js';
-import { userId } from '../platform/runtime.js';
+import { userId } from '../platform/environment.js';
 import type { ProcessEnd } from '../platform/spawn.js';
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { closeMarkFile, type MarkFile, openMarkFile } from '../platform/mark-file.js';
 import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform/proc-table.js';
 

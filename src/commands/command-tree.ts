@@ -1,4 +1,4 @@
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import {
   lastProcessId,
   listChildren,

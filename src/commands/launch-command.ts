@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/context.js';
 import type { CommandRequest, CommandWall, LimitHit } from '../contract/processes.js';
-import { idleClock, systemClock } from '../platform/clock.js';
+import { idleClock, systemClock } from '../platform/clock/clock.js';
 import type { ProcessEntry } from '../platform/proc-table.js';
 import type { ProcessEnd } from '../platform/spawn.js';
 import { type CommandMark, createCommandMark } from './command-mark.js';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { OutputSink, OutputStore } from '../contract/outputs.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import {
   makeTemporaryOutputDirectory,
   type OutputDirectory,
   openOutputDirectory,
   type WritableOutput,
-} from '../platform/output-directory.js';
+} from '../platform/fs/output-directory.js';
 
 export interface OutputStoreOptions {
   /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { CommandRequest } from '../contract/processes.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 
 export interface OutputPump {
   /** Resolves with what `onOutput` threw, if it ever does. */

@@ -6,7 +6,7 @@ import type {
   StartedCommand,
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { readProcess } from '../platform/proc-table.js';
 import { tellEnd } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';

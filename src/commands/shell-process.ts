@@ -7,7 +7,7 @@ import type {
   ShellStatus,
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
-import { idleClock, systemClock } from '../platform/clock.js';
+import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { tellEnd } from './explain-end.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';

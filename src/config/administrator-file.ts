@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { showPath } from '../base/show-setting.js';
-import { entryStat } from '../platform/fs-entry.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
 import { type ConfigLayer, EMPTY_LAYER, fileLayer } from './config-layer.js';
 import { readConfigFile } from './read-config-file.js';
 

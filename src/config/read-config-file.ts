@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path';
 import { showPath } from '../base/show-setting.js';
 import { ToolError } from '../errors/tool-error.js';
-import { decodeText } from '../platform/decode-text.js';
-import { entryStat } from '../platform/fs-entry.js';
-import { ReadFailure } from '../platform/read-failure.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
+import { realPlace } from '../platform/fs/probe-place.js';
+import { decodeText, ReadFailure } from '../platform/fs/read-file.js';
 import { type ReadBytesOptions, readFileBytes } from '../platform/read-file-bytes.js';
-import { realPlace } from '../platform/real-place.js';
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { covers } from '../base/covers.js';
 import { showPath, showValue } from '../base/show-setting.js';
-import { realPath } from '../platform/fs-entry.js';
+import { realPath } from '../platform/fs/fs-entry.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js';
 import { type ConfigProblem, configInvalid } from './config-problem.js';

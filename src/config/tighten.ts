@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { showValue } from '../base/show-setting.js';
-import { entryStat, realPath } from '../platform/fs-entry.js';
+import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { compilePattern } from '../sandbox/compile-pattern.js';
 
 /** What of an untrusted file's value is taken. */

@@ -1,7 +1,7 @@
 import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { Clock } from '../contract/context.js';
 import type { Tool } from '../contract/tool.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
 import { bashTool } from '../tools/bash/bash-tool.js';
 import { bashOutputTool } from '../tools/bash-output/bash-output-tool.js';

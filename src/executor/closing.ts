@@ -1,6 +1,6 @@
 import type { Journal } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { unrecordedResultsOf } from './record/unrecorded-results.js';
 
 /** How long answers that could not be recorded are tried once more. */

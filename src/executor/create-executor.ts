@@ -19,7 +19,7 @@ import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
-import { systemClock } from '../platform/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { readEnvironment } from '../platform/environment.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
 import { onStrayError } from '../platform/stray-errors.js';

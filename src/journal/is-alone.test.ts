@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../contract/journal.js';
-import { openSqlite } from '../platform/sqlite.js';
+import { openSqlite } from '../platform/sqlite/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openArchive } from './open-archive.js';
 import { openJournal } from './open-journal.js';

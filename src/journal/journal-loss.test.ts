@@ -120,7 +120,7 @@ describe('a journal that is older than its anchor', () => {
 
   it('is not accepted when its rows were changed', async () => {
     await (await record(['a'])).close();
-    const { openSqlite } = await import('../platform/sqlite.js');
+    const { openSqlite } = await import('../platform/sqlite/sqlite.js');
     const database = openSqlite(path);
     database.exec("UPDATE results SET result = '{}'");
     database.close();

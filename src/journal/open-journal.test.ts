@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unprivileged } from '../platform/fixtures/unprivileged.js';
-import { openSqlite } from '../platform/sqlite.js';
+import { openSqlite } from '../platform/sqlite/sqlite.js';
 import { describeJournal } from '../testing/describe-journal.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openJournal } from './open-journal.js';

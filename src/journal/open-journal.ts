@@ -18,7 +18,7 @@ import type {
   Worker,
 } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
-import type { SqliteRow } from '../platform/sqlite.js';
+import type { SqliteRow } from '../platform/sqlite/sqlite.js';
 import { journalFailure, journalIsClosed } from './records/journal-errors.js';
 import { keepBytes, readKept } from './sqlite/blobs.js';
 import { readFacts, recordFacts } from './sqlite/conversation-facts.js';

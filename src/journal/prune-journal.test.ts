@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../contract/journal.js';
-import { openSqlite } from '../platform/sqlite.js';
+import { openSqlite } from '../platform/sqlite/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openJournal } from './open-journal.js';
 import { pruneJournal } from './prune-journal.js';

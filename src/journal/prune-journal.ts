@@ -1,6 +1,5 @@
-import { systemClock } from '../platform/clock.js';
-import { pause } from '../platform/pause.js';
-import { sqliteFailure } from '../platform/sqlite-failure.js';
+import { pause, systemClock } from '../platform/clock/clock.js';
+import { sqliteFailure } from '../platform/sqlite/sqlite.js';
 import { journalFailure } from './records/journal-errors.js';
 import { sweepBlobs } from './sqlite/blobs.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqlite } from '../platform/sqlite.js';
+import { openSqlite } from '../platform/sqlite/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openJournal } from './open-journal.js';
 import { linkHash, rowContent } from './sqlite/chain.js';

@@ -1,5 +1,5 @@
-import { targetOf } from '../platform/fs-entry.js';
-import { removeQuietly } from '../platform/remove-quietly.js';
+import { targetOf } from '../platform/fs/fs-entry.js';
+import { removeQuietly } from '../platform/fs/make-and-remove.js';
 import { journalFailure } from './records/journal-errors.js';
 import { CONTENT_MARK, contentHashes, sha256 } from './records/stored-content.js';
 import { linkHash } from './sqlite/chain.js';

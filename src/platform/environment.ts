@@ -1,4 +1,7 @@
 /** A copy of the process's environment: changing it changes nothing outside. */
+import { arch, homedir, platform, release } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
 export function readEnvironment(): Record<string, string> {
   const copy: Record<string, string> = {};
   // Asked for its names alone: whether one is shown is another call out of JavaScript for each.
@@ -13,3 +16,38 @@ export function readEnvironment(): Record<string, string> {
 export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';
 }
+
+/** Where programs keep what must survive them. */
+export function stateDirectory(): string {
+  return stateHome(readEnvironment());
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where programs keep what the person has configured: `$XDG_CONFIG_HOME`, else `~/.config`. */
+export function configHome(env: Environment): string {
+  return absolute(env.XDG_CONFIG_HOME) ?? join(home(env), '.config');
+}
+
+/** Where programs keep what must survive them: `$XDG_STATE_HOME`, else `~/.local/state`. */
+export function stateHome(env: Environment): string {
+  return absolute(env.XDG_STATE_HOME) ?? join(home(env), '.local', 'state');
+}
+
+function home(env: Environment): string {
+  return absolute(env.HOME) ?? homedir();
+}
+
+/** XDG: what is relative is ignored. */
+function absolute(path: string | undefined): string | undefined {
+  return path !== undefined && isAbsolute(path) ? path : undefined;
+}
+
+/** The Node that runs this, without the `v`. */
+export const nodeVersion = (): string => process.versions.node;
+
+/** Such as `linux 6.18.5 x64`. */
+export const systemName = (): string => `${platform()} ${release()} ${arch()}`;
+
+/** Undefined where users have no numbers. */
+export const userId = (): number | undefined => process.getuid?.();

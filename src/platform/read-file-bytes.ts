@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { entryStat } from './fs-entry.js';
-import { errnoOf } from './fs-errno.js';
-import { ReadFailure, tooLarge, toReadFailure } from './read-failure.js';
-import { sleepSync } from './sleep-sync.js';
+import { sleepSync } from './clock/clock.js';
+import { entryStat, errnoOf } from './fs/fs-entry.js';
+import { ReadFailure, tooLarge, toReadFailure } from './fs/read-file.js';
 
 export interface ReadBytesOptions {
   readonly maxBytes: number;
@@ -12,7 +11,7 @@ export interface ReadBytesOptions {
   readonly ownOnly?: boolean;
 }
 
-const CHUNK_BYTES = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 /** How long a pipe may have nobody who writes to it. */
 const NO_WRITER_MS = 2000;
 /** How long a writer may write nothing. */
@@ -85,7 +84,7 @@ function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8
 
 /** Empty at the end; undefined where nothing is there yet. */
 function readChunk(descriptor: number): Uint8Array | undefined {
-  const chunk = new Uint8Array(CHUNK_BYTES);
+  const chunk = new Uint8Array(PIECE_BYTES);
   try {
     return chunk.subarray(0, readSync(descriptor, chunk));
   } catch (error) {

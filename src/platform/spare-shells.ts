@@ -1,10 +1,10 @@
 import { closeSync, statSync, writeSync } from 'node:fs';
 import { findShell } from './find-shell.js';
+import { unlinkQuietly } from './fs/make-and-remove.js';
 import type { OpenedProcess } from './opened-process.js';
 import { lastProcessId } from './proc-table.js';
 import { shellScript } from './shell-script.js';
 import type { ProcessStart } from './spawn.js';
-import { unlinkQuietly } from './unlink-quietly.js';
 
 export interface SpareOptions {
   /** How a process is started. */

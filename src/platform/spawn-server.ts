@@ -3,12 +3,12 @@ import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { unlinkQuietly } from './fs/make-and-remove.js';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
 import { seeOff } from './see-off.js';
 import { SpareShells, type TakenPipe } from './spare-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
-import { unlinkQuietly } from './unlink-quietly.js';
 
 /** Starts processes for us. What that costs does not depend on how large our own process is. */
 export interface SpawnServer {

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeQuietly } from './fs/make-and-remove.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
-import { removeQuietly } from './remove-quietly.js';
 
 /** A file that is shown to commands in the place of another one. */
 export interface StandInFile {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
-import { makeDirectory } from './fs-entry.js';
-import { errnoOf } from './fs-errno.js';
+import { sleepSync } from './clock/clock.js';
+import { errnoOf, makeDirectory } from './fs/fs-entry.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
-import { sleepSync } from './sleep-sync.js';
 
 /** Where something is made aside. */
 export const INNER = 'toolexec-new';

@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
-import { decodeText } from './decode-text.js';
-import { tooLarge, toReadFailure } from './read-failure.js';
+import { decodeText, tooLarge, toReadFailure } from './fs/read-file.js';
 
 /** A stream that a program writes text to. */
 export interface TextOutput {

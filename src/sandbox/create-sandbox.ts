@@ -7,7 +7,7 @@ import {
   option,
 } from '../base/normalize-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
-import { entryStat, filePrint, realPath } from '../platform/fs-entry.js';
+import { entryStat, filePrint, realPath } from '../platform/fs/fs-entry.js';
 import type { Access } from './deny-rules.js';
 import {
   admit,

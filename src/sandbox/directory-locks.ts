@@ -1,5 +1,5 @@
-import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { fateOf, ownTag } from '../platform/process-tag.js';
 
 /** Named like every other temporary file, so that whoever skips those skips it too. */

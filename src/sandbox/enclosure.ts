@@ -1,4 +1,4 @@
-import { openPinner, type Pin, type Pinner } from '../platform/fs-pin.js';
+import { openPinner, type Pin, type Pinner } from '../platform/fs/pin.js';
 import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './default-denies.js';
 import { type Access, createDenyRules, type DenyRules } from './deny-rules.js';
 import { createRequestParser, type PathRequest } from './parse-request.js';

@@ -1,6 +1,6 @@
 import { isToolError, ToolError } from '../errors/tool-error.js';
-import { describeErrno, errnoOf } from '../platform/fs-errno.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { describeErrno, errnoOf } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { syncShared } from './shared-sync.js';
 
 type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';

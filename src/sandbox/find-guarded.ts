@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../contract/processes.js';
-import { directoryPrint, plainEntries } from '../platform/directory-print.js';
-import { entryStat } from '../platform/fs-entry.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
+import { directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
 import type { Enclosure } from './enclosure.js';
 
 /** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */

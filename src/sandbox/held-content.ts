@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import { closeDescriptor, readBytes, writeNewFile } from '../platform/fs-bytes.js';
-import type { EntryStat } from '../platform/fs-entry.js';
+import { closeDescriptor, readBytes, writeNewFile } from '../platform/fs/fs-bytes.js';
+import type { EntryStat } from '../platform/fs/fs-entry.js';
 import type { Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';
 

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { type EntryStat, entryStat } from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { type EntryStat, entryStat } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { assertAllowed, assertHeldInside, type Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';
 import { assertOneName } from './one-name.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type FileIntent, type IntendedChange, MAX_KEPT_CONTENT_BYTES } from '../contract/files.js';
-import { type EntryStat, entryStat, isOwnedByUs, linkText } from '../platform/fs-entry.js';
+import { type EntryStat, entryStat, isOwnedByUs, linkText } from '../platform/fs/fs-entry.js';
 import { PlaceChanged } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
 import { readHeld } from './held-content.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPinner } from '../platform/fs-pin.js';
+import { openPinner } from '../platform/fs/pin.js';
 import { createSandbox } from './create-sandbox.js';
 import { DirectoryLocks, LOCK_NAME } from './directory-locks.js';
 import { errorOf } from './fixtures/error-of.js';

@@ -1,8 +1,7 @@
 import type { DirectoryMode } from '../contract/files.js';
 import { isToolError } from '../errors/tool-error.js';
-import { syncDirectory } from '../platform/fs-bytes.js';
-import { makeDirectory, removeDirectory, setMode } from '../platform/fs-entry.js';
-import { errnoOf } from '../platform/fs-errno.js';
+import { syncDirectory } from '../platform/fs/fs-bytes.js';
+import { errnoOf, makeDirectory, removeDirectory, setMode } from '../platform/fs/fs-entry.js';
 import type { Enclosure } from './enclosure.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import { componentsOf } from './parse-request.js';

@@ -1,7 +1,7 @@
 import type { ChangeOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { moveEntry, removeEntry } from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { moveEntry, removeEntry } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, syncChange, withFailures } from './file-failure.js';

@@ -1,4 +1,4 @@
-import type { EntryStat } from '../platform/fs-entry.js';
+import type { EntryStat } from '../platform/fs/fs-entry.js';
 import type { Enclosure } from './enclosure.js';
 import { severalNames } from './violations.js';
 

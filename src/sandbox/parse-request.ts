@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { covers } from '../base/covers.js';
-import { realPath } from '../platform/fs-entry.js';
+import { realPath } from '../platform/fs/fs-entry.js';
 import type { Territory } from './territory.js';
 import { badPath, outsideRoots } from './violations.js';
 import { windowsFlawOf } from './windows-path.js';

@@ -1,7 +1,7 @@
 import type { DirectoryEntry, FileStat, PlacedBytes, ReadOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
-import { directoryEntries, type EntryStat, entryStat, entryType } from '../platform/fs-entry.js';
+import { closeDescriptor, readBytes } from '../platform/fs/fs-bytes.js';
+import { directoryEntries, type EntryStat, entryStat, entryType } from '../platform/fs/fs-entry.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { type HeldTarget, holdPlace, holdTarget } from './hold.js';

@@ -1,7 +1,6 @@
 import type { ExaminedEntry, RestoredFile, RestoreOptions } from '../contract/files.js';
 import { isToolError } from '../errors/tool-error.js';
-import { entryNames, isWritable, linkText } from '../platform/fs-entry.js';
-import { errnoOf } from '../platform/fs-errno.js';
+import { entryNames, errnoOf, isWritable, linkText } from '../platform/fs/fs-entry.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { hashHeld } from './held-content.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Pin } from '../platform/fs-pin.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { syncShared } from './shared-sync.js';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-sync-')));

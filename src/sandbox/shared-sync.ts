@@ -1,5 +1,5 @@
-import { syncDirectoryLater } from '../platform/fs-bytes.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { syncDirectoryLater } from '../platform/fs/fs-bytes.js';
+import type { Pin } from '../platform/fs/pin.js';
 
 /**
  * Makes the changes of names in a directory durable that were made before this is called. Changes share syncs: one at a

@@ -1,7 +1,7 @@
 import type { FileChange, RestoredFile } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import type { NewFileOptions } from '../platform/fs-bytes.js';
-import type { EntryStat } from '../platform/fs-entry.js';
+import type { NewFileOptions } from '../platform/fs/fs-bytes.js';
+import type { EntryStat } from '../platform/fs/fs-entry.js';
 import type { Enclosure } from './enclosure.js';
 import { type HeldPlace, holdPlace } from './hold.js';
 import type { PathRequest } from './parse-request.js';

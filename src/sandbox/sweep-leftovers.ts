@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { systemClock } from '../platform/clock.js';
-import { entryNames, entryStat } from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { entryNames, entryStat } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { DirectoryLocks, LOCK_NAME, removeDeadRemover, removeIfThere } from './directory-locks.js';
 import type { Enclosure } from './enclosure.js';
 import { hashHeld } from './held-content.js';

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { ToolError } from '../errors/tool-error.js';
-import { entryStat, realPath } from '../platform/fs-entry.js';
+import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from './sandbox-options.js';
 
 /** Where the sandbox reaches: canonical roots, and how else they are written. */

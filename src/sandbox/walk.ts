@@ -1,8 +1,8 @@
 import { dirname, join, parse } from 'node:path';
 import type { ToolError } from '../errors/tool-error.js';
-import { syncDirectory } from '../platform/fs-bytes.js';
-import { entryStat, linkText, makeDirectory } from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+import { syncDirectory } from '../platform/fs/fs-bytes.js';
+import { entryStat, linkText, makeDirectory } from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import type { Access } from './deny-rules.js';
 import { assertAllowed, type Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';

@@ -1,7 +1,6 @@
 import type { Clock } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
-import { pause } from '../platform/pause.js';
+import { pause, systemClock } from '../platform/clock/clock.js';
 import { DirectoryBusy, PlaceChanged } from './directory-locks.js';
 
 /** Locks are held for milliseconds: one that does not change for this long, and whose holder cannot be looked up, was left behind. */

@@ -12,8 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FileChange } from '../contract/files.js';
-import { descriptorPinner } from '../platform/fs-pin-descriptor.js';
-import { verifiedPinner } from '../platform/fs-pin-verified.js';
+import { descriptorPinner, verifiedPinner } from '../platform/fs/pin.js';
 import { sandboxOf } from './create-sandbox.js';
 import { createEnclosure } from './enclosure.js';
 import { errorOf } from './fixtures/error-of.js';

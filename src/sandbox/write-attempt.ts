@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ChangeOptions, FileIntent, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { stageNewFile, syncDirectory } from '../platform/fs-bytes.js';
+import { stageNewFile, syncDirectory } from '../platform/fs/fs-bytes.js';
 import {
   type EntryStat,
   entryStat,
@@ -9,8 +9,8 @@ import {
   moveEntry,
   moveToFreeName,
   removeEntry,
-} from '../platform/fs-entry.js';
-import type { Pin } from '../platform/fs-pin.js';
+} from '../platform/fs/fs-entry.js';
+import type { Pin } from '../platform/fs/pin.js';
 import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { syncChange, withFailures, withLaterFailures } from './file-failure.js';

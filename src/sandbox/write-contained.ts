@@ -1,14 +1,14 @@
 import type { ChangeOptions, WriteMode, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { stageNewFile, writeNewFile } from '../platform/fs-bytes.js';
+import { stageNewFile, writeNewFile } from '../platform/fs/fs-bytes.js';
 import {
   assertWritable,
   type EntryStat,
   entryStat,
+  errnoOf,
   moveEntry,
   moveToFreeName,
-} from '../platform/fs-entry.js';
-import { errnoOf } from '../platform/fs-errno.js';
+} from '../platform/fs/fs-entry.js';
 import { DirectoryBusy, DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, syncChange, withFailures, withLaterFailures } from './file-failure.js';

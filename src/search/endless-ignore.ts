@@ -1,7 +1,7 @@
 import type { HeldEntry } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock.js';
-import { directoryEntries, targetOf } from '../platform/fs-entry.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { directoryEntries, targetOf } from '../platform/fs/fs-entry.js';
 import { IGNORE_FILES } from './ignore-files.js';
 
 /** A walk that ends sooner than this costs nothing more. */

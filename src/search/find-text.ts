@@ -1,6 +1,6 @@
 import type { Sandbox } from '../contract/files.js';
 import type { FileMatches, TextFound, TextSearch } from '../contract/search.js';
-import { closeDescriptor } from '../platform/fs-bytes.js';
+import { closeDescriptor } from '../platform/fs/fs-bytes.js';
 import { toBytes, toText } from './byte-path.js';
 import { filterByRule } from './file-filter.js';
 import { type OpenFile, readMatches } from './read-matches.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { HeldEntry } from '../contract/files.js';
 import { parseSegment, type Segment } from '../patterns/segment.js';
-import { closeDescriptor, readBytes } from '../platform/fs-bytes.js';
+import { closeDescriptor, readBytes } from '../platform/fs/fs-bytes.js';
 import { IGNORE_FILES } from './ignore-files.js';
 import { endsBelow } from './path-matcher.js';
 

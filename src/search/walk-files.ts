@@ -1,5 +1,5 @@
 import type { SearchScope } from '../contract/search.js';
-import { openScratchFile, type ScratchFile } from '../platform/scratch-file.js';
+import { openScratchFile, type ScratchFile } from '../platform/fs/scratch.js';
 import { createPathSplitter, detach, type TakePath, toText } from './byte-path.js';
 import { watchIgnores } from './endless-ignore.js';
 import type { FileFilter } from './file-filter.js';

@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
-import { openSqlite } from '../../src/platform/sqlite.js';
+import { openSqlite } from '../../src/platform/sqlite/sqlite.js';
 import { createTape } from '../../src/testing.js';
 import { builtCommand } from './built-command.js';
 import { message, Toolexec } from './toolexec.js';

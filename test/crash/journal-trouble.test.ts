@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, defineTool, openJournal } from '../../src/index.js';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
-import { systemClock } from '../../src/platform/clock.js';
+import { systemClock } from '../../src/platform/clock/clock.js';
 import { builtCommand } from '../cli/built-command.js';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute } from 'node:path';
 import type { Confinement } from '../../contract/processes.js';
-import { entryStat, realPath } from '../../platform/fs-entry.js';
+import { entryStat, realPath } from '../../platform/fs/fs-entry.js';
 import { isWithin } from './mount-holder.js';
 import { networkMounts, systemMounts } from './system-mounts.js';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { CommandRequest, Confinement, GuardedPath, GuardedPaths } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { entryStat } from '../../platform/fs-entry.js';
+import { entryStat } from '../../platform/fs/fs-entry.js';
 import { openReportFile, type ReportFile } from '../../platform/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/spawn.js';
 import { holdStandIn, isStandIn } from '../../platform/stand-in.js';

@@ -1,4 +1,4 @@
-import { linkText, realPath } from '../../platform/fs-entry.js';
+import { linkText, realPath } from '../../platform/fs/fs-entry.js';
 
 /**
  * The minimal root: programs and libraries read-only, what they look up in `/etc`, devices that hold nothing, processes

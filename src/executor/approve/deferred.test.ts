@@ -8,7 +8,7 @@ import type { Clock } from '../../contract/context.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
 import { openJournal } from '../../journal/open-journal.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';

@@ -1,7 +1,7 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { type CacheVisit, forgetReads, visitCache } from '../cache/cached-reads.js';
 import { adoptResult, markFinal } from '../record/adopt-result.js';
 import { finalize } from '../record/finalize.js';

@@ -7,7 +7,7 @@ import type { Executor } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
 import type { Registry } from '../../contract/tool.js';
 import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { builtinTools } from '../builtin-tools.js';
 import { createExecutor } from '../create-executor.js';
 import { createRegistry } from '../declare/registry.js';

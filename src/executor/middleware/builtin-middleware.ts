@@ -1,7 +1,7 @@
 import { isFunction, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 
 /** Figures of one tool. Durations are milliseconds. */
 export interface ToolMetrics {

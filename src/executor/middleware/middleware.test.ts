@@ -3,7 +3,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { Middleware } from '../../contract/context.js';
 import type { Executor } from '../../contract/executor.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 import { callsOf, NEVER, pause, probeTool } from '../fixtures/probe-tool.js';

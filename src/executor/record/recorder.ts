@@ -3,7 +3,7 @@ import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/records/call-key.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { recordReads } from '../conversation-memories.js';
 import type { BatchScope } from '../execute/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
-import { systemClock } from '../../platform/clock.js';
+import { systemClock } from '../../platform/clock/clock.js';
 
 type Level = keyof Logger;
 

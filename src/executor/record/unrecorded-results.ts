@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import { idleClock } from '../../platform/clock.js';
+import { idleClock } from '../../platform/clock/clock.js';
 
 /** Pauses between attempts to write, in milliseconds: each twice as long as the one before it. */
 const FIRST_PAUSE_MS = 100;

@@ -1,6 +1,6 @@
 import { type ErrorDetails, ToolError } from '../../errors/tool-error.js';
-import { errnoOf } from '../../platform/fs-errno.js';
-import { type SqliteFailure, sqliteFailure } from '../../platform/sqlite-failure.js';
+import { errnoOf } from '../../platform/fs/fs-entry.js';
+import { type SqliteFailure, sqliteFailure } from '../../platform/sqlite/sqlite.js';
 
 /** The one error of a journal: what could not be done, why, and what to do about it. */
 export function journalUnavailable(

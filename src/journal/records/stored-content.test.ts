@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openSqlite } from '../../platform/sqlite.js';
+import { openSqlite } from '../../platform/sqlite/sqlite.js';
 import { batchEntry, callEntry, pictureOf } from '../../testing/journal-entries.js';
 import { createMemoryJournal } from '../memory/memory-journal.js';
 import { openJournal } from '../open-journal.js';

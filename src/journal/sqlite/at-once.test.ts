@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Acceptance, Journal } from '../../contract/journal.js';
-import { openSqlite, type SqliteDatabase } from '../../platform/sqlite.js';
+import { openSqlite, type SqliteDatabase } from '../../platform/sqlite/sqlite.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../../testing/journal-entries.js';
 import { openJournal } from '../open-journal.js';
 import { pruneJournal } from '../prune-journal.js';

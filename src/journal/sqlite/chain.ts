@@ -1,4 +1,4 @@
-import type { SqliteStatement } from '../../platform/sqlite.js';
+import type { SqliteStatement } from '../../platform/sqlite/sqlite.js';
 import { sha256 } from '../records/stored-content.js';
 
 /** A table whose rows the chain of commits covers. */

@@ -1,5 +1,5 @@
 import type { ConversationFact, RecalledFacts } from '../../contract/journal.js';
-import type { SqliteRow } from '../../platform/sqlite.js';
+import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, toStoredText } from './journal-row.js';

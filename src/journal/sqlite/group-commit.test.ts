@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqlite, type SqliteDatabase } from '../../platform/sqlite.js';
+import { openSqlite, type SqliteDatabase } from '../../platform/sqlite/sqlite.js';
 import { GroupCommit, type Operation } from './group-commit.js';
 import { JournalDatabase } from './journal-database.js';
 

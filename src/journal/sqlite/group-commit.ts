@@ -1,8 +1,6 @@
 import { isToolError } from '../../errors/tool-error.js';
-import { afterThisCallback } from '../../platform/after-this-callback.js';
-import { systemClock } from '../../platform/clock.js';
-import { pause } from '../../platform/pause.js';
-import { sqliteFailure } from '../../platform/sqlite-failure.js';
+import { afterThisCallback, pause, systemClock } from '../../platform/clock/clock.js';
+import { sqliteFailure } from '../../platform/sqlite/sqlite.js';
 import { EndsHaveMoved } from './chain.js';
 import type { JournalDatabase } from './journal-database.js';
 

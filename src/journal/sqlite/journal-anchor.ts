@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { systemClock } from '../../platform/clock.js';
-import { type FixedFile, openFixedFile, readFixedFile } from '../../platform/fixed-file.js';
-import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/journal-file.js';
+import { systemClock } from '../../platform/clock/clock.js';
+import { type FixedFile, openFixedFile, readFixedFile } from '../../platform/fs/fixed-file.js';
+import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/sqlite/journal-file.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import type { JournalDatabase } from './journal-database.js';
 

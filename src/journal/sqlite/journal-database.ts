@@ -1,6 +1,6 @@
 import type { CallKey } from '../../contract/journal.js';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../platform/sqlite.js';
-import { sqliteFailure } from '../../platform/sqlite-failure.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../platform/sqlite/sqlite.js';
+import { sqliteFailure } from '../../platform/sqlite/sqlite.js';
 import { parseCallKey } from '../records/call-key.js';
 import { CallNumbers } from './call-numbers.js';
 import {

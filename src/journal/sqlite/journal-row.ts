@@ -1,6 +1,6 @@
 import { toUSVString } from 'node:util';
 import type { Worker } from '../../contract/journal.js';
-import type { SqliteRow } from '../../platform/sqlite.js';
+import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
 

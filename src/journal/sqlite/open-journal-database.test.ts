@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attachSqlite, type SqliteDatabase } from '../../platform/sqlite.js';
+import { attachSqlite, type SqliteDatabase } from '../../platform/sqlite/sqlite.js';
 import { migrate } from './open-journal-database.js';
 
 let sqlite: SqliteDatabase;

@@ -1,15 +1,20 @@
 import { resolve } from 'node:path';
-import { targetOf } from '../../platform/fs-entry.js';
+import { targetOf } from '../../platform/fs/fs-entry.js';
+import { makeScratchDirectory } from '../../platform/fs/scratch.js';
 import {
   assertCanOpen,
   ensureJournalFile,
   isWritableFile,
   NotARegularFile,
   syncDirectoryOf,
-} from '../../platform/journal-file.js';
-import { makeScratchDirectory } from '../../platform/scratch-directory.js';
-import { attachSqlite, type SqliteAccess, type SqliteDatabase } from '../../platform/sqlite.js';
-import { type SqliteFailure, sqliteFailure } from '../../platform/sqlite-failure.js';
+} from '../../platform/sqlite/journal-file.js';
+import {
+  attachSqlite,
+  type SqliteAccess,
+  type SqliteDatabase,
+  type SqliteFailure,
+  sqliteFailure,
+} from '../../platform/sqlite/sqlite.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import { findLoss, JournalAnchor, type JournalLoss, JournalWatch, readAnchor } from './journal-anchor.js';
 import { JournalDatabase } from './journal-database.js';

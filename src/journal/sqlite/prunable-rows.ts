@@ -1,4 +1,4 @@
-import type { SqliteValue } from '../../platform/sqlite.js';
+import type { SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { CONTENT_MARK, contentHashes } from '../records/stored-content.js';
 import type { ChainedTable } from './chain.js';
 import { parseRowName } from './chain.js';

@@ -5,7 +5,7 @@ import type {
   ConversationEntry,
   DecisionKind,
 } from '../../contract/journal.js';
-import type { SqliteRow, SqliteValue } from '../../platform/sqlite.js';
+import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, readWorker, toStoredText } from './journal-row.js';
 

@@ -6,7 +6,7 @@ import {
   type JournalNote,
   NOTE_KINDS,
 } from '../../contract/journal.js';
-import type { SqliteRow, SqliteValue } from '../../platform/sqlite.js';
+import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { callKey, parseCallKey } from '../records/call-key.js';
 import { restoreResult } from '../records/stored-content.js';
 import { readKept } from './blobs.js';

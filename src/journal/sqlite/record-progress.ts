@@ -6,7 +6,7 @@ import type {
   JournalNote,
   Worker,
 } from '../../contract/journal.js';
-import type { SqliteValue } from '../../platform/sqlite.js';
+import type { SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { batchIsUnknown, callIsUnknown } from '../records/journal-errors.js';
 import { storeBlocks } from '../records/stored-content.js';
 import { type LongText, storeLongText, toLongText } from './blobs.js';

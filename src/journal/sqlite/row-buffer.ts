@@ -1,4 +1,4 @@
-import type { SqliteStatement, SqliteValue } from '../../platform/sqlite.js';
+import type { SqliteStatement, SqliteValue } from '../../platform/sqlite/sqlite.js';
 
 /** Tables whose rows may be written several at a time; in the order in which they refer to each other. */
 const TABLES = ['batches', 'calls', 'claims', 'results'] as const;

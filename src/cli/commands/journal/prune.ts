@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { type Pruned, pruneJournal } from '../../../journal/prune-journal.js';
-import { systemClock } from '../../../platform/clock.js';
+import { systemClock } from '../../../platform/clock/clock.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';

@@ -5,7 +5,7 @@ import type { Disposition } from '../../../contract/approval.js';
 import type { ToolCall } from '../../../contract/call.js';
 import type { CallRecord } from '../../../contract/journal.js';
 import { openArchive } from '../../../journal/open-archive.js';
-import { isSqliteFile } from '../../../platform/is-sqlite-file.js';
+import { isSqliteFile } from '../../../platform/sqlite/sqlite.js';
 import { readCalls } from '../../../protocols/read-calls.js';
 import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';

@@ -1,8 +1,11 @@
-import { directoryEntries, entryStat, moveEntry } from '../../../platform/fs-entry.js';
-import { makeEmptyDirectory, removeFile } from '../../../platform/make-empty.js';
-import { removeQuietly } from '../../../platform/remove-quietly.js';
+import { directoryEntries, entryStat, moveEntry } from '../../../platform/fs/fs-entry.js';
+import {
+  makeEmptyDirectory,
+  removeFile,
+  removeQuietly,
+  writeNewFile,
+} from '../../../platform/fs/make-and-remove.js';
 import { sweepStandIn } from '../../../platform/stand-in.js';
-import { writeNewFile } from '../../../platform/write-new-file.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 

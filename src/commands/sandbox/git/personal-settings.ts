@@ -1,5 +1,5 @@
-import { targetOf } from '../../../platform/fs-entry.js';
-import { configHome } from '../../../platform/user-directories.js';
+import { configHome } from '../../../platform/environment.js';
+import { targetOf } from '../../../platform/fs/fs-entry.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 

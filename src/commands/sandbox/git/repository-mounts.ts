@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
-import { directoryEntries, entryStat, realPath, removeDirectory } from '../../../platform/fs-entry.js';
-import { makeEmptyDirectory, makeEmptyFile, removeFile } from '../../../platform/make-empty.js';
+import { directoryEntries, entryStat, realPath, removeDirectory } from '../../../platform/fs/fs-entry.js';
+import { makeEmptyDirectory, makeEmptyFile, removeFile } from '../../../platform/fs/make-and-remove.js';
 import { isWithin, type MountHolder } from '../mount-holder.js';
 import { readSmallFile } from './find-repositories.js';
 

@@ -1,5 +1,5 @@
 import type { GuardedPath } from '../../../contract/processes.js';
-import { filePrint } from '../../../platform/fs-entry.js';
+import { filePrint } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/read-file-bytes.js';
 import { makeStandInFiles, type StandInFile } from '../../../platform/stand-in-files.js';
 import { isWithin } from '../mount-holder.js';

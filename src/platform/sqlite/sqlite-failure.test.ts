@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openSqlite, type SqliteDatabase } from './sqlite.js';
-import { sqliteFailure } from './sqlite-failure.js';
+import { openSqlite, type SqliteDatabase, sqliteFailure } from './sqlite.js';
 
 describe('sqliteFailure()', () => {
   it.each([

@@ -1,7 +1,8 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
-import { ToolError } from '../errors/tool-error.js';
-import { requireInstalled } from './installed-package.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { requireInstalled } from '../installed-package.js';
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, unknown>>;
@@ -140,4 +141,73 @@ function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStateme
       }
     },
   };
+}
+
+/** What went wrong with a database. */
+export type SqliteFailure =
+  /** Another connection is writing: try again. */
+  | 'busy'
+  /** The values of this statement: others can go on. */
+  | 'statement'
+  /** The file holds no database, a broken one, or one without our tables. */
+  | 'damaged'
+  /** The disk is full. */
+  | 'full'
+  | 'read-only'
+  /** The disk, the file's access rights, memory. */
+  | 'environment';
+
+/** Judges an error that a database operation threw. One that is not SQLite's is about the values that were given. */
+export function sqliteFailure(error: unknown): SqliteFailure {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return 'statement';
+  const code = 'errcode' in error ? error.errcode : undefined;
+  if (typeof code === 'number') return BY_PRIMARY_CODE[code & 0xff] ?? 'environment';
+  // @photostructure/sqlite leaves the code out in some places; the texts are SQLite's own and do not change.
+  return BY_MESSAGE.find(([text]) => error.message.includes(text))?.[1] ?? 'environment';
+}
+
+const BY_PRIMARY_CODE: Readonly<Record<number, SqliteFailure>> = {
+  // All statements are ours and correct: what they name is missing.
+  1: 'damaged',
+  5: 'busy',
+  6: 'busy',
+  8: 'read-only',
+  11: 'damaged',
+  13: 'full',
+  18: 'statement',
+  19: 'statement',
+  20: 'statement',
+  25: 'statement',
+  26: 'damaged',
+};
+
+const BY_MESSAGE: readonly (readonly [string, SqliteFailure])[] = [
+  ['is locked', 'busy'],
+  ['readonly database', 'read-only'],
+  ['malformed', 'damaged'],
+  ['not a database', 'damaged'],
+  ['no such', 'damaged'],
+  ['disk is full', 'full'],
+  ['too big', 'statement'],
+  ['constraint', 'statement'],
+  ['datatype mismatch', 'statement'],
+];
+
+const HEADER = 'SQLite format 3\0';
+
+/** Whether a regular file begins as SQLite's do; pipes are left unread. */
+export function isSqliteFile(path: string): boolean {
+  let descriptor: number | undefined;
+  try {
+    if (!statSync(path).isFile()) return false;
+    descriptor = openSync(path, 'r');
+    const head = new Uint8Array(HEADER.length);
+    readSync(descriptor, head);
+    return Buffer.from(head).toString('latin1') === HEADER;
+  } catch {
+    // Whoever reads it next says why it cannot be read.
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }

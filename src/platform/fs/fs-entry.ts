@@ -20,8 +20,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import type { DirectoryEntry, FileStat } from '../contract/files.js';
-import { errnoOf } from './fs-errno.js';
+import { getSystemErrorMap } from 'node:util';
+import type { DirectoryEntry, FileStat } from '../../contract/files.js';
 
 export type EntryStat = Stats;
 
@@ -227,4 +227,16 @@ function isExamined(entry: Dirent): boolean {
     entry.isBlockDevice() ||
     entry.isCharacterDevice()
   );
+}
+
+/** The system's name for why a call failed (`ENOENT`), where `error` is such a failure. */
+export function errnoOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** `no space left on device` for `ENOSPC`: the message of Node itself would show descriptor paths. */
+export function describeErrno(errno: string): string {
+  for (const [name, description] of getSystemErrorMap().values()) if (name === errno) return description;
+  return 'the file system refused';
 }

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readTextFile } from './read-text-file.js';
-import { realPlace } from './real-place.js';
+import { realPlace } from './probe-place.js';
+import { readTextFile } from './read-file.js';
 
 let folder: string;
 beforeEach(() => {

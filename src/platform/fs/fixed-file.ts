@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { errnoOf } from './fs-errno.js';
+import { errnoOf } from './fs-entry.js';
 
 /** A small file of a fixed size that stays open, and of which parts are written in place. */
 export interface FixedFile {

@@ -11,7 +11,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { errnoOf } from './fs-errno.js';
+import { errnoOf } from './fs-entry.js';
 
 const CHUNK = 1 << 20;
 /** More in one array is more than one read call gives, and more than any caller can want. */

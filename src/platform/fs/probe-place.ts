@@ -1,0 +1,97 @@
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errnoOf } from './fs-entry.js';
+
+export interface Place {
+  readonly exists: boolean;
+  /** Whether the file, or else the nearest directory that exists, can be written. */
+  readonly writable: boolean;
+  /** Why not, in the system's words. */
+  readonly reason?: string;
+  /** What is left on its file system; undefined where the system does not say. */
+  readonly freeBytes?: number;
+  /** Whether others than the owner may read it. */
+  readonly readableByOthers: boolean;
+}
+
+/** Looks at where a file is or would be, and makes nothing. */
+export function probePlace(path: string): Place {
+  const exists = existsSync(path);
+  const nearest = exists ? path : nearestDirectory(dirname(path));
+  const refused = writeRefused(nearest);
+  const freeBytes = freeBytesOf(nearest);
+  return {
+    exists,
+    writable: refused === undefined,
+    ...(refused === undefined ? {} : { reason: refused }),
+    ...(freeBytes === undefined ? {} : { freeBytes }),
+    readableByOthers: exists && process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0,
+  };
+}
+
+function nearestDirectory(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestDirectory(dirname(path));
+}
+
+function writeRefused(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) ?? String(error);
+  }
+}
+
+function freeBytesOf(path: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a path leads, links followed as far as it exists; what does not exist yet is appended as it is written. */
+export function realPlace(path: string): string {
+  const missing: string[] = [];
+  for (let at = resolve(path); ; at = dirname(at)) {
+    try {
+      return join(realpathSync.native(at), ...missing);
+    } catch {
+      if (dirname(at) === at) return resolve(path);
+      missing.unshift(basename(at));
+    }
+  }
+}
+
+/**
+ * Tells one list of entries of a directory from the next without reading it. Undefined where there is none; never
+ * the same twice where it has changed so lately that the next change may bear the same time.
+ */
+export function directoryPrint(path: string): string | undefined {
+  try {
+    const { dev, ino, mtimeMs, ctimeMs } = statSync(path);
+    return Date.now() - ctimeMs < LATELY_MS ? `${Math.random()}` : `${dev}:${ino}:${mtimeMs}:${ctimeMs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+const LATELY_MS = 50;
+
+interface NamedEntry {
+  readonly name: string;
+  readonly type: 'file' | 'dir';
+}
+
+/** Files and directories in it; neither links nor sockets, pipes and devices. Empty where it cannot be read. */
+export function plainEntries(path: string): readonly NamedEntry[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry): NamedEntry[] => {
+      if (entry.isDirectory()) return [{ name: entry.name, type: 'dir' }];
+      return entry.isFile() ? [{ name: entry.name, type: 'file' }] : [];
+    });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A directory of our own in the system's temporary directory. */
+export interface ScratchDirectory {
+  readonly path: string;
+  /** Makes a directory in it, and gives its path. */
+  directory(name: string): string;
+  /** Copies a file into it, and gives the copy's path. */
+  copy(from: string, name: string): string;
+  /** The text of a file in it; empty where there is none. */
+  readText(name: string): string;
+  remove(): void;
+}
+
+export function makeScratchDirectory(prefix: string): ScratchDirectory {
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  return {
+    path,
+    directory(name) {
+      const made = join(path, name);
+      mkdirSync(made);
+      return made;
+    },
+    copy(from, name) {
+      const copied = join(path, name);
+      copyFileSync(from, copied);
+      return copied;
+    },
+    readText(name) {
+      try {
+        return readFileSync(join(path, name), 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+        throw error;
+      }
+    },
+    // What a killed process had started may still be writing its last.
+    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
+  };
+}
+
+/** Text for a program that takes it only from a file. */
+export interface ScratchFile {
+  /** For the program to inherit as its descriptor 3; undefined: it opens `path` by name. */
+  readonly descriptor: number | undefined;
+  /** What the program opens. */
+  readonly path: string;
+  close(): void;
+}
+
+/** A file for us alone, in the system's temporary directory; nameless from the beginning where that is possible. */
+export function openScratchFile(text: string): ScratchFile {
+  const path = join(tmpdir(), `toolexec-${randomBytes(12).toString('hex')}`);
+  writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  if (process.platform === 'win32') {
+    return { descriptor: undefined, path, close: () => rmSync(path, { force: true }) };
+  }
+  try {
+    const descriptor = openSync(path, 'r');
+    return { descriptor, path: '/dev/fd/3', close: () => closeSync(descriptor) };
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/**
+ * A new file without a name in any directory, open for both, at its beginning. Undefined where the system has no such
+ * files, or no room for `content`.
+ */
+export function openUnnamedFile(mode: number, content = ''): number | undefined {
+  for (const folder of ['/dev/shm', tmpdir()]) {
+    const fd = tryFolder(folder, mode, content);
+    if (fd !== undefined) return fd;
+  }
+  return undefined;
+}
+
+function tryFolder(folder: string, mode: number, content: string): number | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(folder, O_TMPFILE | constants.O_RDWR, mode);
+    if (content !== '' && writeSync(fd, content, 0) < content.length)
+      throw new RangeError('The disk is full.');
+    return fd;
+  } catch {
+    // There is no such folder, its file system cannot, or is full.
+    if (fd !== undefined) closeSync(fd);
+    return undefined;
+  }
+}
+
+/** Linux's O_TMPFILE; Node does not name it. */
+const O_TMPFILE = 0o20_000_000 | constants.O_DIRECTORY;
