@@ -61,7 +61,7 @@ export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
  * operation: then the file is made where there is none (mode 0600, its new directories 0700). Operations that are
  * asked for in one turn of the event loop share one commit.
  *
- * A key that the journal never gave out is claimed by nobody; to note or finish it is `journal_unavailable`.
+ * A key that the journal never gave out cannot be claimed; to note or finish it is `journal_unavailable`.
  *
  * @param path a file, or `:memory:` for a journal that ends with the process (`durable: false`).
  * @throws ToolError `config_invalid` for an empty path or a bad option.

@@ -104,7 +104,7 @@ class MemoryJournal implements Journal {
     const { attach, conversation } = batch.entry;
     const twin = inBatch?.get(entry.callId);
     const named = attach ? this.batchesKept.firstOf(conversation, entry) : undefined;
-    // Nobody has decided about an open one yet: the same call again is one of its own, and takes over the name.
+    // An open one has no decision yet: the same call again is one of its own, and takes over the name.
     const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
     if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
       batch.calls[index] = earlier;

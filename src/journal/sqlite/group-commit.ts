@@ -45,7 +45,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when everything asked for so far is settled. */
+  /** Resolves when everything asked for so far is done or rejected. */
   async settled(): Promise<void> {
     await this.draining;
   }

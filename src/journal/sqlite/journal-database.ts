@@ -83,7 +83,7 @@ export class JournalDatabase {
     if (!this.together) this.start();
   }
 
-  /** From here on nobody else can write. @throws EndsHaveMoved where somebody has, since what was gone by so far. */
+  /** From here on no other process can write. @throws EndsHaveMoved where one has written since `ends` was read. */
   private start(): void {
     this.statement('BEGIN IMMEDIATE').run();
     this.stage = 'begun';
@@ -133,7 +133,7 @@ export class JournalDatabase {
       this.statement(rows.sql).run(...rows.values, ends.commit, this.added, ends.head);
     } catch (error) {
       if (sqliteFailure(error) !== 'statement') throw error;
-      // Whether it is one of the rows, or somebody else has written, shows where each is written for itself.
+      // Whether it is one of the rows, or another process has written, shows where each is written for itself.
       return false;
     }
     this.rows.clear();

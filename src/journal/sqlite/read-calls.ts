@@ -173,7 +173,7 @@ interface NameHolder {
   readonly toolName: string;
   /** Null: of a conversation without a name, to which nothing attaches. */
   readonly argsHash: string | null;
-  /** Its answer is no final word: the same call delivered again is judged anew. */
+  /** Its answer is no final word: the same call delivered again is evaluated again. */
   readonly isOpen: boolean;
 }
 

@@ -191,7 +191,7 @@ function findEarlier(
   const holder = findNameHolder(database, conversation, row.callId, row.turn, 'attachable');
   if (holder === undefined) return undefined;
   const isSame = isSameCall(holder, row);
-  // Nobody has decided about it yet: it is a call of its own, and takes over the name.
+  // No decision about it yet: it is a call of its own, and takes over the name.
   return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
 }
 

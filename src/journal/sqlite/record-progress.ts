@@ -41,7 +41,7 @@ function addClaim(
   values: readonly [call: number, ...SqliteValue[]],
 ): boolean {
   const [call] = values;
-  // Nobody else can have answered a call that is added only now.
+  // No other process can have answered a call that is added only now.
   if (database.isFresh(key)) return database.add('claims', call, values);
   if (database.prepared(CLAIM).run(...values) === 0) return false;
   database.chain('claims', call, values);

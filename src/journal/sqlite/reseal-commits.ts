@@ -19,7 +19,7 @@ interface OpenedCommits {
 
 /**
  * Finds the commits that cover rows which are about to be taken out. Each of them is checked while its rows are there:
- * what was tampered with must not be sealed anew.
+ * what was tampered with must not be sealed again.
  * @param from the commit to begin with: those before it come last.
  * @throws ToolError `journal_unavailable` when one does not hold what it held when it was written.
  */

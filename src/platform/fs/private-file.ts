@@ -9,7 +9,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const LOCK_MS = 10_000;
 
 /**
- * A file of this user's own, which nobody else could have written; undefined where there is none.
+ * A file of this user's own, which no other user could have written; undefined where there is none.
  * @throws ReadFailure
  */
 export function readPrivateFile(path: string): Uint8Array | undefined {

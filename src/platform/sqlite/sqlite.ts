@@ -205,7 +205,7 @@ export function isSqliteFile(path: string): boolean {
     readSync(descriptor, head);
     return Buffer.from(head).toString('latin1') === HEADER;
   } catch {
-    // Whoever reads it next says why it cannot be read.
+    // The next reader says why it cannot be read.
     return false;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
