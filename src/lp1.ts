@@ -1,3 +1,3 @@
 export { applyPatch } from './tools/apply-patch/lp1/apply-patch.js';
+export type { FileSection, Found, Operation, Patch } from './tools/apply-patch/lp1/parse-patch.js';
 export { parsePatch } from './tools/apply-patch/lp1/parse-patch.js';
-export type { FileSection, Found, Operation, Patch } from './tools/apply-patch/lp1/patch.js';

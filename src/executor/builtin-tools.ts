@@ -2,18 +2,18 @@ import { isObject, normalizeOptions, type OptionRules, option } from '../base/no
 import type { Clock } from '../contract/context.js';
 import type { Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { applyPatchTool } from '../tools/apply-patch/apply-patch-tool.js';
-import { bashTool } from '../tools/bash/bash-tool.js';
-import { bashOutputTool } from '../tools/bash-output/bash-output-tool.js';
-import { editFileTool } from '../tools/edit-file/edit-file-tool.js';
-import { globTool } from '../tools/glob/glob-tool.js';
-import { grepTool } from '../tools/grep/grep-tool.js';
-import { killShellTool } from '../tools/kill-shell/kill-shell-tool.js';
-import { listDirectoryTool } from '../tools/list-directory/list-directory-tool.js';
+import { applyPatchTool } from '../tools/apply-patch/apply-patch.js';
+import { bashTool } from '../tools/bash.js';
+import { bashOutputTool } from '../tools/bash-output.js';
+import { editFileTool } from '../tools/edit-file.js';
+import { globTool } from '../tools/glob.js';
+import { grepTool } from '../tools/grep.js';
+import { killShellTool } from '../tools/kill-shell.js';
+import { listDirectoryTool } from '../tools/list-directory/list-directory.js';
 import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
-import { readFileTool } from '../tools/read-file/read-file-tool.js';
-import { runCommandTool } from '../tools/run-command/run-command-tool.js';
-import { writeFileTool } from '../tools/write-file/write-file-tool.js';
+import { readFileTool } from '../tools/read-file/read-file.js';
+import { runCommandTool } from '../tools/run-command.js';
+import { writeFileTool } from '../tools/write-file.js';
 import { defineOwnTool } from './declare/define-tool.js';
 
 /** Of single tools. */

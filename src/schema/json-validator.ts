@@ -5,6 +5,7 @@ import type { Finding } from './checker.js';
 import { explainErrors } from './explain-errors.js';
 import { type FrozenSchema, unusable } from './freeze-schema.js';
 import { mapSchema, withoutKeywords } from './map-schema.js';
+import { READY_MADE } from './ready-made.js';
 import { showText, showValue } from './show-value.js';
 
 /** More than this many values are reported on by their first fault alone: a list of 100,000 faults is of no use. */
@@ -29,7 +30,7 @@ export class JsonValidator {
     this.schema = frozen.schema;
     this.#frozen = frozen;
     this.#ownProperties = INHERITED_NAME.test(text);
-    this.accepts = readyMade[text] ?? this.#compile('first');
+    this.accepts = READY_MADE[text] ?? this.#compile('first');
   }
 
   /** What is wrong with a value that is not accepted. */
@@ -62,13 +63,6 @@ export function toAjvSchema(schema: JsonSchema): JsonSchema {
 }
 
 const kept = new Map<string, JsonValidator>();
-let readyMade: Readonly<Record<string, ValidateFunction>> = {};
-
-/** Validators that need not be compiled any more, by the text of their schema. */
-export function takeReadyMade(validators: Readonly<Record<string, ValidateFunction>>): void {
-  readyMade = validators;
-}
-
 /**
  * Compiles a frozen schema, or finds the validator that an equal schema has already got.
  *

@@ -1,8 +1,15 @@
 import type { JsonObject } from '../contract/json.js';
-import type { CommandOutcome, KeptOutput } from '../contract/processes.js';
-import type { ToolOutput } from '../contract/tool.js';
-import { cutBytes } from './cut-bytes.js';
-import { describeLimit, wallHint, wallMetadata, wallNotice } from './wall-report.js';
+import type {
+  CommandOutcome,
+  CommandWall,
+  Denial,
+  KeptOutput,
+  LimitHit,
+  ShellSnapshot,
+} from '../contract/processes.js';
+import type { ProbeContext, ToolOutput } from '../contract/tool.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
+import { cutBytes } from './output-text.js';
 
 /** Bytes of each stream that a result's metadata repeats (F011). */
 const METADATA_BYTES = 4096;
@@ -106,4 +113,110 @@ export function withNotice(text: string, { wall }: Pick<CommandOutcome, 'wall'>)
   const notice = wallNotice(wall);
   if (notice === '') return text;
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
+}
+
+/** Which wall stood around a command, and what it was denied, as results carry it. */
+export function wallMetadata({
+  wall,
+  limit,
+}: {
+  readonly wall?: CommandWall;
+  readonly limit?: LimitHit;
+}): JsonObject {
+  const { kind, network, reason, denied } = wall ?? {};
+  return {
+    ...(kind === undefined || network === undefined
+      ? {}
+      : {
+          sandbox: {
+            wall: kind,
+            network,
+            ...(reason === undefined ? {} : { reason }),
+            ...(denied === undefined ? {} : { denied: [...denied] }),
+          },
+        }),
+    ...(limit === undefined ? {} : { limit: { limit: limit.limit, max: limit.max } }),
+  };
+}
+
+/** For the model: that it was the wall, and no fault of the command. Empty where nothing was denied. */
+export function wallNotice(wall: CommandWall | undefined): string {
+  const denied = wall?.denied ?? [];
+  if (denied.length === 0) return '';
+  return `[The OS sandbox has denied something to this command: ${denied.map((what) => DENIED[what]).join('; ')}.]`;
+}
+
+const DENIED: Readonly<Record<Denial, string>> = {
+  write:
+    'it may write in the roots and in /tmp, not elsewhere, and not what makes other programs run something (.git/hooks, .git/config and the like)',
+  hidden:
+    'what the deny patterns hide (.env, *.pem, .npmrc and the like) holds nothing for commands, and they can neither replace nor remove it, not even what an earlier command has made; git keeps what it has recorded of it: leave it out',
+  network: 'it has no network',
+  outside: 'what lies outside of the roots is not there for commands, and every command finds /tmp empty',
+};
+
+/** The limit that a command has hit, for the model. */
+export function describeLimit({ limit, max }: LimitHit): string {
+  return `it has hit the limit of ${max} ${LIMITS[limit].what}; use less`;
+}
+
+/** What the developer can change where the sandbox or a limit has stopped a command; undefined: nothing of it has. */
+function wallHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): string | undefined {
+  const network = 'The network is off: `network = true` under [tools.run_command] gives it.';
+  const remedies = [
+    ...(limit === undefined
+      ? []
+      : [`${LIMITS[limit.limit].key} under [tools.run_command.limits] raises the limit.`]),
+    ...(wall?.denied?.includes('network') === true ? [network] : []),
+  ];
+  return remedies.length === 0 ? undefined : remedies.join(' ');
+}
+
+const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly key: string }>> = {
+  cpuSeconds: { what: 'seconds of processor time for a process', key: 'cpu_seconds' },
+  memoryMb: { what: 'MB of memory for a process', key: 'memory_mb' },
+  processes: { what: 'processes at a time', key: 'processes' },
+  fileSizeMb: { what: 'MB for a file', key: 'file_size_mb' },
+};
+
+/** Facts about a background shell, as results carry them. */
+export function shellMetadata(shell: ShellSnapshot): JsonObject {
+  return {
+    command: shell.command,
+    status: shell.status,
+    is_running: shell.isRunning,
+    done: !shell.isRunning,
+    exit_code: shell.exitCode,
+    signal: shell.signal,
+    duration_ms: Math.round(shell.durationMs),
+    working_dir: shell.cwd,
+    ...(shell.survivors.length > 0 ? { survivors: [...shell.survivors] } : {}),
+    ...wallMetadata(shell),
+  };
+}
+
+/** B024, B030. */
+export function shellNotFound(id: string): ToolOutput {
+  const message = `Shell not found: ${id}. It has never been, or it ended long ago; bash with run_in_background starts one.`;
+  return { text: '', error: { code: 'execution_failed', message } };
+}
+
+/** What a command gives that is all that its call does: where it could not be started, nothing was executed. */
+export async function started<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command;
+  } catch (error) {
+    if (!isToolError(error) || error.code !== 'spawn_failed') throw error;
+    const { code, message, details, cause } = error;
+    throw new ToolError(code, message, { details: { ...details, executed: 'no' }, cause });
+  }
+}
+
+/**
+ * After a crash, for tools that run one command and do nothing else: it has come to its end where that is on record.
+ * That nothing is on record says nothing: a process is known by its id only once it runs.
+ */
+export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied' | 'unknown' {
+  const hasEnded = notes.some(({ kind, exitCode }) => kind === 'process' && typeof exitCode === 'number');
+  return hasEnded ? 'applied' : 'unknown';
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { ConversationMemory, ToolContext } from '../contract/context.js';
+import { ToolError } from '../errors/tool-error.js';
 
 /** What a conversation knows of a file's content, for stale-file protection (D070, D071). */
 export interface FileRecord {
@@ -44,4 +45,34 @@ export function sha256Of(...parts: readonly Uint8Array[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest('hex');
+}
+
+interface FoundFile {
+  /** As the caller wrote it. */
+  readonly path: string;
+  readonly canonical: string;
+  readonly sha256: string;
+}
+
+const UNREAD = 'File was not read before patching';
+const CHANGED = 'File content changed since last read';
+
+/**
+ * Compares a file that is to be changed with what this conversation knows of it (D068, F023).
+ * @param known refreshed, so that it has what other processes of the conversation have read
+ * @throws ToolError `stale_file` when it is not what was read; where it must have been read, also when it was not
+ */
+export function assertFresh(
+  { path, canonical, sha256 }: FoundFile,
+  known: FilesRead,
+  { action, mustBeRead }: { readonly action: string; readonly mustBeRead: boolean },
+): void {
+  const record = known.get(canonical);
+  if (record === undefined ? !mustBeRead : record.sha256 === sha256) return;
+  const reason = record === undefined ? UNREAD : CHANGED;
+  const remedy =
+    record === undefined ? 'Read it with read_file first.' : 'Read it again, then repeat the change.';
+  throw new ToolError('stale_file', `Cannot ${action} ${path}: ${reason}. ${remedy}`, {
+    details: { path, reason },
+  });
 }

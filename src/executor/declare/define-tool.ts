@@ -37,16 +37,10 @@ export function defineTool<
   return settle(spec as unknown as ToolSpec<unknown>);
 }
 
-/** A tool that toolexec brings along. */
-export interface OwnToolSpec<A> extends ToolSpec<A> {
-  /** Loads what tells what arguments would do; done before the first are asked about. */
-  readonly load?: () => Promise<void>;
-}
-
 /** The same for the tools that toolexec brings along: the program starts without compiling their schemas. */
-export function defineOwnTool<A>(spec: OwnToolSpec<A>): Tool {
+export function defineOwnTool<A>(spec: ToolSpec<A>): Tool {
   const tool = settle(spec as unknown as ToolSpec<unknown>);
-  compileOnFirstUse(tool, spec.load);
+  compileOnFirstUse(tool);
   return tool;
 }
 

@@ -1,5 +1,4 @@
-import { LineBuffer } from './line-buffer.js';
-import { EMPTY_FILE, type Flaw, type TextFile, readTextFile, writeTextFile } from './text-file.js';
+import { type ByteText, LineBuffer } from './line-buffer.js';
 
 /** The lines of a draft, to be changed in place. */
 export interface DraftText {
@@ -58,4 +57,55 @@ export class Draft {
     target.#text = this.#text;
     this.remove();
   }
+}
+
+/** A file as its lines, whether it ends in a newline, and its kind of boundary (LF where it has none). */
+interface TextFile {
+  readonly lines: readonly ByteText[];
+  readonly finalNewline: boolean;
+  readonly boundary: '\n' | '\r\n';
+}
+
+const EMPTY_FILE: TextFile = { lines: [], finalNewline: false, boundary: '\n' };
+
+/** What a file of text should not have, and the line it is on, from 1. */
+interface Flaw {
+  readonly line: number;
+  readonly what: string;
+}
+
+function readTextFile(bytes: Uint8Array): TextFile & { readonly flaw?: Flaw } {
+  if (bytes.length === 0) return EMPTY_FILE;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const lines = text.split('\n');
+  const finalNewline = text.endsWith('\n');
+  if (finalNewline) lines.pop();
+  if (!text.includes('\r')) return { lines, finalNewline, boundary: '\n' };
+  const flaw = findFlaw(lines, finalNewline);
+  // A file that mixes them is a file of LF, some of whose lines have a CR at their end.
+  if (flaw !== undefined) return { lines, finalNewline, boundary: '\n', flaw };
+  const last = lines.length - 1;
+  const stripped = lines.map((line, index) => (index === last && !finalNewline ? line : line.slice(0, -1)));
+  return { lines: stripped, finalNewline, boundary: '\r\n' };
+}
+
+function writeTextFile({ lines, finalNewline, boundary }: TextFile): Uint8Array {
+  const end = finalNewline && lines.length > 0 ? boundary : '';
+  return Buffer.from(lines.join(boundary) + end, 'latin1');
+}
+
+/** Why these lines, split at LF, are not all ended by CRLF. */
+function findFlaw(lines: readonly ByteText[], finalNewline: boolean): Flaw | undefined {
+  const ended = finalNewline ? lines.length : lines.length - 1;
+  for (const [index, line] of lines.entries()) {
+    const crlf = index < ended && line.endsWith('\r');
+    const cr = line.indexOf('\r');
+    if (cr !== -1 && cr < line.length - (crlf ? 1 : 0)) {
+      return { line: index + 1, what: 'Bare CR in file: a carriage return without a line feed' };
+    }
+    if (index < ended && crlf !== lines[0]?.endsWith('\r')) {
+      return { line: index + 1, what: `Mixed EOL in file: ${crlf ? 'CRLF after LF' : 'LF after CRLF'}` };
+    }
+  }
+  return undefined;
 }

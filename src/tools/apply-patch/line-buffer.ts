@@ -1,5 +1,3 @@
-import type { ByteText } from './byte-text.js';
-
 /** Lines that are changed again and again and searched in between. Equal lines are one number, so that comparing is cheap. */
 export class LineBuffer {
   readonly #numbers = new Map<ByteText, number>();
@@ -93,3 +91,19 @@ function fallBacks(wanted: readonly number[]): Int32Array {
   }
   return fallBack;
 }
+
+/**
+ * Bytes as text of as many characters: what is no UTF-8 survives being taken apart and put together, and lines are
+ * compared byte by byte.
+ */
+export type ByteText = string;
+
+export function toByteText(text: string): ByteText {
+  return NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+}
+
+export function fromByteText(bytes: ByteText): string {
+  return NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+}
+
+const NOT_ASCII = /[^\x00-\x7f]/;

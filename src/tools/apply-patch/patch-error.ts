@@ -1,4 +1,5 @@
 import { ToolError } from '../../errors/tool-error.js';
+import { explainMissing } from '../suggestions/explain-missing.js';
 
 /** Where in a patch something is wrong. */
 export interface PatchPlace {
@@ -20,4 +21,33 @@ export function unfitPatch({ line, path = '' }: PatchPlace, what: string): ToolE
   return new ToolError('patch_failed', `Cannot patch ${path} (line ${line} of the patch): ${what}`, {
     details: { path, patch_line: line },
   });
+}
+
+const SHOWN_LINES = 12;
+const SHOWN_WIDTH = 160;
+const LISTED = 20;
+
+/** What was looked for, and what of the file is nearest to it. */
+export function missing(file: readonly string[], sought: readonly string[]): string {
+  const explained = explainMissing(file.join('\n'), sought.join('\n'), { wholeLines: true });
+  return `Looked for:\n${quoteLines(sought)}\n${explained}`;
+}
+
+/** Indices of lines, in words and counted from 1. */
+export function listLines(indices: readonly number[]): string {
+  const numbers = indices.slice(0, LISTED).map((index) => index + 1);
+  const rest = indices.length - numbers.length;
+  if (rest > 0) return `lines ${numbers.join(', ')} and ${rest} more`;
+  const last = numbers.pop();
+  return numbers.length === 0 ? `line ${last}` : `lines ${numbers.join(', ')} and ${last}`;
+}
+
+function quoteLines(lines: readonly string[]): string {
+  const shown = lines.slice(0, SHOWN_LINES).map((line) => `> ${cut(line)}`);
+  const rest = lines.length - shown.length;
+  return rest > 0 ? `${shown.join('\n')}\n> ... (${rest} more lines)` : shown.join('\n');
+}
+
+function cut(line: string): string {
+  return line.length > SHOWN_WIDTH ? `${line.slice(0, SHOWN_WIDTH)}...` : line;
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type ToolError, isToolError } from '../../errors/tool-error.js';
+import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { Draft } from './draft.js';
 import { readPatch } from './read-patch.js';
-import { APPLIERS } from './take-steps.js';
 
 /** A patch of one file, taken on its content; undefined stands for no file, before and after. */
 function taken(text: string, content: string | undefined): string | undefined {
   const draft = new Draft(content === undefined ? undefined : Buffer.from(content));
-  for (const step of readPatch(text).steps) for (const _ of step.run(draft, APPLIERS));
+  for (const step of readPatch(text).steps) for (const _ of step.run(draft));
   const bytes = draft.bytes();
   return bytes === undefined ? undefined : Buffer.from(bytes).toString();
 }

@@ -1,7 +1,24 @@
 import { sep } from 'node:path';
-import { type OptionRules, isBoolean, isWhole, normalizeOptions, option } from '../../base/normalize-options.js';
+import {
+  isBoolean,
+  isWhole,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../../base/normalize-options.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ListDirectoryArgs } from './list-directory-tool.js';
+
+export interface ListDirectoryArgs {
+  readonly path: string;
+  readonly recursive?: boolean;
+  readonly max_depth?: number;
+  readonly max_entries?: number;
+  readonly include_hidden?: boolean;
+  readonly include_files?: boolean;
+  readonly include_dirs?: boolean;
+  readonly include_symlinks?: boolean;
+  readonly include_other?: boolean;
+}
 
 /** `[tools.list_directory]` of the configuration; every value has a built-in default. */
 export interface ListDirectoryOptions {

@@ -1,11 +1,8 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { DirectoryEntry, FileStat } from '../../contract/files.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { errnoOf } from '../errno-of.js';
+import { errnoOf } from '../changed-files.js';
 import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
-import { compareCodePoints } from './compare-code-points.js';
-import { describeEntry, examineEntry, unreadableDirectory } from './examine-entry.js';
-import type { ListEntry } from './list-entry.js';
 import type { ListRequest } from './list-request.js';
 
 export interface Walk {
@@ -148,4 +145,108 @@ class Walker {
 function join(root: string, path: string): string {
   if (root === '.') return path;
   return root.endsWith('/') ? root + path : `${root}/${path}`;
+}
+
+/** What an entry that could not be examined is blamed on. */
+export type EntryErrorCode =
+  | 'metadata_unavailable'
+  | 'permission_denied'
+  | 'read_dir_failed'
+  | 'io_error'
+  | 'unknown';
+
+/** One entry as the model reads it; the order of the keys is part of the format. */
+export interface ListEntry {
+  readonly name: string;
+  /** Relative to the listed directory, `/` between names. */
+  readonly path: string;
+  /** Children of the listed directory are 1. */
+  readonly depth: number;
+  readonly type: 'file' | 'dir' | 'symlink' | 'other' | 'unknown';
+  readonly size_bytes: number | null;
+  readonly modified_epoch_ms: number | null;
+  readonly is_hidden: boolean;
+  readonly error_code: EntryErrorCode | null;
+  readonly error: string | null;
+}
+
+interface Found {
+  readonly child: DirectoryEntry;
+  readonly path: string;
+  readonly depth: number;
+}
+
+/** An entry with its size and time. */
+function describeEntry({ child, path, depth }: Found, stat: FileStat): ListEntry {
+  return {
+    name: child.name,
+    path,
+    depth,
+    type: stat.type,
+    size_bytes: stat.type === 'file' ? stat.size : null,
+    modified_epoch_ms: modifiedEpochMs(stat),
+    is_hidden: child.name.startsWith('.'),
+    error_code: null,
+    error: null,
+  };
+}
+
+/** The same of an entry that was not looked at yet; of type `unknown` with the reason where the file system does not tell. */
+async function examineEntry(found: Found, location: string, ctx: ToolContext): Promise<ListEntry> {
+  try {
+    return describeEntry(found, await ctx.files.stat(location));
+  } catch (error) {
+    throwIfAborted(ctx);
+    const { child, path, depth } = found;
+    return {
+      name: child.name,
+      path,
+      depth,
+      type: 'unknown',
+      size_bytes: null,
+      modified_epoch_ms: null,
+      is_hidden: child.name.startsWith('.'),
+      error_code: statErrorCode(error),
+      error: reasonOf(error),
+    };
+  }
+}
+
+/** A directory whose own entry could be examined, but not its content. */
+function unreadableDirectory(directory: ListEntry, error: unknown): ListEntry {
+  return { ...directory, type: 'unknown', error_code: 'read_dir_failed', error: reasonOf(error) };
+}
+
+/** Whole milliseconds; a millisecond that floating point made a hair too small is still that millisecond. */
+function modifiedEpochMs({ modifiedMs }: FileStat): number | null {
+  return Number.isFinite(modifiedMs) ? Math.floor(modifiedMs + 0.001) : null;
+}
+
+function statErrorCode(error: unknown): EntryErrorCode {
+  const errno = errnoOf(error);
+  if (errno === 'EACCES' || errno === 'EPERM') return 'permission_denied';
+  if (errno === 'EIO') return 'io_error';
+  return 'metadata_unavailable';
+}
+
+function reasonOf(error: unknown): string {
+  return errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Orders texts as their UTF-8 bytes order. `<` compares UTF-16 units and puts U+1F600 before U+FFFD; this does not.
+ */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const left = a.charCodeAt(at);
+    const right = b.charCodeAt(at);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for characters above all others. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListEntry } from './list-entry.js';
+import type { ListEntry } from './walk-directory.js';
 import { writeListing } from './write-listing.js';
 
 function entry(name: string): ListEntry {

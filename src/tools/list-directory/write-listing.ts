@@ -1,7 +1,5 @@
-import { compareCodePoints } from './compare-code-points.js';
-import type { ListEntry } from './list-entry.js';
 import type { ListRequest } from './list-request.js';
-import type { Walk } from './walk-directory.js';
+import { compareCodePoints, type ListEntry, type Walk } from './walk-directory.js';
 
 export type TruncatedReason = 'max_entries' | 'max_output_bytes' | null;
 

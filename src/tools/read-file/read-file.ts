@@ -1,15 +1,96 @@
 import type { ToolContext } from '../../contract/context.js';
-import type { ToolOutput } from '../../contract/tool.js';
+import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { errnoOf } from '../changed-files.js';
 import { canonicalPath, fileRecord, filesRead } from '../files-read.js';
-import { readByteSlice } from './read-byte-slice.js';
-import { readErrorFor } from './read-error.js';
-import type { ReadFileArgs, ReadOutcome } from './read-file-tool.js';
-import { readLineRange } from './read-line-range.js';
-import { type ReadRange, parseReadRange } from './read-range.js';
-import { readWhole } from './read-whole.js';
+import { readByteSlice, readWhole } from './read-bytes.js';
+import { readLineRange } from './read-lines.js';
+import type { ReadOutcome } from './read-outcome.js';
+import { describeRange, parseReadRange, type ReadRange } from './read-range.js';
 import { SequentialReader } from './sequential-reader.js';
 
-export async function readFile(
+export interface ReadFileArgs {
+  readonly path: string;
+  readonly start_line?: number;
+  readonly end_line?: number;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+export interface ReadFileOptions {
+  /** Milliseconds since the epoch: when a read is recorded. Left out: records carry no time. */
+  readonly now?: () => number;
+}
+
+const MAX_LINE = 4_294_967_295;
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: {
+      type: 'string',
+      pattern: '\\S',
+      description: 'The file to read, relative to the working directory.',
+    },
+    start_line: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LINE,
+      description: 'First line to read, counted from 1. Default: the first line.',
+    },
+    end_line: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LINE,
+      description: 'Last line to read, inclusive. Default: the last line of the file.',
+    },
+    offset: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'First byte to read, counted from 0. Not together with line numbers.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Number of bytes to read; a character that begins inside them is given whole.',
+    },
+  },
+} as const;
+
+/**
+ * `read_file` (D063–D065, C036): text as it is, a picture or a PDF as such, other binary as base64 under
+ * a `[binary:base64]` header.
+ * Remembers the content's hash for stale-file protection (D071).
+ */
+export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileArgs> {
+  return {
+    name: 'read_file',
+    aliases: ['Read', 'file_read'],
+    title: 'Read File',
+    description:
+      'Reads a file: as a whole, a range of lines (start_line, end_line) or a slice of bytes (offset, limit). ' +
+      'Text comes unchanged; a whole picture (PNG, JPEG, GIF, WebP) or PDF comes as such; another binary file comes as ' +
+      'base64 after a line "[binary:base64]". ' +
+      'Large files have to be read in ranges.',
+    input: INPUT,
+    category: 'file',
+    idempotent: true,
+    cacheable: true,
+    touches: ['read'],
+    effects: (args) => {
+      parseReadRange(args);
+      return [{ kind: 'read', path: args.path }];
+    },
+    summarize: (args) => `Read ${args.path}${describeRange(parseReadRange(args))}`,
+    execute: (args, ctx) => readFile(args, ctx, options.now),
+  };
+}
+
+async function readFile(
   args: ReadFileArgs,
   ctx: ToolContext,
   now: (() => number) | undefined,
@@ -44,5 +125,31 @@ function readRange(
       return readLineRange(path, range, reader, ctx);
     case 'bytes':
       return readByteSlice(path, range, reader, ctx);
+  }
+}
+
+/** A failed read in the words a model can act on; other errors as they are. */
+async function readErrorFor(path: string, error: unknown, ctx: ToolContext): Promise<unknown> {
+  const errno = errnoOf(error);
+  if (errno === undefined) return error;
+  const details = { errno };
+  if (errno === 'ENOENT' || errno === 'ENOTDIR') {
+    return new ToolError('execution_failed', `file not found: ${path}`, { cause: error, details });
+  }
+  if (errno === 'EISDIR' || (await isDirectory(path, ctx))) {
+    return new ToolError(
+      'execution_failed',
+      `path is a directory, not a file: ${path}. List it with list_directory.`,
+      { cause: error, details },
+    );
+  }
+  return error;
+}
+
+async function isDirectory(path: string, ctx: ToolContext): Promise<boolean> {
+  try {
+    return (await ctx.files.stat(path)).type === 'dir';
+  } catch {
+    return false;
   }
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { callTool } from '../fixtures/call-tool.js';
 import { realContext } from '../fixtures/real-context.js';
-import { readFileTool } from './read-file-tool.js';
+import { readFileTool } from './read-file.js';
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 const PNG = bytes('\x89PNG\r\n\x1a\n\0\0\0\rIHDR');

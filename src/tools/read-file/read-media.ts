@@ -3,9 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import { canonicalPath } from '../files-read.js';
-import type { ReadOutcome } from './read-file-tool.js';
+import { looksBinary, type ReadOutcome } from './read-outcome.js';
 import type { SequentialReader } from './sequential-reader.js';
-import { looksBinary } from './text-or-binary.js';
 
 interface MediaKind {
   readonly mediaType: string;

@@ -1,7 +1,6 @@
 import { unfitPatch, unreadablePatch } from '../patch-error.js';
-import { patchLines } from '../patch-lines.js';
-import type { PatchStep } from '../patch-step.js';
-import type { Chunk } from './apply-chunks.js';
+import { type PatchStep, patchLines } from '../patch-step.js';
+import { applyChunks, type Chunk } from './apply-chunks.js';
 
 /**
  * Reads the format between `*** Begin Patch` and `*** End Patch` (Add File, Delete File, Update File with Move to).
@@ -96,7 +95,7 @@ class Parser {
     return {
       ...{ line, path, added },
       ...(to === undefined ? { effect: 'write' } : { effect: 'move', to }),
-      run: (draft, { applyChunks }) => applyChunks({ path, line }, chunks, draft),
+      run: (draft) => applyChunks({ path, line }, chunks, draft),
     };
   }
 

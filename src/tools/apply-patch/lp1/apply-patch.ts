@@ -1,7 +1,16 @@
 import { posix } from 'node:path';
-import { Draft } from '../draft.js';
-import { applySection } from './apply-section.js';
-import type { Patch } from './patch.js';
+import { Draft, type DraftText } from '../draft.js';
+import { fromByteText, type LineBuffer, toByteText } from '../line-buffer.js';
+import { listLines, missing, unfitPatch } from '../patch-error.js';
+import type { PatchStep } from '../patch-step.js';
+import {
+  type FileSection,
+  type Found,
+  LETTERS,
+  type Operation,
+  type Patch,
+  parsePatch,
+} from './parse-patch.js';
 
 /**
  * The new content of each file that the patch names, under its first spelling there; all of them, or it throws. Pure:
@@ -29,4 +38,106 @@ export function applyPatch(
 
 function finish(steps: Generator<void, void>): void {
   while (steps.next().done !== true);
+}
+
+/** An LP1 patch as steps: one for each file section. */
+export function lp1Steps(text: string): PatchStep[] {
+  return parsePatch(text).files.map((section) => ({
+    line: section.line,
+    path: section.path,
+    effect: 'write',
+    added: section.operations.flatMap(addedBy),
+    run: (draft) => applySection(section, draft),
+  }));
+}
+
+function addedBy(operation: Operation): readonly string[] {
+  return 'lines' in operation ? operation.lines : [];
+}
+
+/**
+ * Takes one section's operations, each on what the ones before it left. Yields after each, so that who drains it may
+ * let others have their turn.
+ * @throws ToolError `patch_failed` when one does not fit
+ */
+function* applySection(section: FileSection, draft: Draft): Generator<void, void> {
+  if (section.operations.length === 0) return;
+  const creates = !draft.exists;
+  if (creates) assertCreates(section);
+  const text = draft.text();
+  assertWellFormed(section, text);
+  for (const operation of section.operations) {
+    if (operation.kind === 'final_newline') setFinalNewline(text, operation.present);
+    else change(text.lines, operation, section.path);
+    if (text.lines.length === 0) text.finalNewline = false;
+    // A file that the patch creates ends in a newline as soon as it has a line.
+    else if (creates) text.finalNewline = true;
+    yield;
+  }
+}
+
+function assertWellFormed({ path, line }: FileSection, { flaw }: DraftText): void {
+  if (flaw === undefined) return;
+  const where = `${flaw.what} (its line ${flaw.line})`;
+  throw unfitPatch({ path, line }, `${where}. Rewrite it with one kind of line end first.`);
+}
+
+function assertCreates({ path, operations }: FileSection): void {
+  const other = operations.find(({ kind }) => kind !== 'append' && kind !== 'prepend');
+  if (other === undefined) return;
+  const letter = LETTERS[other.kind];
+  throw unfitPatch(
+    { path, line: other.line },
+    `the file does not exist, and ${letter} needs one; T and B create it.`,
+  );
+}
+
+function change(lines: LineBuffer, operation: Change, path: string): void {
+  const added = operation.kind === 'erase' ? [] : operation.lines.map(toByteText);
+  if (operation.kind === 'append') {
+    lines.splice(lines.length, 0, added);
+  } else if (operation.kind === 'prepend') {
+    lines.splice(0, 0, added);
+  } else {
+    const at = locate(lines, operation, path);
+    const { length } = operation.find;
+    if (operation.kind === 'insert_after') lines.splice(at + length, 0, added);
+    else lines.splice(at, operation.kind === 'insert_before' ? 0 : length, added);
+  }
+}
+
+type Change = Exclude<Operation, { kind: 'final_newline' }>;
+
+function setFinalNewline(text: DraftText, present: boolean): void {
+  const { lines, finalNewline } = text;
+  if (present && lines.length === 0) lines.splice(0, 0, ['']);
+  else if (!present && finalNewline && lines.length === 1 && lines.at(0) === '') lines.splice(0, 1, []);
+  text.finalNewline = present;
+}
+
+/**
+ * The index of the lines that an operation speaks of.
+ * @throws ToolError `patch_failed` for none, for several without a number, and for a number that is too large
+ */
+function locate(lines: LineBuffer, operation: Extract<Operation, Found>, path: string): number {
+  const { find, occurrence, line, kind } = operation;
+  const block = find.map(toByteText);
+  // More than this is only asked for where it has to be told.
+  const found = lines.find(block, { limit: occurrence ?? 2 });
+  const at = found[(occurrence ?? 1) - 1];
+  if (at !== undefined && (occurrence !== undefined || found.length === 1)) return at;
+  const place = { path, line };
+  if (found.length === 0) {
+    throw unfitPatch(place, `Match not found (0 times). ${missing(lines.texts().map(fromByteText), find)}`);
+  }
+  const all = lines.find(block);
+  const where = `found ${all.length} time${all.length === 1 ? '' : 's'}, at ${listLines(all)}`;
+  if (occurrence !== undefined) {
+    throw unfitPatch(place, `Occurrence out of range: ${occurrence} was asked for, ${where}.`);
+  }
+  const letter = LETTERS[kind];
+  throw unfitPatch(
+    place,
+    `Match is not unique: ${where}. Say which (${letter} 1), or give more of the lines around it.`,
+  );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ToolError, isToolError } from '../../../errors/tool-error.js';
+import { isToolError, type ToolError } from '../../../errors/tool-error.js';
 import { applyPatch } from './apply-patch.js';
 import { parsePatch } from './parse-patch.js';
 

@@ -1,6 +1,4 @@
 import { unreadablePatch } from '../patch-error.js';
-import type { FileSection, Operation, Patch } from './patch.js';
-import { readPath } from './read-path.js';
 
 /**
  * Reads LP1 text (D066). Pure: no file is looked at.
@@ -169,4 +167,86 @@ function trimBlanks(text: string): string {
 
 function show(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+}
+
+/** A parsed LP1 patch. Lines are text without their line ends; numbers of lines count from 1, in the patch. */
+export interface Patch {
+  readonly files: readonly FileSection[];
+}
+
+export interface FileSection {
+  readonly path: string;
+  readonly line: number;
+  readonly operations: readonly Operation[];
+}
+
+export type Operation =
+  | (Found & {
+      readonly kind: 'replace' | 'insert_after' | 'insert_before';
+      readonly lines: readonly string[];
+    })
+  | (Found & { readonly kind: 'erase' })
+  | { readonly kind: 'append'; readonly line: number; readonly lines: readonly string[] }
+  | { readonly kind: 'prepend'; readonly line: number; readonly lines: readonly string[] }
+  | { readonly kind: 'final_newline'; readonly line: number; readonly present: boolean };
+
+/** An operation at a place that is found by its lines. */
+export interface Found {
+  readonly line: number;
+  readonly find: readonly string[];
+  /** Which of several matches, from 1; left out: the only one. */
+  readonly occurrence?: number;
+}
+
+/** As an operation is written in a patch. */
+export const LETTERS = {
+  replace: 'R',
+  insert_after: 'I',
+  insert_before: 'P',
+  erase: 'E',
+  append: 'T',
+  prepend: 'B',
+  final_newline: 'N',
+} as const satisfies Record<Operation['kind'], string>;
+
+/**
+ * The path of a file section: bare, or in quotes with `\"` and `\\` as its only escapes.
+ * @throws ToolError `patch_failed`
+ */
+function readPath(text: string, line: number): string {
+  const path = text.startsWith('"') ? readQuoted(text, line) : readBare(text, line);
+  if (path.trim() === '') throw unreadablePatch(line, 'Missing file path after F.');
+  return path;
+}
+
+function readBare(text: string, line: number): string {
+  if (/[\s"]/.test(text)) {
+    throw unreadablePatch(
+      line,
+      `a path with spaces or quotes is written in quotes: F ${JSON.stringify(text)}.`,
+    );
+  }
+  return text;
+}
+
+function readQuoted(text: string, line: number): string {
+  let path = '';
+  for (let at = 1; at < text.length; at++) {
+    const char = text[at];
+    if (char === '"') {
+      if (at < text.length - 1)
+        throw unreadablePatch(line, 'there is text after the closing quote of the path.');
+      return path;
+    }
+    if (char !== '\\') {
+      path += char;
+      continue;
+    }
+    const escaped = text[++at];
+    if (escaped !== '"' && escaped !== '\\') {
+      throw unreadablePatch(line, 'Invalid escape in quoted path: only \\" and \\\\ are known.');
+    }
+    path += escaped;
+  }
+  throw unreadablePatch(line, 'Unterminated quoted path.');
 }

@@ -1,9 +1,7 @@
-import { fromByteText, toByteText } from '../byte-text.js';
 import type { Draft, DraftText } from '../draft.js';
-import type { LineBuffer } from '../line-buffer.js';
-import { listLines, missing } from '../misfit.js';
-import { type PatchPlace, unfitPatch } from '../patch-error.js';
-import { withoutCr } from '../patch-lines.js';
+import { fromByteText, type LineBuffer, toByteText } from '../line-buffer.js';
+import { listLines, missing, type PatchPlace, unfitPatch } from '../patch-error.js';
+import { withoutCr } from '../patch-step.js';
 
 export interface Hunk {
   readonly line: number;

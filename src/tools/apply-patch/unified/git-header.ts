@@ -1,6 +1,4 @@
 import { unreadablePatch } from '../patch-error.js';
-import { unquotePath } from './header-path.js';
-import type { PatchReader } from './patch-reader.js';
 
 /** What git says of a file before its hunks. */
 export interface GitHeader {
@@ -63,4 +61,56 @@ function readNames(names: string): GitHeader['both'] {
   const [old, fresh] = [names.slice(0, half), names.slice(half + 1)];
   const isSame = names[half] === ' ' && old.replace(/^a\//, '') === fresh.replace(/^b\//, '');
   return isSame ? { old, fresh } : undefined;
+}
+
+/** Stands for no file. */
+export const NO_FILE = '/dev/null';
+
+/** The path of a `---` or `+++` line: up to a tab (a time may follow), or quoted as git quotes. */
+export function headerPath(line: string, number: number): string {
+  return unquotePath(line.slice(4).replace(/\r$/, ''), number);
+}
+
+/** A path as git writes it: in quotes with C's escapes where it holds anything unusual. */
+function unquotePath(text: string, line: number): string {
+  const path = text.startsWith('"') ? unquote(text, line) : (text.split('\t', 1)[0] ?? '').trimEnd();
+  if (path === '') throw unreadablePatch(line, 'Missing file path.');
+  return path;
+}
+
+function unquote(text: string, line: number): string {
+  const [, quoted] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  if (quoted === undefined) throw unreadablePatch(line, 'Unterminated quoted path.');
+  const bytes = quoted.replace(/[^\x00-\x7f]/gu, toLatin1).replace(/\\([0-7]{3}|.)/g, (_, code: string) => {
+    if (code.length === 3) return String.fromCharCode(Number.parseInt(code, 8) & 0xff);
+    const meant = ESCAPES[code];
+    if (meant === undefined) throw unreadablePatch(line, `unknown escape \\${code} in a quoted path.`);
+    return meant;
+  });
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+/** Octal escapes are bytes, so the rest becomes bytes too. */
+function toLatin1(char: string): string {
+  return Buffer.from(char, 'utf8').toString('latin1');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ '"': '"', '\\': '\\', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+};
+
+/** Lines of a patch that are read one after the other. */
+export class PatchReader {
+  /** Index of the line that comes next; the number of the line that was read last. */
+  at = 0;
+
+  constructor(readonly lines: readonly string[]) {}
+
+  peek(ahead = 0): string | undefined {
+    return this.lines[this.at + ahead];
+  }
+
+  next(): string | undefined {
+    return this.lines[this.at++];
+  }
 }

@@ -1,0 +1,206 @@
+import { resolve } from 'node:path';
+import type { ToolContext } from '../contract/context.js';
+import type { JsonObject } from '../contract/json.js';
+import type { CommandOutcome } from '../contract/processes.js';
+import type { ToolOutput, ToolSpec } from '../contract/tool.js';
+import {
+  commandError,
+  commandMetadata,
+  isIncomplete,
+  printedText,
+  probeCommand,
+  started,
+  streamText,
+  wallMetadata,
+  withNotice,
+} from './command-report.js';
+
+export interface BashArgs {
+  readonly command: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly description?: string;
+  readonly working_dir?: string;
+  readonly run_in_background?: boolean;
+}
+
+export const DEFAULT_TIMEOUT_MS = 120_000;
+export const MAX_TIMEOUT_MS = 600_000;
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['command'],
+  properties: {
+    command: { type: 'string', pattern: '\\S', description: 'The command line, as bash -c takes it.' },
+    timeout: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_TIMEOUT_MS,
+      description: `Milliseconds until the command is stopped. Default: ${DEFAULT_TIMEOUT_MS}.`,
+    },
+    description: { type: 'string', description: 'What the command does, in a few words, for the person.' },
+    working_dir: {
+      type: 'string',
+      pattern: '\\S',
+      description: 'Directory to run in, relative to the working directory, which is the default.',
+    },
+    run_in_background: {
+      type: 'boolean',
+      description:
+        'Start it and return at once with a bash_id: bash_output reads what it prints, kill_shell ends it. ' +
+        'It is stopped after "timeout" only where that is given.',
+    },
+  },
+} as const;
+
+/** `bash` (B001–B011, B019, B020, C025, F002 to F004): a command with everything it starts, or a background shell. */
+export function bashTool(): ToolSpec<BashArgs> {
+  return {
+    name: 'bash',
+    aliases: ['Bash'],
+    title: 'Run Bash Command',
+    description:
+      'Runs a bash command and returns what it printed, standard error after a line "[stderr]". It gets no input. ' +
+      `Of long output the first ${HEAD_CHARACTERS} and the last ${TAIL_CHARACTERS} characters are shown. ` +
+      'A command that exits with another code than 0 has failed.',
+    input: INPUT,
+    category: 'execution',
+    timeoutClass: 'commands',
+    // In the background it is the shell's, not the call's.
+    timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),
+    defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
+    requiresApproval: true,
+    risk: 'high',
+    touches: ['run'],
+    effects: (args) => [
+      {
+        kind: 'run',
+        command: args.command,
+        shell: 'bash',
+        ...(args.working_dir === undefined ? {} : { cwd: args.working_dir }),
+      },
+    ],
+    summarize: (args) => `Run command: ${args.command}`,
+    execute: runBash,
+    probe: probeCommand,
+  };
+}
+
+function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
+  return args.run_in_background === true ? startShell(args, ctx) : runToItsEnd(args, ctx);
+}
+
+async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const { id, cwd, status, wall } = await started(
+    ctx.processes.startShell({
+      ...commandOf(args),
+      ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
+    }),
+  );
+  return {
+    text:
+      status === 'killed'
+        ? `Background shell ${id} was ended at once: the call was stopped while it started.`
+        : `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
+    metadata: {
+      bash_id: id,
+      status,
+      working_dir: cwd,
+      ...saidBy(args),
+      ...(wall === undefined ? {} : wallMetadata({ wall })),
+    },
+  };
+}
+
+async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const outcome = await started(ctx.processes.run({ ...commandOf(args), clean: true }));
+  const { outputRef } = outcome;
+  const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
+  const short = shortenOutput(printed, printedBytes(outcome), outputRef);
+  const truncated = short.truncated || isIncomplete(outcome);
+  const shown = {
+    text: withNotice(short.text, outcome),
+    truncated,
+    metadata: {
+      ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),
+      truncated,
+      ...saidBy(args),
+    },
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
+  const error = commandError(outcome, failureMessage);
+  return error === undefined ? shown : { ...shown, error };
+}
+
+function commandOf({ command, working_dir: cwd }: BashArgs) {
+  return { shell: 'bash', command, ...(cwd === undefined ? {} : { cwd }) } as const;
+}
+
+function saidBy({ command, description }: BashArgs): JsonObject {
+  return { command, ...(description === undefined ? {} : { description }) };
+}
+
+function failureMessage(reason: string): string {
+  return reason.startsWith('exit code') ? `Command failed with ${reason}` : `Command failed: ${reason}`;
+}
+
+/** Everything that was printed, where not all of it was kept; undefined when the kept text is the whole. */
+function printedBytes({ stdout, stderr }: CommandOutcome): number | undefined {
+  if (stdout.omittedBytes + stderr.omittedBytes === 0) return undefined;
+  return stdout.totalBytes + stderr.totalBytes;
+}
+
+/** Characters (code points) that are kept from the start of a command's output (F004). */
+const HEAD_CHARACTERS = 30_000;
+/** Characters that are kept from its end when it is longer than that. */
+const TAIL_CHARACTERS = 2_000;
+
+/**
+ * Output of more than 30000 characters: the first 30000, a notice with the size, the last 2000 (of the rest).
+ * `totalBytes` is given where `text` is itself only a part of what was printed, `outputRef` where all of it can be read.
+ */
+export function shortenOutput(
+  text: string,
+  totalBytes?: number,
+  outputRef?: string,
+): { text: string; truncated: boolean } {
+  const headEnd = indexAfter(text, HEAD_CHARACTERS);
+  if (headEnd === text.length) return { text, truncated: false };
+  const rest = text.slice(headEnd);
+  const tail = rest.slice(indexBefore(rest, TAIL_CHARACTERS));
+  const size =
+    totalBytes === undefined
+      ? `${HEAD_CHARACTERS + countCharacters(rest)} characters`
+      : `${totalBytes} bytes`;
+  const remedy = outputRef === undefined ? '' : `; read_file gives any part of it, path "${outputRef}"`;
+  const notice =
+    `\n\n[Output truncated: ${size} in total; ` +
+    `the first ${HEAD_CHARACTERS} and the last ${countCharacters(tail)} characters are shown${remedy}]\n\n`;
+  return { text: text.slice(0, headEnd) + notice + tail, truncated: true };
+}
+
+/** The index behind the first `count` characters. */
+function indexAfter(text: string, count: number): number {
+  if (text.length <= count) return text.length;
+  let at = 0;
+  for (let left = count; left > 0 && at < text.length; left--) at += isPairAt(text, at) ? 2 : 1;
+  return at;
+}
+
+/** The index of the first of the last `count` characters. */
+function indexBefore(text: string, count: number): number {
+  let at = text.length;
+  for (let left = count; left > 0 && at > 0; left--) at -= at > 1 && isPairAt(text, at - 2) ? 2 : 1;
+  return at;
+}
+
+function countCharacters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; count++) at += isPairAt(text, at) ? 2 : 1;
+  return count;
+}
+
+function isPairAt(text: string, at: number): boolean {
+  return (text.codePointAt(at) ?? 0) > 0xffff;
+}
