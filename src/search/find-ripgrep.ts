@@ -1,6 +1,11 @@
+import { sep } from 'node:path';
 import { ToolError } from '../errors/tool-error.js';
+import { findProgram } from '../platform/find-program.js';
 import { importInstalled } from '../platform/installed-package.js';
-import { OLDEST, ripgrepOnPath } from './ripgrep-on-path.js';
+import { spawnReader } from '../platform/spawn-reader.js';
+
+/** What is asked of ripgrep is there since then. */
+const OLDEST = [13, 0] as const;
 
 /**
  * The ripgrep that came along as a package, else a new enough one on `PATH` from outside of the roots.
@@ -22,5 +27,38 @@ export async function findRipgrep(roots: readonly string[]): Promise<string> {
           `${OLDEST.join('.')} or newer as rg on the PATH.`,
       },
     );
+  }
+}
+
+/** The first that is new enough. What lies in a root is nobody's choice but the project's, and is not run. */
+export async function ripgrepOnPath(roots: readonly string[]): Promise<string | undefined> {
+  for (const file of findProgram('rg')) {
+    const isInside = roots.some((root) => file.startsWith(root.endsWith(sep) ? root : root + sep));
+    if (!isInside && (await isNewEnough(file))) return file;
+  }
+  return undefined;
+}
+
+const verdicts = new Map<string, Promise<boolean>>();
+
+function isNewEnough(file: string): Promise<boolean> {
+  const known = verdicts.get(file) ?? askVersion(file);
+  verdicts.set(file, known);
+  return known;
+}
+
+async function askVersion(file: string): Promise<boolean> {
+  try {
+    const reader = spawnReader({ file, args: ['--no-config', '--version'], cwd: '/', inherit: [] });
+    let said = '';
+    reader.stdout.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('latin1')).slice(0, 200);
+    });
+    await reader.ended;
+    const [, major, minor] = (/^ripgrep (\d+)\.(\d+)/.exec(said) ?? []).map(Number);
+    if (major === undefined || minor === undefined) return false;
+    return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  } catch {
+    return false;
   }
 }

@@ -1,2 +1,150 @@
+import { join } from 'node:path';
+import type { HeldEntry } from '../contract/files.js';
+import { ToolError } from '../errors/tool-error.js';
+import { parseSegment, type Segment } from '../patterns/segment.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { closeDescriptor, readBytes } from '../platform/fs/fs-bytes.js';
+import { directoryEntries, targetOf } from '../platform/fs/fs-entry.js';
+import { endsBelow } from './path-matcher.js';
+
 /** What ripgrep takes rules from, in each directory; a later one beats an earlier one. */
-export const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore', '.rgignore'];
+const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore', '.rgignore'];
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * What the ignore files of the directories above, up to the root, say about the files below: the text of an ignore
+ * file for the held directory. Ripgrep itself would read those outside of the root as well.
+ */
+export function inheritedIgnores(held: HeldEntry, components: readonly string[]): string {
+  const lines: string[] = [];
+  for (const name of IGNORE_FILES) {
+    for (let depth = 0; depth < components.length; depth++) {
+      const text = readText(held, join(held.root, ...components.slice(0, depth), name));
+      const below = components.slice(depth);
+      for (const line of text.split('\n')) lines.push(...rulesBelow(line, below));
+    }
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** The rule as it reads from further down; none where it does not speak of anything there. */
+function rulesBelow(line: string, directories: readonly string[]): readonly string[] {
+  const rule = line.replace(/\r$/, '').replace(/(?<!\\)[ \t]+$/, '');
+  if (rule === '' || rule.startsWith('#')) return [];
+  const mark = rule.startsWith('!') ? '!' : '';
+  const end = rule.endsWith('/') ? '/' : '';
+  const body = rule.slice(mark.length, rule.length - end.length);
+  if (!body.includes('/')) return [rule];
+  // An empty part further down matches nothing, there as here.
+  const parts = body.replace(/^\//, '').split('/');
+  const segments = parseParts(parts);
+  if (segments === undefined) return [];
+  return endsBelow(segments, directories).map((index) => `${mark}/${parts.slice(index).join('/')}${end}`);
+}
+
+function parseParts(parts: readonly string[]): readonly Segment[] | undefined {
+  try {
+    return parts.map((part) => parseSegment(part, { hasGroups: false }));
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(held: HeldEntry, path: string): string {
+  try {
+    const bytes = held.fileAt(path, (file) => {
+      const descriptor = file.openForReading();
+      try {
+        return readBytes(descriptor, { offset: 0, length: MAX_BYTES, size: file.size });
+      } finally {
+        closeDescriptor(descriptor);
+      }
+    });
+    return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
+  } catch {
+    // One that may not be read rules nothing; ripgrep takes those further down the same way.
+    return '';
+  }
+}
+
+/** A walk that ends sooner than this costs nothing more. */
+const LOOKED_FOR_AFTER_MS = 1_000;
+/** More than this is no list of rules. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const DIRECTORIES_A_TURN = 32;
+
+/**
+ * Ripgrep opens every ignore file on its way, whatever it is: it would wait for a pipe without end, and read a link to
+ * `/dev/zero` into memory. A walk that takes long is therefore looked through for such a file, and ended.
+ */
+interface IgnoreWatch {
+  /** Aborted when there is one, or when the search is. */
+  readonly signal: AbortSignal;
+  /** @throws ToolError `execution_failed` that names the file, where that was the reason */
+  check(): void;
+  end(): void;
+}
+
+export function watchIgnores(held: HeldEntry, search: AbortSignal): IgnoreWatch {
+  const over = new AbortController();
+  const found = new AbortController();
+  let path: string | undefined;
+  const stopWaiting = systemClock.after(LOOKED_FOR_AFTER_MS, () => {
+    findEndless(held, AbortSignal.any([over.signal, search])).then((endless) => {
+      path = endless;
+      if (endless !== undefined) found.abort();
+    }, NOTHING);
+  });
+  return {
+    signal: AbortSignal.any([search, found.signal]),
+    check() {
+      if (path !== undefined && !search.aborted) throw endlessIgnore(path);
+    },
+    end() {
+      stopWaiting();
+      over.abort();
+    },
+  };
+}
+
+const NOTHING = (): void => {};
+
+/** From the held directory down. Only what things are is looked at: a swapped directory gives nothing away. */
+async function findEndless(held: HeldEntry, signal: AbortSignal): Promise<string | undefined> {
+  const directories = [''];
+  for (let seen = 0; !signal.aborted; seen++) {
+    const directory = directories.pop();
+    if (directory === undefined) return undefined;
+    if (seen % DIRECTORIES_A_TURN === 0) await new Promise(setImmediate);
+    for (const { name, type } of entriesOf(`${held.at}/${directory}`)) {
+      const path = directory + name;
+      if (type === 'dir') directories.push(`${path}/`);
+      else if (IGNORE_FILES.includes(name) && isEndless(`${held.at}/${path}`)) return path;
+    }
+  }
+  return undefined;
+}
+
+function entriesOf(directory: string): ReturnType<typeof directoryEntries> {
+  try {
+    return directoryEntries(directory);
+  } catch {
+    return [];
+  }
+}
+
+function isEndless(path: string): boolean {
+  const target = targetOf(path);
+  if (target === undefined || target.isDirectory()) return false;
+  return !target.isFile() || target.size > MOST_BYTES;
+}
+
+function endlessIgnore(path: string): ToolError {
+  return new ToolError(
+    'execution_failed',
+    `Cannot search: the ignore file ${JSON.stringify(path)} is no list of rules, but a pipe, a device or a huge file. ` +
+      'Remove it, or set include_ignored to true.',
+    { details: { path } },
+  );
+}

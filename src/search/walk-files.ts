@@ -1,9 +1,8 @@
 import type { SearchScope } from '../contract/search.js';
 import { openScratchFile, type ScratchFile } from '../platform/fs/scratch.js';
 import { createPathSplitter, detach, type TakePath, toText } from './byte-path.js';
-import { watchIgnores } from './endless-ignore.js';
 import type { FileFilter } from './file-filter.js';
-import { inheritedIgnores } from './inherited-ignores.js';
+import { inheritedIgnores, watchIgnores } from './ignore-files.js';
 import type { NameTest } from './path-matcher.js';
 import { type RipgrepEnd, runRipgrep } from './ripgrep.js';
 import { excludeGlobs } from './ripgrep-globs.js';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ripgrepOnPath } from './ripgrep-on-path.js';
+import { ripgrepOnPath } from './find-ripgrep.js';
 
 it('is the first on the PATH that is new enough, and lies in no root', async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-')));
