@@ -91,7 +91,7 @@ export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
 export type {
   CommandOutcome,
-  CommandWall,
+  CommandSandbox,
   Denial,
   KeptOutput,
   LimitHit,

@@ -11,7 +11,7 @@ export type {
   CommandLimits,
   CommandOutcome,
   CommandRequest,
-  CommandWall,
+  CommandSandbox,
   Confinement,
   Denial,
   GuardedPath,

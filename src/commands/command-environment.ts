@@ -3,7 +3,7 @@ import { createNameMatcher, type EnvironmentOptions, sanitizeEnvironment } from 
 
 /**
  * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,
- * because nobody would answer (D060, D107). Names in `pass` keep the value they came with.
+ * because there is no person to answer (D060, D107). Names in `pass` keep the value they came with.
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string>>,
@@ -11,14 +11,14 @@ export function commandEnvironment(
 ): Record<string, string> {
   const sanitized = sanitizeEnvironment(env, options);
   const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
-  const disarmed = Object.entries(NOBODY_ANSWERS).filter(
+  const disarmed = Object.entries(UNATTENDED).filter(
     ([name]) => !(isPassed(name) && Object.hasOwn(env, name)),
   );
   return { ...sanitized, ...Object.fromEntries(disarmed) };
 }
 
 /** Switches that keep programs from waiting for a person. None of them changes what a program does without one. */
-const NOBODY_ANSWERS = {
+const UNATTENDED = {
   TERM: 'dumb',
   PAGER: 'cat',
   MANPAGER: 'cat',
@@ -41,7 +41,7 @@ const NOBODY_ANSWERS = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
   NO_UPDATE_NOTIFIER: '1',
   NPM_CONFIG_UPDATE_NOTIFIER: 'false',
-  // What npx does anyway where nobody can be asked.
+  // What npx does anyway where there is no person to ask.
   NPM_CONFIG_YES: 'true',
   DEBIAN_FRONTEND: 'noninteractive',
   APT_LISTCHANGES_FRONTEND: 'none',

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandLimits, CommandRequest, Confinement, ShellSnapshot } from '../contract/processes.js';
-import { tellLimit } from './command-limits.js';
+import { findLimitHit } from './command-limits.js';
 import { living, sleepToken } from './fixtures/nasty-trees.js';
-import { WHY_NO_WALL } from './fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from './fixtures/sandbox-here.js';
 import { runCommand } from './run-command.js';
 import { ShellPool } from './shell-manager.js';
 
@@ -13,7 +13,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), 'limits-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const NOTHING = { hidden: [], readOnly: [], missing: [], incomplete: false };
-const WALL: Confinement = {
+const SANDBOX: Confinement = {
   os: 'required',
   network: false,
   roots: [root],
@@ -25,7 +25,7 @@ const BUSY = 'while :; do :; done';
 
 for (const [where, confinement] of Object.entries({
   plain: undefined,
-  [`inside the wall${WHY_NO_WALL}`]: WALL,
+  [`inside the sandbox${WHY_NO_SANDBOX}`]: SANDBOX,
 })) {
   const around = confinement === undefined ? {} : { confinement };
   const run = (command: string, limits: CommandLimits, more: Partial<CommandRequest> = {}) =>
@@ -41,7 +41,7 @@ for (const [where, confinement] of Object.entries({
       ...more,
     });
 
-  describe.skipIf(confinement !== undefined && WHY_NO_WALL !== '')(
+  describe.skipIf(confinement !== undefined && WHY_NO_SANDBOX !== '')(
     `a limited command, ${where}`,
     { timeout: 60_000 },
     () => {
@@ -108,13 +108,15 @@ for (const [where, confinement] of Object.entries({
   );
 }
 
-describe('tellLimit()', () => {
+describe('findLimitHit()', () => {
   it('blames no limit that is not set, and none for a success', () => {
     const said = 'Cannot allocate memory';
-    expect(tellLimit({}, { exitCode: 1, signal: null }, said)).toBeUndefined();
-    expect(tellLimit({ memoryMb: 1 }, { exitCode: 0, signal: null }, said)).toBeUndefined();
-    expect(tellLimit({ cpuSeconds: 1, fileSizeMb: 2 }, { exitCode: 1, signal: null }, said)).toBeUndefined();
-    expect(tellLimit({ memoryMb: 1 }, { exitCode: 1, signal: null }, said)).toEqual({
+    expect(findLimitHit({}, { exitCode: 1, signal: null }, said)).toBeUndefined();
+    expect(findLimitHit({ memoryMb: 1 }, { exitCode: 0, signal: null }, said)).toBeUndefined();
+    expect(
+      findLimitHit({ cpuSeconds: 1, fileSizeMb: 2 }, { exitCode: 1, signal: null }, said),
+    ).toBeUndefined();
+    expect(findLimitHit({ memoryMb: 1 }, { exitCode: 1, signal: null }, said)).toEqual({
       limit: 'memoryMb',
       max: 1,
     });

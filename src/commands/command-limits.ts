@@ -3,10 +3,10 @@ import { userId } from '../platform/environment.js';
 import type { ProcessEnd } from '../platform/spawn.js';
 
 /**
- * The limit that a command has hit, as far as its end and its last words tell: the system tells nobody else.
+ * The limit that a command has hit, as far as its end and its last words tell: the system reports it to no other.
  * @param said the end of its output
  */
-export function tellLimit(limits: CommandLimits, end: ProcessEnd, said: string): LimitHit | undefined {
+export function findLimitHit(limits: CommandLimits, end: ProcessEnd, said: string): LimitHit | undefined {
   if (end.exitCode === 0) return undefined;
   for (const { limit, signal, code, words } of SIGNS) {
     const max = limits[limit];
@@ -46,7 +46,7 @@ const SIGNS: readonly Sign[] = [
  */
 export function limitLines(
   { cpuSeconds, memoryMb, processes, fileSizeMb }: CommandLimits,
-  isWalled: boolean,
+  isSandboxed: boolean,
 ): string {
   const limits = [
     // A second between the signal that can be caught, and the one that cannot.
@@ -58,7 +58,7 @@ export function limitLines(
   ];
   const lines = limits.map((limit) => `ulimit ${limit} 2>/dev/null`);
   // Outside of a namespace of its own it counts all that the user runs, and root is never counted.
-  if (processes !== undefined && isWalled && userId() !== 0) {
+  if (processes !== undefined && isSandboxed && userId() !== 0) {
     lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`);
   }
   return lines.join('\n');

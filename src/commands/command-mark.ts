@@ -3,12 +3,12 @@ import { systemClock } from '../platform/clock/clock.js';
 import { closeMarkFile, type MarkFile, openMarkFile } from '../platform/mark-file.js';
 import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform/proc-table.js';
 
-/** What everybody inherits whom a command starts, wherever they flee. */
+/** What every process of a command inherits, wherever it flees. */
 export interface CommandMark {
   /** Stands in `TOOLEXEC_CALL`. */
   readonly id: string;
   readonly file: MarkFile | undefined;
-  /** Once the command has ended: whoever starts it may open the file long after it was asked to. */
+  /** Once the command has ended: what starts it may open the file long after it was asked to. */
   close(): void;
 }
 
@@ -20,7 +20,7 @@ export function createCommandMark(): CommandMark {
     file,
     close() {
       if (file !== undefined) closeMarkFile(file);
-      // Not now: somebody waits for the result.
+      // Not now: the caller waits for the result.
       setImmediate(() => {
         next ??= makeMark();
       }).unref();
@@ -50,7 +50,7 @@ interface ProcessMarks {
 
 /**
  * The marks of a process. Many commands that end at once all look at the same processes, and those that flee grow more
- * meanwhile, so what was seen is kept: nobody gets a mark later that it had not when it started.
+ * meanwhile, so what was seen is kept: no process gets a mark later that it had not when it started.
  */
 export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
   const now = systemClock.monotonic();
@@ -67,7 +67,7 @@ export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
 const KEPT_MS = 3000;
 const MOST_KEPT = 20_000;
 
-/** Pipes and mark files; what else a process has open is nobody's mark. */
+/** Pipes and mark files; what else a process has open is no mark. */
 const MARK = /^socket:|toolexec-pipes-|\/#\d/;
 
 const NAME = Buffer.from('TOOLEXEC_CALL=');

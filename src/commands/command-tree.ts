@@ -13,7 +13,7 @@ import type { StartedProcess } from '../platform/spawn.js';
 import { type CommandMark, processMarks } from './command-mark.js';
 
 /**
- * All that a command started, found anew at each look. A process belongs to it on evidence only:
+ * All that a command started, found again at each look. A process belongs to it on evidence only:
  *
  * 1. it is in the session that was made for the command,
  * 2. its parent, or the leader of its session, belongs to it,
@@ -34,23 +34,23 @@ export interface CommandTree {
   findNew(): readonly ProcessEntry[];
   /** Who of `members` is still alive, and who has come since the last look. */
   recheck(members: readonly ProcessEntry[]): readonly ProcessEntry[];
-  /** False when nothing was started on the machine since: then nobody can be left. Costs 20 µs. */
+  /** False when nothing was started on the machine since: then none can be left. Costs 20 µs. */
   mayHaveOthers(): boolean;
-  /** Signals everyone in `members`, and whoever is in a group of ours. */
+  /** Signals everyone in `members`, and what is in a group of ours. */
   signal(members: readonly ProcessEntry[], signal: SignalName): void;
 }
 
 /**
- * Must be called in the tick that learned of the command's start: later its number may be somebody else's, unless it
+ * Must be called in the tick that learned of the command's start: later its number may be another's, unless it
  * says itself what it was.
  */
 export function createCommandTree(
   command: Pick<StartedProcess, 'pid' | 'seen'>,
   mark: CommandMark,
-  isWalled = false,
+  isSandboxed = false,
 ): CommandTree {
   const tree = createTree(command, mark);
-  return isWalled ? sparingItsLeader(tree, command.pid) : tree;
+  return isSandboxed ? sparingItsLeader(tree, command.pid) : tree;
 }
 
 /** What stands around a command is killed, and not asked: when it goes, all inside are gone without a grace. */
@@ -166,7 +166,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     recheck: (members) => [...members.flatMap(readAgain), ...findNew()],
     mayHaveOthers: () => lastProcessId() !== after,
     signal(members, signal) {
-      // Read again: the number may be somebody else's by now, and `setsid` leads out of the group.
+      // Read again: the number may be another's by now, and `setsid` leads out of the group.
       const current = members.flatMap(readAgain);
       // A group is told at once, or one that forks would always be a step ahead.
       const groups = new Set(

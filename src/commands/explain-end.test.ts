@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellDenied } from './explain-end.js';
+import { explainDenied } from './explain-end.js';
 
 const HIDDEN = ['/work/.npmrc', '/work/p/k.pem'].map((path) => ({ path, type: 'file' }) as const);
 
@@ -11,7 +11,7 @@ const CONFINEMENT = {
   guarded: () => ({ hidden: HIDDEN, readOnly: [], missing: [], incomplete: false }),
 } as const;
 
-describe('what the wall has denied, by the last words of a command', () => {
+describe('what the sandbox has denied, by the last words of a command', () => {
   it.each([
     ["touch: cannot touch '/usr/x': Read-only file system", ['write']],
     ['error: could not lock config file .git/config: Device or resource busy', ['write']],
@@ -28,6 +28,6 @@ describe('what the wall has denied, by the last words of a command', () => {
     ['cat: /work/missing: No such file or directory', []],
     ['1 test failed', []],
   ])('%j: %j', (said, denied) => {
-    expect(tellDenied(CONFINEMENT, said)).toEqual(denied);
+    expect(explainDenied(CONFINEMENT, said)).toEqual(denied);
   });
 });

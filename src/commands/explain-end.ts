@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import type { CommandLimits, CommandWall, Confinement, Denial, LimitHit } from '../contract/processes.js';
-import { tellLimit } from './command-limits.js';
+import type { CommandLimits, CommandSandbox, Confinement, Denial, LimitHit } from '../contract/processes.js';
+import { findLimitHit } from './command-limits.js';
 import { isWithin } from './sandbox/mount-holder.js';
 
 interface Told {
-  readonly wall?: CommandWall;
+  readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }
 
@@ -15,15 +15,15 @@ interface Ended extends Told {
 }
 
 /** What stood in the way of a command that failed, as far as its last words tell. */
-export function tellEnd(
+export function explainEnd(
   { confinement, limits = {} }: { readonly confinement?: Confinement; readonly limits?: CommandLimits },
   end: Ended,
   said: string,
 ): Told {
   if (end.exitCode === 0 || end.aborted) return {};
-  const limit = end.limit ?? tellLimit(limits, end, said);
-  const isWalled = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
-  const denied = isWalled ? tellDenied(confinement, said) : [];
+  const limit = end.limit ?? findLimitHit(limits, end, said);
+  const isSandboxed = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
+  const denied = isSandboxed ? explainDenied(confinement, said) : [];
   return {
     ...(limit === undefined ? {} : { limit }),
     ...(denied.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, denied } }),
@@ -31,10 +31,10 @@ export function tellEnd(
 }
 
 /**
- * What the wall has kept from a command, as far as its last words tell.
+ * What the sandbox has kept from a command, as far as its last words tell.
  * @param said the end of its output
  */
-export function tellDenied({ roots, network, guarded }: Confinement, said: string): readonly Denial[] {
+export function explainDenied({ roots, network, guarded }: Confinement, said: string): readonly Denial[] {
   const denied: Denial[] = [];
   const lines = said.split('\n').filter((line) => COVERED.test(line));
   const hidden = lines.length === 0 ? [] : guarded().hidden.map(({ path }) => basename(path));

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/context.js';
-import type { CommandRequest, CommandWall, LimitHit } from '../contract/processes.js';
+import type { CommandRequest, CommandSandbox, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
 import type { ProcessEntry } from '../platform/proc-table.js';
 import type { ProcessEnd } from '../platform/spawn.js';
@@ -19,8 +19,8 @@ export interface CommandLaunch extends CommandStart, Pick<CommandRequest, 'signa
 
 export interface LaunchedCommand {
   readonly pid: number;
-  readonly wall: CommandWall;
-  /** When it started; undefined where nobody has looked yet. */
+  readonly wall: CommandSandbox;
+  /** When it started; undefined where it was not looked up yet. */
   readonly startTicks: number | undefined;
   /** Resolves when it and everything it started has ended. Rejects with what `onOutput` threw, once all are dead. */
   readonly ended: Promise<CommandEnding>;
@@ -113,7 +113,7 @@ async function firstEnding(
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
-  const most = max + (wall.kind === 'none' ? 0 : PROCESSES_OF_THE_WALL);
+  const most = max + (wall.kind === 'none' ? 0 : PROCESSES_OF_THE_SANDBOX);
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
   try {
     return await Promise.race([
@@ -139,7 +139,7 @@ function endOfOutput(output: OutputPump, told: StartedCommand['told']): Promise<
 }
 
 /** bubblewrap, and the shell that reports. */
-const PROCESSES_OF_THE_WALL = 2;
+const PROCESSES_OF_THE_SANDBOX = 2;
 
 /** What `promise` gives, or undefined when it takes longer than `limitMs`. */
 function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
@@ -197,7 +197,7 @@ interface KillTimes {
 }
 
 /**
- * Ends everything that a command started: TERM, a grace, then KILL until a look finds nobody (D059).
+ * Ends everything that a command started: TERM, a grace, then KILL until a look finds none (D059).
  * Resolves with the process ids that could not be killed; empty as a rule. Never rejects.
  */
 async function killTree(
@@ -213,10 +213,10 @@ async function killTree(
   for (let pauseMs = 5; members.length > 0; pauseMs = Math.min(2 * pauseMs, 40)) {
     await sleep(kills > 0 ? AFTER_KILL_MS : pauseMs);
     members = tree.recheck(members);
-    // Before it is believed that nobody is left, everybody is looked at.
+    // Before it is believed that none is left, all processes are looked at.
     if (members.length === 0) members = tree.find();
     const elapsedMs = systemClock.monotonic() - start;
-    // On a machine that is too busy to let us look in time, nobody is given up before KILL had time to work.
+    // On a machine that is too busy to let us look in time, no process is given up before KILL had time to work.
     if (kills >= FEWEST_KILLS && elapsedMs > limitMs) break;
     if (elapsedMs > graceMs) {
       killFaster(tree, members);

@@ -91,7 +91,7 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
 }
 
 interface DrainTimes {
-  /** Without a chunk for so long, what is still open is held by somebody who has nothing to say. */
+  /** Without a chunk for so long, what is still open is held by a process that has nothing to say. */
   readonly quietMs: number;
   readonly limitMs: number;
 }
@@ -109,11 +109,11 @@ export function drainOutput(
   return new Promise((resolve) => {
     let seen = output.count();
     let stop = systemClock.after(quietMs, look);
-    // Where the program was busy for so long, the timer is served before the pipes are: judged is when both had their turn.
+    // Where the program was busy for so long, the timer is served before the pipes are: so look again when both had their turn.
     function look(): void {
-      setImmediate(judge);
+      setImmediate(check);
     }
-    function judge(): void {
+    function check(): void {
       const quiet = output.count() === seen;
       const late = systemClock.monotonic() - start > limitMs;
       seen = output.count();

@@ -13,7 +13,7 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function run(command: string, more: Partial<CommandRequest> = {}) {
-  // A mistake must not leave anything running on the machine of whoever runs this.
+  // A mistake must not leave anything running on the machine of who runs this.
   const signal = AbortSignal.timeout(15_000);
   return runCommand({ shell: 'sh', command, cwd, env: { PATH }, signal, keepBytes: 1 << 20, ...more });
 }
@@ -169,7 +169,7 @@ describe('onOutput', () => {
     expect((await done).aborted).toBe(true);
   });
 
-  it('keeps nobody waiting after the end, though its promise hangs', async () => {
+  it('keeps no caller waiting after the end, though its promise hangs', async () => {
     const outcome = await run('echo 1; sleep 0.1; echo 2', { onOutput: () => new Promise(() => {}) });
     expect(outcome).toMatchObject({ exitCode: 0, aborted: false });
     expect(outcome.stdout.head).toBe('1\n2\n');

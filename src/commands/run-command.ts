@@ -8,7 +8,7 @@ import type {
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { readProcess } from '../platform/proc-table.js';
-import { tellEnd } from './explain-end.js';
+import { explainEnd } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
 import {
   type CommandEnding,
@@ -31,10 +31,10 @@ export const runCommand: RunCommand = async (request) => {
       : await toItsEnd(request, { ...request, onOutput: onOutputOf(request), stdout, stderr });
     const durationMs = systemClock.monotonic() - startedAt;
     const kept = { stdout: stdout.end(), stderr: stderr.end() };
-    if (neverStarted) throw wallFailed(kept.stderr.head);
+    if (neverStarted) throw sandboxFailed(kept.stderr.head);
     if (kept.stdout.binary || kept.stderr.binary) request.whole?.keep();
     const outputRef = await request.whole?.end();
-    const told = tellEnd(request, ending, lastWords(kept));
+    const told = explainEnd(request, ending, lastWords(kept));
     return { ...ending, ...told, ...kept, durationMs, ...(outputRef === undefined ? {} : { outputRef }) };
   } catch (error) {
     await request.whole?.end();
@@ -65,7 +65,7 @@ function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', KeptOutput>):
   return `${end(stdout)}\n${end(stderr)}`;
 }
 
-function wallFailed(said: string): ToolError {
+function sandboxFailed(said: string): ToolError {
   const why = said.trim().split('\n').at(-1) || 'it says nothing';
   return new ToolError('spawn_failed', `Cannot start a command in the OS sandbox: ${why}. Nothing was run.`, {
     details: { why },

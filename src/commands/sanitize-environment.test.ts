@@ -68,7 +68,7 @@ describe('sanitizeEnvironment()', () => {
     ]);
   });
 
-  it('hands on what is named as an exception, whoever else removes it', () => {
+  it('hands on what is named as an exception, whatever else removes it', () => {
     const env = { CORP_TOKEN: 'a', OTHER_TOKEN: 'b', HTTP_PROXY: 'http://u:p@proxy' };
     const pass = ['CORP_*', 'HTTP_PROXY'];
     expect(sanitizeEnvironment(env, { denylist: ['CORP_*'], pass })).toEqual({

@@ -22,7 +22,7 @@ export interface EnvironmentOptions {
 /**
  * The environment that a command may see: without secrets, without what leads to them, without what loads code
  * (D060, D120; `environment-rules.ts` says why for each name). Relative entries of `PATH` and passwords within
- * addresses are taken out of values. Not a wall: a secret under an innocent name stays. What has no value is left out.
+ * addresses are taken out of values. No protection: a secret under an innocent name stays. What has no value is left out.
  * @throws ToolError `config_invalid` for a wrong option, and for a value that is no text.
  */
 export function sanitizeEnvironment(

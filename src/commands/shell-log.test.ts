@@ -22,7 +22,7 @@ it('gives every byte once, in order, while none has to go', () => {
   );
 });
 
-it('keeps the newest bytes within its limit, and counts what nobody read', () => {
+it('keeps the newest bytes within its limit, and counts what was not read', () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 3 * BLOCK }), { maxLength: 12 });
   fc.assert(
     fc.property(sizes, fc.constantFrom(10, 1000, BLOCK, 2 * BLOCK + 5), (lengths, limit) => {

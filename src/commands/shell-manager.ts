@@ -25,10 +25,10 @@ export class ShellPool {
    * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already; `config_invalid` for what is no option.
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
-    const request = settleShell(command, cwd, options);
+    const request = normalizeShell(command, cwd, options);
     this.#makeRoom();
     const created = new ShellProcess(request);
-    // Before it runs: whoever ends all shells now must find this one too.
+    // Before it runs: what ends all shells now must find this one too.
     this.#shells.set(created.id, created);
     try {
       await created.start();
@@ -167,7 +167,7 @@ export interface ShellOptions {
 }
 
 /** What a caller asks of a shell, complete and checked. @throws ToolError `config_invalid`. */
-export function settleShell(command: string, cwd: string, options: ShellOptions): ShellRequest {
+export function normalizeShell(command: string, cwd: string, options: ShellOptions): ShellRequest {
   requireText('command', command);
   requireText('cwd', cwd);
   const { shell, env, timeoutMs, confinement, limits } = normalizeOptions('options', options, RULES);
@@ -182,7 +182,7 @@ export function settleShell(command: string, cwd: string, options: ShellOptions)
   };
 }
 
-/** Callers without types come here too, and what the system says of a number as a command helps nobody. */
+/** Callers without types come here too, and what the system says of a number as a command does not help. */
 function requireText(what: string, given: unknown): void {
   if (typeof given === 'string') return;
   throw new ToolError('config_invalid', `The ${what} of a shell must be a text, not ${String(given)}.`);

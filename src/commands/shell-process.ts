@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type {
-  CommandWall,
+  CommandSandbox,
   ShellReading,
   ShellRequest,
   ShellSnapshot,
@@ -8,7 +8,7 @@ import type {
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
-import { tellEnd } from './explain-end.js';
+import { explainEnd } from './explain-end.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
 
@@ -36,8 +36,8 @@ export class ShellProcess {
   #endedBy: 'timeout' | 'killed' = 'killed';
   #ending: CommandEnding | undefined;
   #ended: Promise<void> = Promise.resolve();
-  #wall: CommandWall | undefined;
-  #told: ReturnType<typeof tellEnd> = {};
+  #wall: CommandSandbox | undefined;
+  #told: ReturnType<typeof explainEnd> = {};
 
   constructor(request: ShellRequest, keepBytes = KEPT_BYTES) {
     this.command = request.command;
@@ -192,7 +192,7 @@ export class ShellProcess {
     this.#endTime = systemClock.monotonic();
     this.#ending = ending;
     const wall = this.#wall === undefined ? {} : { wall: this.#wall };
-    this.#told = tellEnd(this.#request, { ...ending, ...wall }, this.#lastWords());
+    this.#told = explainEnd(this.#request, { ...ending, ...wall }, this.#lastWords());
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';
   }

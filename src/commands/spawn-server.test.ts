@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     await serverPid();
   }, 30_000);
 
-  it('go on being started where somebody has taken its pipes away, and those that run go on', async () => {
+  it('go on being started where its pipes were taken away, and those that run go on', async () => {
     const running = run('sleep 1; echo done');
     for (const name of readdirSync('/dev/shm').filter((name) =>
       name.startsWith(`toolexec-pipes-${process.pid}-`),

@@ -1,13 +1,13 @@
-import type { CommandRequest, CommandWall } from '../contract/processes.js';
+import type { CommandRequest, CommandSandbox } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/find-shell.js';
 import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
 import { startProcess } from '../platform/start-process.js';
 import { limitLines } from './command-limits.js';
 import { type CommandMark, markFor } from './command-mark.js';
-import { chooseWall } from './sandbox/find-sandbox.js';
-import { type CommandEntry, openWall } from './sandbox/open-sandbox.js';
-import type { WalledEnd } from './sandbox/sandbox-program.js';
+import { chooseSandbox } from './sandbox/find-sandbox.js';
+import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
+import type { SandboxedEnd } from './sandbox/sandbox-program.js';
 
 export type CommandStart = Pick<
   CommandRequest,
@@ -16,27 +16,27 @@ export type CommandStart = Pick<
 
 export interface StartedCommand {
   readonly process: StartedProcess;
-  readonly wall: CommandWall;
+  readonly wall: CommandSandbox;
   /** What its end says of the command, which is not always the process that was started. */
-  read(end: ProcessEnd): WalledEnd;
-  /** How the process has ended, once nobody has its output any more; undefined where only the system can say so. */
+  read(end: ProcessEnd): SandboxedEnd;
+  /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   told(): ProcessEnd | undefined;
   /** To be called when it has ended. */
   close(): void;
 }
 
 /**
- * Starts `sh -c command` or `bash -c command`, inside the wall where one is wanted and stands.
- * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`; sandbox_violation where there is no wall and one
+ * Starts `sh -c command` or `bash -c command`, inside the sandbox where one is wanted and can be built.
+ * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`; sandbox_violation where there is no sandbox and one
  *   is required.
  */
 export async function startCommand(request: CommandStart, mark: CommandMark): Promise<StartedCommand> {
   const { shell, cwd, confinement } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
-  const { wall, inside } = await chooseWall(confinement);
+  const { wall, inside } = await chooseSandbox(confinement);
   const entry =
-    inside === undefined ? plainEntry(request, file) : openWall({ request, shellFile: file, ...inside });
+    inside === undefined ? plainEntry(request, file) : openSandbox({ request, shellFile: file, ...inside });
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;

@@ -54,7 +54,7 @@ async function killAndWait(host: ChildProcess, signal: NodeJS.Signals): Promise<
   await gone;
 }
 
-/** Who is left when nobody more has died for a while; a busy machine takes its time. */
+/** Who is left when no more have died for a while; a busy machine takes its time. */
 async function leftOf(token: string): Promise<number[]> {
   let left = living(token);
   for (let round = 0; round < 200 && left.length > 0; round++) {
@@ -116,7 +116,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
     await expect.poll(() => readOrEmpty(join(cwd, token)), { timeout: 15_000 }).toBe('tidied\n');
   });
 
-  it('nobody else ends', async () => {
+  it('no other process ends', async () => {
     const other = sleepToken();
     const bystander = spawn('sleep', [other], { detached: true, stdio: 'ignore' });
     const token = sleepToken();
@@ -127,7 +127,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
     bystander.kill();
   });
 
-  it('a supervisor that somebody killed has been replaced', async () => {
+  it('a supervisor that was killed has been replaced', async () => {
     const token = sleepToken();
     const host = await startHost([{ background: true, command: `sleep ${token} & echo ready; wait` }]);
     const [first = 0] = supervisorsOf(host.pid);
@@ -143,7 +143,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
 describe('the supervisor', () => {
   const shells = [findShell('sh'), findShell('bash')].filter((file) => file !== undefined);
 
-  // Nothing but `sleep`: whoever must be looked for takes long to be found, or is not found at all.
+  // Nothing but `sleep`: what must be looked for takes long to be found, or is not found at all.
   it.each(shells)('ends those that fork all the time without a look: %s', async (shell) => {
     const token = sleepToken();
     const path = mkdtempSync(join(cwd, 'path-'));
@@ -155,7 +155,7 @@ describe('the supervisor', () => {
     await expect.poll(() => living(token).length).toBeGreaterThan(3);
     const start = readProcess(breeder.pid ?? 0)?.startTicks ?? 0;
     const list = new SharedList();
-    list.add('0:0:nobody-has-this:');
+    list.add('0:0:no-process-has-this:');
     list.add(`${breeder.pid}:${start}:no-such-mark:`);
     const supervisor = spawn(shell, ['-c', SUPERVISOR_PROGRAM, 'toolexec-supervisor'], {
       argv0: 'sh',

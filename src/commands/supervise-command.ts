@@ -16,7 +16,7 @@ export interface Supervision {
 }
 
 /**
- * Commands end with this program, also when it is killed with a signal that nobody can catch. A small shell beside us
+ * Commands end with this program, also when it is killed with a signal that no program can catch. A small shell beside us
  * has a list of what runs; when its input ends it ends what was running then. To be called before the command starts:
  * whatever comes of that, what carries its mark is found.
  */
@@ -69,7 +69,7 @@ function start(known: SharedList): HelperProcess | undefined {
     env: helperEnvironment(),
     inherit: known.fd,
     onGone() {
-      // Somebody has ended it: the next one reads the same list.
+      // It was ended from outside: the next one reads the same list.
       if (supervisor === helper) supervisor = running > 0 ? start(known) : undefined;
     },
   });
@@ -88,7 +88,7 @@ function helperEnvironment(): Record<string, string> {
  * For `sh -c`. Descriptor 3 is a list of the running commands, a line with `pid:start:mark:file` each, or blank; the
  * number is 0 for one that may not have been started. When the input ends, our program has: everything that belongs to
  * a command of the list is ended, found by session, parent, mark in its environment, or open mark file. TERM first, KILL
- * after 300 ms, until two looks find nobody.
+ * after 300 ms, until two looks find none.
  *
  * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` add what only they can see.
  */
@@ -120,7 +120,7 @@ for entry in $last; do
   patterns="$patterns -e $mark"
   [ -n "$file" ] && files="$files -o -lname */#$file*"
   [ "$pid" != 0 ] || continue
-  # A number that was given out anew is not ours.
+  # A number that was given out again is not ours.
   if fields_of "$pid"; then
     set -f; set -- $fields; set +f
     [ "\${20}" = "$start" ] || continue
@@ -205,7 +205,7 @@ fi
 # look takes long: groups go as a whole, and those that are known whatever comes of the look.
 { sleep 1; tell KILL; } &
 look
-# One by one: who tidies up is not helped by children that die first, and that it would complain about to nobody.
+# One by one: who tidies up is not helped by children that die first.
 kill -TERM $alive 2>/dev/null
 kill -CONT $alive 2>/dev/null
 sleep 0.3 2>/dev/null || sleep 1
@@ -228,7 +228,7 @@ done
 `.replaceAll('\\$', '$');
 
 /**
- * To be called by whoever may start commands, and what it returns once it does not any more. With the last of them go
+ * To be called by what may start commands, and what it returns once it does not any more. With the last of them go
  * the processes that stand ready for the next command, unless another's command still runs; that resolves when they
  * are gone.
  */

@@ -2,7 +2,7 @@ import type { OutputSink } from './outputs.js';
 
 /** What commands are kept inside by the operating system. Where it is left out, nothing is. */
 export interface Confinement {
-  /** `required`: without the wall no command runs. `preferred`: it runs plain, and its outcome says so. */
+  /** `required`: without the sandbox no command runs. `preferred`: it runs plain, and its outcome says so. */
   readonly os: 'off' | 'preferred' | 'required';
   /** Whether commands reach the network. */
   readonly network: boolean;
@@ -32,7 +32,7 @@ export interface GuardedPath {
 }
 
 /** What stood around a command. */
-export interface CommandWall {
+export interface CommandSandbox {
   readonly kind: 'bubblewrap' | 'none';
   readonly network: boolean;
   /** Why there is none, where one was wanted. */
@@ -111,7 +111,7 @@ export interface CommandOutcome {
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
   /** Left out: not read. */
-  readonly wall?: CommandWall;
+  readonly wall?: CommandSandbox;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
   /** Where everything can be read that was printed; left out where it was so little that it is all here. */
@@ -140,7 +140,7 @@ export interface ShellSnapshot {
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
   /** Left out: not read. */
-  readonly wall?: CommandWall;
+  readonly wall?: CommandSandbox;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
 }

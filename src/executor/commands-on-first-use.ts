@@ -2,7 +2,7 @@ import { onFirstUse } from '../base/on-first-use.js';
 import type { Sandbox } from '../contract/files.js';
 import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
-import { looksLikeStandIn } from '../platform/looks-like-stand-in.js';
+import { looksLikePlaceholder } from '../platform/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/analyze.js';
 import type { CommandGuard, CommandSandboxVerdict } from './settings.js';
 
@@ -103,20 +103,22 @@ export function createCommandGuard(os: Confinement['os'], roots: readonly string
 
 /** What a program that was killed has left in the place of a repository is taken away before the first command. */
 function sweepPlaceholders(roots: readonly string[]): void {
-  const left = roots.map((root) => `${root}/.git`).filter(looksLikeStandIn);
+  const left = roots.map((root) => `${root}/.git`).filter(looksLikePlaceholder);
   if (left.length === 0) return;
-  void import('../commands/sandbox/git/adopt-repository.js').then(({ sweepStandIns: sweep }) => sweep(left));
+  void import('../commands/sandbox/git/adopt-repository.js').then(({ sweepPlaceholders: sweep }) =>
+    sweep(left),
+  );
 }
 
 const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
 async function lookFor(os: 'preferred' | 'required'): Promise<CommandSandboxVerdict> {
-  const { findWall } = await import('../commands/sandbox/find-sandbox.js');
-  const wall = await findWall();
+  const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
+  const wall = await findCommandSandbox();
   if (wall.stands) return FINE;
   if (os === 'preferred') {
     return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
   }
-  const { wallRequired } = await import('../commands/sandbox/find-sandbox.js');
-  return { kind: 'refuse', error: wallRequired(wall) };
+  const { sandboxRequired } = await import('../commands/sandbox/find-sandbox.js');
+  return { kind: 'refuse', error: sandboxRequired(wall) };
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unlinkQuietly } from './fs/make-and-remove.js';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
+import { PrewarmedShells, type TakenPipe } from './prewarmed-shells.js';
 import { seeOff } from './see-off.js';
-import { SpareShells, type TakenPipe } from './spare-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 
@@ -54,12 +54,12 @@ class NodeSpawnServer implements SpawnServer {
   #text = '';
   #lastEnvironment: ProcessStart['env'] | undefined;
   #lastText = '';
-  readonly #spares: SpareShells;
+  readonly #prewarmed: PrewarmedShells;
   #gone = false;
 
   constructor(onGone: () => void) {
     this.#onGone = onGone;
-    this.#spares = new SpareShells({
+    this.#prewarmed = new PrewarmedShells({
       open: (start) => this.#open(start),
       takePipe: () => this.#takePipe(constants.O_RDWR),
       drop: closeOutputs,
@@ -82,8 +82,8 @@ class NodeSpawnServer implements SpawnServer {
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
-    const spare = this.#spares.take(start);
-    if (spare !== undefined) return Promise.resolve(this.#hand(spare.opened, spare.after));
+    const shell = this.#prewarmed.take(start);
+    if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
     const opening = this.#open(start);
     if (opening === undefined) return undefined;
     this.#hold();
@@ -95,7 +95,7 @@ class NodeSpawnServer implements SpawnServer {
   }
 
   end(): Promise<void> {
-    this.#spares.dropAll();
+    this.#prewarmed.dropAll();
     return seeOff(this.#child);
   }
 
@@ -139,7 +139,7 @@ class NodeSpawnServer implements SpawnServer {
 
   #hand(opened: OpenedProcess, after = opened.pid): StartedProcess {
     this.#hold();
-    void opened.ended.then(() => this.#spares.refill());
+    void opened.ended.then(() => this.#prewarmed.refill());
     return handOver(opened, { after, letGo: () => this.#letGo() });
   }
 
@@ -209,7 +209,7 @@ class NodeSpawnServer implements SpawnServer {
     const [pipe] = this.#pipes;
     if (pipe !== undefined) rmSync(dirname(pipe), { recursive: true, force: true });
     this.#pipes = [];
-    this.#spares.dropAll();
+    this.#prewarmed.dropAll();
     for (const { failed, ended } of this.#asked.values()) {
       failed(systemError('EAGAIN'));
       // How it ends nobody will tell us; that it does, who has started it will see to.

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../contract/json.js';
 import type {
   CommandOutcome,
-  CommandWall,
+  CommandSandbox,
   Denial,
   KeptOutput,
   LimitHit,
@@ -120,7 +120,7 @@ export function wallMetadata({
   wall,
   limit,
 }: {
-  readonly wall?: CommandWall;
+  readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
   const { kind, network, reason, denied } = wall ?? {};
@@ -140,7 +140,7 @@ export function wallMetadata({
 }
 
 /** For the model: that it was the wall, and no fault of the command. Empty where nothing was denied. */
-export function wallNotice(wall: CommandWall | undefined): string {
+export function wallNotice(wall: CommandSandbox | undefined): string {
   const denied = wall?.denied ?? [];
   if (denied.length === 0) return '';
   return `[The OS sandbox has denied something to this command: ${denied.map((what) => DENIED[what]).join('; ')}.]`;

@@ -12,7 +12,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../src/commands/fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../../src/commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../src/contract/executor.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { MARKER, PLANTS, REACHES, READS } from './hostile-tables.js';
@@ -68,7 +68,7 @@ afterAll(async () => {
 const target = () => ({ outside, secret, socket, port, pid: process.pid, ppid: process.ppid });
 const bash = (command: string) => executor.execute('bash', { command, timeout: 20_000 });
 
-describe.skipIf(WHY_NO_WALL)(`a hostile command${WHY_NO_WALL}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`a hostile command${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
   it.each(READS)('reads nothing of the outside: %s', async (_, command) => {
     const { output, metadata } = await bash(command(target()));
     expect(metadata.sandbox).toMatchObject({ wall: 'bubblewrap' });

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../src/commands/fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../../src/commands/fixtures/sandbox-here.js';
 import { runCommand } from '../../src/commands/run-command.js';
-import { findWall } from '../../src/commands/sandbox/find-sandbox.js';
+import { findCommandSandbox } from '../../src/commands/sandbox/find-sandbox.js';
 import type { CommandOutcome } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/sandbox/create-sandbox.js';
 
@@ -28,9 +28,9 @@ beforeAll(() => {
     writeFileSync(join(outside, 'd', path), SECRET);
 });
 
-const wall = await findWall();
+const wall = await findCommandSandbox();
 const byDescriptor = wall.stands && wall.byDescriptor;
-const why = WHY_NO_WALL || (byDescriptor ? '' : ' (skipped: this bubblewrap takes no descriptors)');
+const why = WHY_NO_SANDBOX || (byDescriptor ? '' : ' (skipped: this bubblewrap takes no descriptors)');
 
 const SWAP = `
 const fs = require('node:fs');

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findWall } from '../../src/commands/sandbox/find-sandbox.js';
+import { findCommandSandbox } from '../../src/commands/sandbox/find-sandbox.js';
 import { builtCommand } from './built-command.js';
 import { Toolexec } from './toolexec.js';
 
@@ -54,7 +54,7 @@ describe('toolexec doctor', () => {
   });
 
   it('says which wall stands around commands, and what it is for', async () => {
-    const wall = await findWall();
+    const wall = await findCommandSandbox();
     const configured = (setting: string) => {
       writeFileSync(join(toolexec.root, 'own.toml'), `[tools.run_command]\n${setting}\n`);
       return examine(['--config', 'own.toml']);

@@ -1,4 +1,4 @@
-import { findWall } from '../../commands/sandbox/find-sandbox.js';
+import { findCommandSandbox } from '../../commands/sandbox/find-sandbox.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/ask-program.js';
@@ -42,7 +42,7 @@ export async function checkProgram(
 /** Which wall of the system stands around commands: bubblewrap is often there and not allowed to build any. */
 export async function checkBubblewrap(sandbox: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
   const { os = 'preferred', network = false } = sandbox;
-  const wall = await findWall();
+  const wall = await findCommandSandbox();
   if (os === 'off') {
     return {
       name: 'bubblewrap',

@@ -4,11 +4,11 @@ import { entryStat, realPath } from '../../platform/fs/fs-entry.js';
 import { isWithin } from './mount-holder.js';
 import { networkMounts, systemMounts } from './system-mounts.js';
 
-export interface WalledStart {
+export interface BubblewrapStart {
   readonly confinement: Pick<Confinement, 'roots' | 'readable' | 'network'>;
   /** Mounts of the roots, and over what lies in them. */
   readonly mounts: readonly string[];
-  /** Made anew, with nothing in it: of `emptyHome`. */
+  /** Made for this command, with nothing in it: of `emptyHome`. */
   readonly home: string | undefined;
   /** Of the command. */
   readonly env: Readonly<Record<string, string>>;
@@ -25,12 +25,12 @@ export function bubblewrapArguments({
   env,
   cwd,
   program,
-}: WalledStart): readonly string[] {
+}: BubblewrapStart): readonly string[] {
   const { roots, readable, network } = confinement;
   const isWhole = roots.includes('/');
   return [
-    ...WALLS,
-    ...(network ? [] : NETWORK_WALL),
+    ...ISOLATION_FLAGS,
+    ...(network ? [] : NETWORK_FLAGS),
     // Whose root is everything has asked for everything.
     ...(isWhole ? ['--bind', '/', '/'] : []),
     ...systemMounts(),
@@ -64,7 +64,7 @@ const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/dev', '/pro
  * `--disable-userns` it gets the capabilities back in a namespace of its own; without `--new-session` it can type into
  * the terminal; without `--die-with-parent` it outlives us.
  */
-export const WALLS: readonly string[] = [
+export const ISOLATION_FLAGS: readonly string[] = [
   '--die-with-parent',
   '--new-session',
   '--unshare-user',
@@ -77,7 +77,7 @@ export const WALLS: readonly string[] = [
   '--disable-userns',
 ];
 
-export const NETWORK_WALL: readonly string[] = ['--unshare-net'];
+export const NETWORK_FLAGS: readonly string[] = ['--unshare-net'];
 
 interface ProgramScope {
   /** `PATH` and `HOME` of the command. */
@@ -100,7 +100,7 @@ function programMounts({ env, roots }: ProgramScope): readonly string[] {
   return args;
 }
 
-/** Where programs lie changes seldom; a host that installs some says another `PATH`, or starts anew. */
+/** Where programs lie changes seldom; a host that installs some says another `PATH`, or starts again. */
 const seen = new Map<string, readonly string[]>();
 const MOST_SEEN = 100;
 

@@ -1,34 +1,34 @@
-import type { CommandWall, Confinement } from '../../contract/processes.js';
+import type { CommandSandbox, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/ask-program.js';
 import { systemName } from '../../platform/environment.js';
 import { findTrustedProgram } from '../../platform/find-trusted-program.js';
-import { NETWORK_WALL, WALLS } from './bubblewrap-arguments.js';
+import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
 import type { Bubblewrap } from './open-sandbox.js';
 import { systemMounts } from './system-mounts.js';
 
 /** Whether commands can be kept inside something here. */
-export type Wall =
+export type SandboxFound =
   | { readonly stands: true; readonly file: string; readonly byDescriptor: boolean }
   | { readonly stands: false; readonly reason: string; readonly remedy: string };
 
-/** Looks once for a process: builds a sandbox and tries from inside what must not be possible. Never rejects. */
-export function findWall(): Promise<Wall> {
+/** Looks once in a process: builds a sandbox and tries from inside what must not be possible. Never rejects. */
+export function findCommandSandbox(): Promise<SandboxFound> {
   found ??= look();
   return found;
 }
 
-let found: Promise<Wall> | undefined;
+let found: Promise<SandboxFound> | undefined;
 
 /** What was found, once that is known. */
-export function knownWall(): Wall | undefined {
+export function knownSandbox(): SandboxFound | undefined {
   return known;
 }
 
-let known: Wall | undefined;
+let known: SandboxFound | undefined;
 
-async function look(): Promise<Wall> {
-  known = await testWall();
+async function look(): Promise<SandboxFound> {
+  known = await trySandbox();
   return known;
 }
 
@@ -37,14 +37,22 @@ const ALLOW =
   'Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; ' +
   'in a container: a seccomp profile that allows them), or run on a machine that does.';
 
-async function testWall(): Promise<Wall> {
+async function trySandbox(): Promise<SandboxFound> {
   if (!systemName().startsWith('linux')) {
     const remedy = 'Run on Linux, or in a container or virtual machine of its own.';
     return { stands: false, reason: 'bubblewrap needs Linux', remedy };
   }
   const file = findTrustedProgram('bwrap');
   if (file === undefined) return { stands: false, reason: 'bubblewrap is not installed', remedy: INSTALL };
-  const args = [...WALLS, ...NETWORK_WALL, ...systemMounts(), '--tmpfs', '/tmp', '--remount-ro', '/'];
+  const args = [
+    ...ISOLATION_FLAGS,
+    ...NETWORK_FLAGS,
+    ...systemMounts(),
+    '--tmpfs',
+    '/tmp',
+    '--remount-ro',
+    '/',
+  ];
   const answer = await askProgram(file, [...args, '--', '/bin/sh', '-c', PROBE], {});
   if (answer.ok) return { stands: true, file, byDescriptor: await takesDescriptors(file) };
   const remedy = /nknown option/.test(answer.reason) ? INSTALL : ALLOW;
@@ -78,27 +86,27 @@ done < /proc/self/net/dev
 exit 0
 `;
 
-export interface ChosenWall {
-  readonly wall: CommandWall;
+export interface ChosenSandbox {
+  readonly wall: CommandSandbox;
   /** What builds it, where it stands. */
   readonly inside?: { readonly bubblewrap: Bubblewrap; readonly confinement: Confinement };
 }
 
-/** @throws ToolError `sandbox_violation` where a wall is required and none stands. */
-export async function chooseWall(confinement: Confinement | undefined): Promise<ChosenWall> {
-  if (confinement === undefined || confinement.os === 'off') return { wall: NO_WALL };
-  const wall = knownWall() ?? (await findWall());
-  if (wall.stands) {
+/** @throws ToolError `sandbox_violation` where a sandbox is required and there is none. */
+export async function chooseSandbox(confinement: Confinement | undefined): Promise<ChosenSandbox> {
+  if (confinement === undefined || confinement.os === 'off') return { wall: NO_SANDBOX };
+  const found = knownSandbox() ?? (await findCommandSandbox());
+  if (found.stands) {
     const { network } = confinement;
-    return { wall: { kind: 'bubblewrap', network }, inside: { bubblewrap: wall, confinement } };
+    return { wall: { kind: 'bubblewrap', network }, inside: { bubblewrap: found, confinement } };
   }
-  if (confinement.os === 'required') throw wallRequired(wall);
-  return { wall: { ...NO_WALL, reason: wall.reason } };
+  if (confinement.os === 'required') throw sandboxRequired(found);
+  return { wall: { ...NO_SANDBOX, reason: found.reason } };
 }
 
-const NO_WALL: CommandWall = { kind: 'none', network: true };
+const NO_SANDBOX: CommandSandbox = { kind: 'none', network: true };
 
-export function wallRequired({
+export function sandboxRequired({
   reason,
   remedy,
 }: {
@@ -109,7 +117,7 @@ export function wallRequired({
     'sandbox_violation',
     'Cannot run commands here: they need an OS sandbox, and there is none. Do without commands.',
     {
-      hint: `No OS sandbox stands: ${reason}. ${remedy}`,
+      hint: `There is no OS sandbox: ${reason}. ${remedy}`,
       details: { reason: 'SandboxUnavailable', why: reason },
     },
   );

@@ -15,7 +15,7 @@ export interface MountHolder {
   readonly close: () => void;
 }
 
-/** A path is not what it was when it was judged. */
+/** A path is not what it was when it was looked at. */
 export class PlaceChanged extends Error {
   constructor(readonly path: string) {
     super(`"${path}" is not there any more, or has become a link`);

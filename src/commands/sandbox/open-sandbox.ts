@@ -2,20 +2,20 @@ import { basename } from 'node:path';
 import type { CommandRequest, Confinement, GuardedPath, GuardedPaths } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs/fs-entry.js';
+import { holdPlaceholder, isPlaceholder } from '../../platform/placeholder.js';
 import { openReportFile, type ReportFile } from '../../platform/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/spawn.js';
-import { holdStandIn, isStandIn } from '../../platform/stand-in.js';
 import { limitLines } from '../command-limits.js';
 import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
-import { settleRepository } from './git/adopt-repository.js';
+import { adoptRepository } from './git/adopt-repository.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
 import { personalGitFiles } from './git/personal-settings.js';
 import { repositoryMounts } from './git/repository-mounts.js';
-import { trackedStandIns } from './git/tracked-placeholders.js';
+import { trackedPlaceholders } from './git/tracked-placeholders.js';
 import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
-import { endToldBy, readReport, type WalledEnd, walledProgram } from './sandbox-program.js';
+import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
 
-export interface WalledCommand {
+export interface SandboxedCommand {
   readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits'>;
   readonly confinement: Confinement;
   readonly bubblewrap: Bubblewrap;
@@ -30,10 +30,10 @@ export interface Bubblewrap {
 }
 
 /**
- * Makes ready what a command inside the wall needs. To be closed, started or not.
- * @throws ToolError `spawn_failed` where the roots change faster than a wall can be built.
+ * Makes ready what a command inside the sandbox needs. To be closed, started or not.
+ * @throws ToolError `spawn_failed` where the roots change faster than a sandbox can be built.
  */
-export function openWall({ request, confinement, bubblewrap, shellFile }: WalledCommand): CommandEntry {
+export function openSandbox({ request, confinement, bubblewrap, shellFile }: SandboxedCommand): CommandEntry {
   const { shell, command, cwd } = request;
   const built = mountAll(confinement, bubblewrap.byDescriptor);
   const env = withGit(built.git, {
@@ -44,7 +44,7 @@ export function openWall({ request, confinement, bubblewrap, shellFile }: Walled
   const report = openReportFile();
   const limits = limitLines(request.limits ?? {}, true);
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
-  const inside = walledProgram({ limits, isReported: report !== undefined, settings });
+  const inside = sandboxProgram({ limits, isReported: report !== undefined, settings });
   // The last is what `$0` says.
   const program = ['/bin/sh', '-c', inside, 'toolexec', shellFile, '-c', command, shell];
   const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, program });
@@ -109,10 +109,10 @@ function mountAll(confinement: Confinement, byDescriptor: boolean): Built {
 
 function mountOnce({ roots, guarded }: Confinement, holder: MountHolder, releases: (() => void)[]): Built {
   const found = guarded();
-  const standIns = holdStandIns(found, releases);
-  const readOnly = found.readOnly.filter(({ path }) => !standIns.has(path));
+  const placeholders = holdPlaceholders(found, releases);
+  const readOnly = found.readOnly.filter(({ path }) => !placeholders.has(path));
   const rootMounts = roots.filter((root) => root !== '/').flatMap((root) => holder.writable(root));
-  const { mounts, git, afterwards } = guardMounts({ ...found, readOnly }, roots, standIns, holder);
+  const { mounts, git, afterwards } = guardMounts({ ...found, readOnly }, roots, placeholders, holder);
   return {
     mounts: [...rootMounts, ...mounts],
     git,
@@ -125,18 +125,18 @@ function mountOnce({ roots, guarded }: Confinement, holder: MountHolder, release
   };
 }
 
-/** What must not be made while a command runs gets a stand-in that can be covered: by path, what covers it. */
-function holdStandIns(guarded: GuardedPaths, releases: (() => void)[]): ReadonlyMap<string, string> {
+/** What must not be made while a command runs gets a placeholder that can be covered: by path, what covers it. */
+function holdPlaceholders(guarded: GuardedPaths, releases: (() => void)[]): ReadonlyMap<string, string> {
   // Other programs of ours have their commands in the same roots.
-  const others = guarded.readOnly.filter(({ path }) => basename(path) === '.git' && isStandIn(path));
+  const others = guarded.readOnly.filter(({ path }) => basename(path) === '.git' && isPlaceholder(path));
   const held = new Map<string, string>();
   for (const path of [...guarded.missing, ...others.map((other) => other.path)]) {
-    const standIn = holdStandIn(path, settleRepository);
-    if (standIn !== undefined) {
-      held.set(path, standIn.inner);
-      releases.push(standIn.release);
+    const placeholder = holdPlaceholder(path, adoptRepository);
+    if (placeholder !== undefined) {
+      held.set(path, placeholder.inner);
+      releases.push(placeholder.release);
     } else if (entryStat(path) !== undefined) throw new PlaceChanged(path);
-    // Else nobody can make it: the directory is read-only.
+    // Else no command can make it: the directory is read-only.
   }
   return held;
 }
@@ -153,8 +153,8 @@ function cannotMount({ path, message }: PlaceChanged): ToolError {
 export interface CommandEntry {
   readonly start: Pick<ProcessStart, 'file' | 'name' | 'args' | 'report' | 'places'>;
   readonly env: Readonly<Record<string, string>>;
-  readonly read: (end: ProcessEnd) => WalledEnd;
-  /** How the process has ended, once nobody has its output any more; undefined where only the system can say so. */
+  readonly read: (end: ProcessEnd) => SandboxedEnd;
+  /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   readonly told: () => ProcessEnd | undefined;
   readonly close: () => void;
 }
@@ -169,13 +169,13 @@ interface GuardMounts {
 
 /**
  * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
- * @param standIns directories that commands may fill in the place of others, by the path of those
- * @throws PlaceChanged where something is not what it was when it was judged
+ * @param placeholders directories that commands may fill in the place of others, by the path of those
+ * @throws PlaceChanged where something is not what it was when it was looked at
  */
 function guardMounts(
   { hidden, readOnly }: Omit<GuardedPaths, 'missing'>,
   roots: readonly string[],
-  standIns: ReadonlyMap<string, string>,
+  placeholders: ReadonlyMap<string, string>,
   holder: MountHolder,
 ): GuardMounts {
   const repositories = findRepositories(readOnly, roots);
@@ -186,12 +186,12 @@ function guardMounts(
       repositoryMounts(common, directory !== common, roots, holder),
     ),
   ];
-  const tracked = trackedStandIns(repositories, hidden);
+  const tracked = trackedPlaceholders(repositories, hidden);
   return {
     mounts: [
       ...readOnly.filter((entry) => !isOwn(entry)).flatMap(({ path }) => holder.readOnly(path)),
       ...git.flatMap(({ mounts }) => mounts),
-      ...[...standIns].flatMap(([path, inner]) => holder.writable(inner, path)),
+      ...[...placeholders].flatMap(([path, inner]) => holder.writable(inner, path)),
       ...tracked.mounts,
       // Later, so that what is secret within what may be read stays secret.
       ...hidden.flatMap((entry) => tracked.mountOf(entry) ?? empty(entry)),

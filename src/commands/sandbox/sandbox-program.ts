@@ -5,14 +5,14 @@ import type { PersonalFile } from './git/personal-settings.js';
 
 /**
  * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program, tells on
- * descriptor 4 what becomes of it, and ends what the program leaves running: everybody in this namespace but itself. It
- * is the init of the namespace, which nobody in there can kill. Only it can tell an exit code of 137 from a KILL: the
+ * descriptor 4 what becomes of it, and ends what the program leaves running: every process of this namespace but itself. It
+ * is the init of the namespace, which no process in there can kill. Only it can tell an exit code of 137 from a KILL: the
  * shell says a word of those who die by a signal, and its own words go to the report. (Not those about a command that it
  * has redirected: hence the subshell.)
  *
  * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
-export function walledProgram({ limits, isReported, settings }: WalledProgram): string {
+export function sandboxProgram({ limits, isReported, settings }: SandboxProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
@@ -38,10 +38,10 @@ exit $status
 `;
 }
 
-export interface WalledProgram {
+export interface SandboxProgram {
   /** Of `limitLines`. */
   readonly limits: string;
-  /** Somebody reads descriptor 4. */
+  /** Descriptor 4 is read. */
   readonly isReported: boolean;
   /** Files to be written before. */
   readonly settings: readonly PersonalFile[];
@@ -51,8 +51,8 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface WalledEnd extends ProcessEnd {
-  /** The wall could not be built, and the command did not begin. */
+export interface SandboxedEnd extends ProcessEnd {
+  /** The sandbox could not be built, and the command did not begin. */
   readonly neverStarted: boolean;
   /** Everything it started has ended too. */
   readonly tidied: boolean;
@@ -60,11 +60,11 @@ export interface WalledEnd extends ProcessEnd {
 
 /**
  * What became of a command, by how bubblewrap ended and what was reported from inside: bubblewrap says 137 for a KILL.
- * @param report of `WALLED_PROGRAM`; undefined where there could be none.
+ * @param report of `sandboxProgram`; undefined where there could be none.
  */
-export function readReport(end: ProcessEnd, report: Report | undefined): WalledEnd {
+export function readReport(end: ProcessEnd, report: Report | undefined): SandboxedEnd {
   if (report === undefined) return { ...end, neverStarted: false, tidied: false };
-  // Most of it is room that nobody has written to.
+  // Most of it is room that was never written to.
   const lines = report.text
     .trim()
     .split('\n')

@@ -13,10 +13,10 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { living, sleepToken, TREES } from '../fixtures/nasty-trees.js';
-import { WHY_NO_WALL } from '../fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../fixtures/sandbox-here.js';
 import { runCommand } from '../run-command.js';
 
-const outside = realpathSync(mkdtempSync(join(tmpdir(), 'walled-')));
+const outside = realpathSync(mkdtempSync(join(tmpdir(), 'sandboxed-')));
 afterAll(() => rmSync(outside, { recursive: true, force: true }));
 let root: string;
 beforeEach(() => {
@@ -56,8 +56,8 @@ const out = async (command: string, more: Partial<CommandRequest> = {}): Promise
   return stdout.head + stderr.head;
 };
 
-describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
-  it('says which wall stands', async () => {
+describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`, () => {
+  it('says which sandbox it is in', async () => {
     expect((await run('true')).wall).toEqual({ kind: 'bubblewrap', network: false });
     const plain = await run('true', { confinement: confine({ os: 'off' }) });
     expect(plain.wall).toEqual({ kind: 'none', network: true });
@@ -140,7 +140,7 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
     }
   });
 
-  it('sees and signals nobody outside', async () => {
+  it('sees and signals no process outside', async () => {
     expect(await out(`kill -0 ${process.pid}; ls /proc | grep -c '^[0-9]'`)).toMatch(/No such process\n?/);
     expect(Number(await out(`ls -d /proc/[0-9]* | wc -l`))).toBeLessThan(8);
     await run('kill -9 -1');
@@ -182,7 +182,7 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
     );
   });
 
-  it('is refused rather than run plain when the wall cannot be built', async () => {
+  it('is refused rather than run plain when the sandbox cannot be built', async () => {
     const confinement = confine({ roots: [root, join(outside, 'no-such-root')] });
     await expect(run('touch ran', { confinement })).rejects.toMatchObject({
       code: 'spawn_failed',
@@ -214,7 +214,7 @@ describe.skipIf(WHY_NO_WALL)(`a command inside the wall${WHY_NO_WALL}`, () => {
   });
 });
 
-describe.skipIf(WHY_NO_WALL)(`what a command inside the wall has started${WHY_NO_WALL}`, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`what a command inside the sandbox has started${WHY_NO_SANDBOX}`, () => {
   for (const [name, tree] of Object.entries(TREES)) {
     it(`is gone when the command ends, and when it is stopped: ${name}`, { timeout: 60_000 }, async () => {
       const token = sleepToken();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../commands/fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
 
 let at: WalledRoot;
@@ -23,7 +23,7 @@ const PLANTINGS = [
   'echo ../evil > .git/commondir; echo evil > .git/config.worktree',
 ];
 
-describe.skipIf(WHY_NO_WALL)(`git inside the wall${WHY_NO_WALL}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`git inside the wall${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
   it('commits, and plants nothing that git would run', async () => {
     at.outside('git init -q && echo 1 > a && git add a && git commit -qm first');
     const config = taken('.git/config');
@@ -147,7 +147,7 @@ const HIDDEN = {
   'secrets/deep/b': 'secret too\n',
 } as const;
 
-describe.skipIf(WHY_NO_WALL)(`what is hidden, and git knows${WHY_NO_WALL}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
   beforeEach(() => {
     for (const folder of ['p', 'secrets/deep']) mkdirSync(join(at.root, folder), { recursive: true });
     for (const [path, text] of Object.entries(HIDDEN)) put(path, text);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../commands/fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import { createSandbox } from '../../sandbox/create-sandbox.js';
 import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
 
@@ -16,8 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => at.remove());
 
-describe.skipIf(WHY_NO_WALL)(
-  `working trees of a repository outside${WHY_NO_WALL}`,
+describe.skipIf(WHY_NO_SANDBOX)(
+  `working trees of a repository outside${WHY_NO_SANDBOX}`,
   { timeout: 60_000 },
   () => {
     it('commit to it, and change neither its hooks and settings nor its own tree', async () => {

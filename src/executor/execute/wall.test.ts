@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WHY_NO_WALL } from '../../commands/fixtures/sandbox-here.js';
+import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
@@ -40,7 +40,7 @@ function executorOf(options: ExecutorOptions = {}): Executor {
 
 const bash = (executor: Executor, command: string) => executor.execute('bash', { command });
 
-describe.skipIf(WHY_NO_WALL)(`commands of an executor${WHY_NO_WALL}`, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () => {
   it('are inside the wall unless it is switched off, and say which one stood', async () => {
     const walled = await bash(executorOf(), `cat ../secret.txt ${outside}/secret.txt`);
     expect(walled).toMatchObject({
@@ -192,7 +192,7 @@ async function whereNoneStands(program: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-describe.skipIf(WHY_NO_WALL)(`where no wall can be built${WHY_NO_WALL}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`where no wall can be built${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
   it('a required one refuses every command, whoever agrees', async () => {
     const answer = await whereNoneStands(`
       const sandbox = { os: 'required' };

@@ -5,17 +5,17 @@ import {
   removeQuietly,
   writeNewFile,
 } from '../../../platform/fs/make-and-remove.js';
-import { sweepStandIn } from '../../../platform/stand-in.js';
+import { sweepPlaceholder } from '../../../platform/placeholder.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 
 /**
  * A repository that commands have made aside becomes one, without what would make git run programs: of its settings
  * those stay that are known to be harmless, and none of its hooks. What is no repository is taken away.
- * @param made where they have made it. Nobody works in it any more.
+ * @param made where they have made it. No command works in it any more.
  * @param git where it shall be; an existing directory.
  */
-export function settleRepository(made: string, git: string): void {
+export function adoptRepository(made: string, git: string): void {
   const entries = entryStat(made)?.isDirectory() === true ? directoryEntries(made) : [];
   for (const { name, type } of entries) {
     if (type !== 'file' && type !== 'dir') removeFile(`${made}/${name}`);
@@ -78,7 +78,7 @@ const OF_EACH = new Map(
   Object.entries<readonly string[]>({ remote: ['fetch'], branch: ['remote', 'merge', 'rebase'] }),
 );
 
-/** Takes away stand-ins that nobody holds any more; a repository that was made in one becomes one. */
-export function sweepStandIns(paths: readonly string[]): void {
-  for (const path of paths) sweepStandIn(path, settleRepository);
+/** Takes away placeholders that no program holds any more; a repository that was made in one becomes one. */
+export function sweepPlaceholders(paths: readonly string[]): void {
+  for (const path of paths) sweepPlaceholder(path, adoptRepository);
 }

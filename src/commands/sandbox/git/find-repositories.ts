@@ -13,7 +13,7 @@ export interface Repository {
   readonly directory: string;
   /** Where its objects, branches, hooks and settings are: elsewhere for a tree that `git worktree` has made. */
   readonly common: string;
-  /** It lies outside of the roots, and knows of this working tree: nobody inside has said so. */
+  /** It lies outside of the roots, and knows of this working tree: no command has said so. */
   readonly isOutside: boolean;
 }
 

@@ -7,7 +7,7 @@ import { readSmallFile } from './find-repositories.js';
 export interface RepositoryMounts {
   readonly mounts: readonly string[];
   /**
-   * Removes what a command has put where git would look for other hooks and settings. Nothing can stand in for that
+   * Removes what a command has put where git would look for other hooks and settings. Nothing can be mounted there
    * while it runs: git takes an empty one for a broken repository.
    */
   readonly afterwards: () => void;
@@ -24,7 +24,7 @@ export function repositoryMounts(
   roots: readonly string[],
   holder: MountHolder,
 ): RepositoryMounts {
-  // No repository yet, or no more: whoever makes one of it would bring the hooks along.
+  // No repository yet, or no more: who makes one of it would bring the hooks along.
   if (entryStat(`${git}/HEAD`) === undefined) {
     return { mounts: holder.readOnly(git), afterwards() {} };
   }

@@ -1,13 +1,13 @@
 import type { GuardedPath } from '../../../contract/processes.js';
 import { filePrint } from '../../../platform/fs/fs-entry.js';
+import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/placeholder-files.js';
 import { readFileBytes } from '../../../platform/read-file-bytes.js';
-import { makeStandInFiles, type StandInFile } from '../../../platform/stand-in-files.js';
 import { isWithin } from '../mount-holder.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
 import { type IndexEntry, parseGitIndex } from './parse-git-index.js';
 
 /** How what is hidden, and known to git, is shown to commands. */
-export interface TrackedStandIns {
+export interface TrackedPlaceholders {
   /** What is mounted over a hidden path; undefined where git knows nothing of it. */
   mountOf(hidden: GuardedPath): readonly string[] | undefined;
   /** Mounts of what git needs to know about it, and variables that tell it. */
@@ -20,16 +20,18 @@ export interface TrackedStandIns {
  * what it tracks of the hidden is shown as files of the same size, time and mode that hold nothing, and a filter that
  * answers with what git has already, whenever it wants to read one.
  */
-export function trackedStandIns(
+export function trackedPlaceholders(
   repositories: readonly Repository[],
   hidden: readonly GuardedPath[],
-): TrackedStandIns {
+): TrackedPlaceholders {
   if (hidden.length === 0) return NONE;
   const tracked = repositories.map((repository) => trackedIn(repository, hidden));
   const entries = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
   const doubtful = repositories.filter((_, index) => tracked[index] === 'unknown').map(({ top }) => top);
   const made =
-    entries.length > MOST_FILES ? undefined : standInsFor(entries, unknownTo(repositories, entries, hidden));
+    entries.length > MOST_FILES
+      ? undefined
+      : placeholdersFor(entries, unknownTo(repositories, entries, hidden));
   return {
     mountOf(path) {
       const isTracked = entries.some((entry) => isOf(entry, path));
@@ -43,9 +45,12 @@ export function trackedStandIns(
   };
 }
 
-function standInsFor(entries: readonly TrackedFile[], unknown: readonly GuardedPath[]): string | undefined {
+function placeholdersFor(
+  entries: readonly TrackedFile[],
+  unknown: readonly GuardedPath[],
+): string | undefined {
   if (entries.length === 0 && unknown.length === 0) return undefined;
-  return makeStandInFiles(JSON.stringify([entries, unknown]), () => filesFor(entries, unknown));
+  return makePlaceholderFiles(JSON.stringify([entries, unknown]), () => filesFor(entries, unknown));
 }
 
 /** What git does not track, by its path from the top: it would try to add it, and add nothing else for that. */
@@ -69,7 +74,7 @@ function closed(path: string): readonly string[] {
   return ['--perms', '000', '--tmpfs', path, '--remount-ro', path];
 }
 
-const NONE: TrackedStandIns = { mountOf: () => undefined, mounts: [], env: {} };
+const NONE: TrackedPlaceholders = { mountOf: () => undefined, mounts: [], env: {} };
 
 /** Beyond, hidden directories are shown as closed, and hidden files as empty devices, which git refuses to record. */
 const MOST_FILES = 2000;
@@ -124,7 +129,10 @@ function readIndex(
 /** Programs that read lines find none; a large one is nothing but its size. */
 const LINES_BYTES = 16 * 1024;
 
-function filesFor(entries: readonly TrackedFile[], unknown: readonly GuardedPath[]): readonly StandInFile[] {
+function filesFor(
+  entries: readonly TrackedFile[],
+  unknown: readonly GuardedPath[],
+): readonly PlaceholderFile[] {
   return [
     ...entries.map(({ at, size, modifiedSeconds, isExecutable }) => ({
       path: `files${at}`,
@@ -154,8 +162,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * For `sh`, as a clean filter of git: a stand-in is taken for what git has of the file already; where it has nothing,
- * it is refused. What is no stand-in, as in another working tree, goes through as it is.
+ * For `sh`, as a clean filter of git: a placeholder is taken for what git has of the file already; where it has nothing,
+ * it is refused. What is no placeholder, as in another working tree, goes through as it is.
  */
 const CLEAN_FILTER = `
 file=$(mktemp) || exit 1

@@ -6,10 +6,10 @@ import { lastProcessId } from './proc-table.js';
 import { shellScript } from './shell-script.js';
 import type { ProcessStart } from './spawn.js';
 
-export interface SpareOptions {
+export interface PrewarmOptions {
   /** How a process is started. */
   readonly open: (start: ProcessStart) => Promise<OpenedProcess> | undefined;
-  /** A pipe that nobody else uses, open for both, without waiting. */
+  /** A pipe that no other uses, open for both, without waiting. */
   readonly takePipe: () => TakenPipe | undefined;
   /** Called with one that will not be used. */
   readonly drop: (opened: OpenedProcess) => void;
@@ -21,13 +21,13 @@ export interface TakenPipe {
   readonly fd: number;
 }
 
-export interface TakenSpare {
+export interface TakenShell {
   readonly opened: OpenedProcess;
   /** The last number that was given to any process before the program began. */
   readonly after: number;
 }
 
-interface Spare {
+interface PrewarmedShell {
   readonly opened: OpenedProcess;
   /** Where it is told what it shall become. */
   readonly order: number;
@@ -37,9 +37,9 @@ interface Spare {
 const KEPT = 3;
 /** Fewer are not waited with: the next command comes first, unless it would find none. */
 const FEW = 1;
-/** Without a command for so long, nobody is kept waiting by making new ones. */
+/** Without a command for so long, no command is kept waiting by making new ones. */
 const QUIET_MS = 20;
-/** Whoever has started nothing for so long can wait a few milliseconds the next time. */
+/** A program that has started nothing for so long can wait a few milliseconds the next time. */
 const IDLE_MS = 60_000;
 
 /**
@@ -47,29 +47,29 @@ const IDLE_MS = 60_000;
  * be told which program they shall become. Starting one is then a word and an `exec`. Each is used once. They read the
  * end of their orders, and go, when this program ends, however that happens.
  */
-export class SpareShells {
-  readonly #options: SpareOptions;
+export class PrewarmedShells {
+  readonly #options: PrewarmOptions;
   readonly #shell = findShell('sh');
-  #spares: Spare[] = [];
+  #prewarmed: PrewarmedShell[] = [];
   /** What those that wait were made for. */
   #pattern: Pattern | undefined;
   #coming = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(options: SpareOptions) {
+  constructor(options: PrewarmOptions) {
     this.#options = options;
   }
 
   /** One that has become the program; undefined where none waits that could. */
-  take(start: ProcessStart): TakenSpare | undefined {
+  take(start: ProcessStart): TakenShell | undefined {
     if (!this.#fits(start)) return undefined;
     const script = shellScript(start);
     const after = lastProcessId();
     if (script === undefined || after === undefined) return undefined;
-    const spare = this.#spares.pop();
-    if (spare === undefined) return undefined;
-    if (tell(spare.order, script)) return { opened: spare.opened, after };
-    this.#drop(spare);
+    const shell = this.#prewarmed.pop();
+    if (shell === undefined) return undefined;
+    if (tell(shell.order, script)) return { opened: shell.opened, after };
+    this.#drop(shell);
     return undefined;
   }
 
@@ -77,7 +77,7 @@ export class SpareShells {
   refill(): void {
     if (this.#pattern === undefined) return;
     clearTimeout(this.#idle);
-    const pauseMs = this.#spares.length + this.#coming > FEW ? QUIET_MS : 1;
+    const pauseMs = this.#prewarmed.length + this.#coming > FEW ? QUIET_MS : 1;
     this.#idle = setTimeout(() => {
       this.#makeAll();
       this.#idle = setTimeout(() => this.dropAll(), IDLE_MS).unref();
@@ -86,13 +86,13 @@ export class SpareShells {
 
   #makeAll(): void {
     const pattern = this.#pattern;
-    while (pattern !== undefined && this.#spares.length + this.#coming < KEPT && this.#make(pattern));
+    while (pattern !== undefined && this.#prewarmed.length + this.#coming < KEPT && this.#make(pattern));
   }
 
   dropAll(): void {
     clearTimeout(this.#idle);
-    for (const spare of this.#spares) this.#drop(spare);
-    this.#spares = [];
+    for (const shell of this.#prewarmed) this.#drop(shell);
+    this.#prewarmed = [];
     this.#pattern = undefined;
   }
 
@@ -111,7 +111,7 @@ export class SpareShells {
     const pipe = file === undefined ? undefined : this.#options.takePipe();
     if (file === undefined || pipe === undefined) return false;
     const { fd: order, name } = pipe;
-    // Whoever starts it opens them by our descriptor. It does not open them again, which might be too late.
+    // The server opens them by our descriptor. It does not open them again, which might be too late.
     unlinkQuietly(name);
     const { cwd, env } = pattern;
     const mark = env.TOOLEXEC_CALL ?? '';
@@ -128,25 +128,25 @@ export class SpareShells {
 
   async #keep(pattern: Pattern, order: number, opening: Promise<OpenedProcess>): Promise<void> {
     try {
-      const spare = { opened: await opening, order };
-      if (this.#pattern !== pattern) return this.#drop(spare);
-      this.#spares.push(spare);
-      void spare.opened.ended.then(() => this.#forget(spare));
+      const shell = { opened: await opening, order };
+      if (this.#pattern !== pattern) return this.#drop(shell);
+      this.#prewarmed.push(shell);
+      void shell.opened.ended.then(() => this.#forget(shell));
     } catch {
       // It cannot be started there: the command that wants to will say why.
       closeSync(order);
     }
   }
 
-  /** Somebody has ended it, or it was taken and has come to its end. */
-  #forget(spare: Spare): void {
-    if (!this.#spares.includes(spare)) return;
-    this.#spares = this.#spares.filter((other) => other !== spare);
-    this.#drop(spare);
+  /** It was ended from outside, or it was taken and has come to its end. */
+  #forget(shell: PrewarmedShell): void {
+    if (!this.#prewarmed.includes(shell)) return;
+    this.#prewarmed = this.#prewarmed.filter((other) => other !== shell);
+    this.#drop(shell);
   }
 
-  /** It reads the end of its orders, and goes: its number is never needed, which may be somebody else's by now. */
-  #drop({ opened, order }: Spare): void {
+  /** It reads the end of its orders, and goes: its number is never needed, which may be another process.s by now. */
+  #drop({ opened, order }: PrewarmedShell): void {
     closeSync(order);
     this.#options.drop(opened);
   }

@@ -5,24 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { looksLikeStandIn } from './looks-like-stand-in.js';
-import { holdStandIn, isStandIn, sweepStandIn } from './stand-in.js';
+import { looksLikePlaceholder } from './looks-like-placeholder.js';
+import { holdPlaceholder, isPlaceholder, sweepPlaceholder } from './placeholder.js';
 
 let place: string;
 let path: string;
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), 'stand-in-'));
+  place = mkdtempSync(join(tmpdir(), 'placeholder-'));
   path = join(place, 'x');
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
 const keep = (): void => {};
 
-describe('a stand-in', () => {
+describe('a placeholder', () => {
   it('is there as long as anybody holds it', () => {
-    const [first, second] = [holdStandIn(path, keep), holdStandIn(path, keep)];
+    const [first, second] = [holdPlaceholder(path, keep), holdPlaceholder(path, keep)];
     first?.release();
-    expect([isStandIn(path), looksLikeStandIn(path), readdirSync(first?.inner ?? '')]).toEqual([
+    expect([isPlaceholder(path), looksLikePlaceholder(path), readdirSync(first?.inner ?? '')]).toEqual([
       true,
       true,
       [],
@@ -33,19 +33,19 @@ describe('a stand-in', () => {
 
   it('is not made where somebody has something', () => {
     mkdirSync(path);
-    expect([holdStandIn(path, keep), isStandIn(path), looksLikeStandIn(path)]).toEqual([
+    expect([holdPlaceholder(path, keep), isPlaceholder(path), looksLikePlaceholder(path)]).toEqual([
       undefined,
       false,
       false,
     ]);
-    sweepStandIn(path, keep);
+    sweepPlaceholder(path, keep);
     expect(existsSync(path)).toBe(true);
   });
 
   it('hands over what was made in it, once', () => {
     const settled: string[][] = [];
     const settle = (inner: string): void => void settled.push(readdirSync(inner));
-    const [first, second] = [holdStandIn(path, settle), holdStandIn(path, settle)];
+    const [first, second] = [holdPlaceholder(path, settle), holdPlaceholder(path, settle)];
     writeFileSync(join(first?.inner ?? '', 'made'), '');
     first?.release();
     expect(settled).toEqual([]);
@@ -65,8 +65,8 @@ describe('a stand-in', () => {
   it.skipIf(process.platform !== 'linux')(
     'of a process that was killed is swept, of a living one not',
     () => {
-      const program = `import { holdStandIn } from ${JSON.stringify(join(import.meta.dirname, 'stand-in.ts'))};
-      holdStandIn(${JSON.stringify(path)}, () => {}); process.kill(process.pid, 'SIGKILL');`;
+      const program = `import { holdPlaceholder } from ${JSON.stringify(join(import.meta.dirname, 'placeholder.ts'))};
+      holdPlaceholder(${JSON.stringify(path)}, () => {}); process.kill(process.pid, 'SIGKILL');`;
       spawnSync(process.execPath, [
         '--import',
         import.meta.resolve('tsx'),
@@ -74,10 +74,10 @@ describe('a stand-in', () => {
         '-e',
         program,
       ]);
-      expect(looksLikeStandIn(path)).toBe(true);
-      const held = holdStandIn(path, keep);
-      sweepStandIn(path, keep);
-      expect(isStandIn(path)).toBe(true);
+      expect(looksLikePlaceholder(path)).toBe(true);
+      const held = holdPlaceholder(path, keep);
+      sweepPlaceholder(path, keep);
+      expect(isPlaceholder(path)).toBe(true);
       held?.release();
       expect(existsSync(path)).toBe(false);
     },
@@ -89,12 +89,12 @@ function startVisitor() {
   const program = `
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { holdStandIn } from ${JSON.stringify(join(import.meta.dirname, 'stand-in.ts'))};
+import { holdPlaceholder } from ${JSON.stringify(join(import.meta.dirname, 'placeholder.ts'))};
 process.stdout.write('ready, ');
 await once(process.stdin.resume(), 'end');
 let lost = 0;
 for (let visit = 0; visit < 1000; visit++) {
-  const held = holdStandIn(${JSON.stringify(path)}, () => {});
+  const held = holdPlaceholder(${JSON.stringify(path)}, () => {});
   for (let look = 0; look < 30; look++) if (!existsSync(held?.inner ?? '')) { lost++; break; }
   held?.release();
 }

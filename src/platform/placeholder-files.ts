@@ -14,7 +14,7 @@ import { removeQuietly } from './fs/make-and-remove.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /** A file that is shown to commands in the place of another one. */
-export interface StandInFile {
+export interface PlaceholderFile {
   /** In the directory of all. */
   readonly path: string;
   /** A number: so many bytes that are nothing, and take no space. */
@@ -27,7 +27,10 @@ export interface StandInFile {
  * Makes a directory with files in it, in a directory of this process that ends with it, and gives its path. The same
  * `key` gives the same directory again. Undefined where they cannot be made.
  */
-export function makeStandInFiles(key: string, files: () => readonly StandInFile[]): string | undefined {
+export function makePlaceholderFiles(
+  key: string,
+  files: () => readonly PlaceholderFile[],
+): string | undefined {
   const known = made.get(key);
   if (known !== undefined) return known;
   const path = join(ownDirectory(), `${++count}`);
@@ -52,7 +55,7 @@ const MOST_KEPT = 32;
 let count = 0;
 let own: string | undefined;
 
-function write(directory: string, { path, content, modifiedSeconds, isExecutable }: StandInFile): void {
+function write(directory: string, { path, content, modifiedSeconds, isExecutable }: PlaceholderFile): void {
   const file = join(directory, path);
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   writeFileSync(file, typeof content === 'number' ? '' : content, { flag: 'wx' });
@@ -61,7 +64,7 @@ function write(directory: string, { path, content, modifiedSeconds, isExecutable
   if (modifiedSeconds !== undefined) utimesSync(file, modifiedSeconds, modifiedSeconds);
 }
 
-const PREFIX = 'toolexec-stand-ins-';
+const PREFIX = 'toolexec-placeholders-';
 const NAME = new RegExp(`^${PREFIX}([0-9a-f]{${TAG_DIGITS}})-`);
 
 function ownDirectory(): string {

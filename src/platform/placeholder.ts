@@ -1,21 +1,21 @@
 import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { attempt, enter, INNER, isMarked, left, OWN, startLeaving } from './stand-in-marks.js';
+import { attempt, enter, INNER, isMarked, left, OWN, startLeaving } from './placeholder-marks.js';
 
-export interface StandIn {
+export interface Placeholder {
   /** An empty directory in it, for all who hold it: what they make is theirs until the last of them goes. */
   readonly inner: string;
   readonly release: () => void;
 }
 
-/** Takes of what was made in `inner` what shall stay, once nobody holds the stand-in any more. The rest is removed. */
+/** Takes of what was made in `inner` what shall stay, once no program holds the placeholder any more. The rest is removed. */
 export type Settle = (inner: string, path: string) => void;
 
 /**
- * Makes a directory where there is none, for as long as anybody needs it: then something can be mounted on it. Who
- * needs it has a file in it, so that the last one to go, of whichever process, takes it away and nobody else does.
- * Undefined where somebody has made a directory of their own meanwhile, or it cannot be made.
+ * Makes a directory where there is none, for as long as a command needs it: then something can be mounted on it. Who
+ * needs it has a file in it, so that the last one to go, of whichever process, takes it away, and no other does.
+ * Undefined where another program has made a directory meanwhile, or it cannot be made.
  */
-export function holdStandIn(path: string, settle: Settle): StandIn | undefined {
+export function holdPlaceholder(path: string, settle: Settle): Placeholder | undefined {
   const count = holders.get(path)?.count;
   if (count === undefined && !enter(path)) return undefined;
   tidyAtExit();
@@ -25,12 +25,12 @@ export function holdStandIn(path: string, settle: Settle): StandIn | undefined {
 }
 
 /** Takes away what processes have left that were killed. */
-export function sweepStandIn(path: string, settle: Settle): void {
-  if (!holders.has(path) && isStandIn(path)) takeAway(path, settle);
+export function sweepPlaceholder(path: string, settle: Settle): void {
+  if (!holders.has(path) && isPlaceholder(path)) takeAway(path, settle);
 }
 
 /** Whether a directory is there for this only. */
-export function isStandIn(path: string): boolean {
+export function isPlaceholder(path: string): boolean {
   try {
     return holders.has(path) || isMarked(path);
   } catch {
@@ -65,13 +65,13 @@ function leave(path: string): void {
 function takeAway(path: string, settle: Settle): void {
   if (!startLeaving(path)) return;
   // Most often nothing was made in it.
-  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) settleRest(path, settle);
+  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, settle);
   left(path);
 }
 
 /** Unless it is gone. */
-function settleRest(path: string, settle: Settle): void {
-  // From now on nobody takes it for a stand-in.
+function keepRest(path: string, settle: Settle): void {
+  // From now on it is not taken for a placeholder.
   const taken = `${path}/${INNER}-${OWN}`;
   attempt(() => {
     renameSync(`${path}/${INNER}`, taken);

@@ -31,7 +31,7 @@ export function enter(path: string): boolean {
 
 const ROUNDS = 10;
 
-/** Whoever was leaving when we came may not have seen us, and has to be done. */
+/** A program that was leaving when we came may not have seen us, and has to be done. */
 function isLeftToUs(path: string): boolean {
   for (let waited = 0; waited < LONGEST_LEAVE_MS && marksOf(path).some(isLeaving); waited++) sleepSync(1);
   if (entriesOf(path).length > 0) return true;
@@ -97,10 +97,10 @@ function marksOf(path: string): readonly string[] {
 }
 
 const LEAVING = '-leaving';
-const MARK = new RegExp(`^toolexec-stand-in-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{8}(?:${LEAVING})?$`);
+const MARK = new RegExp(`^toolexec-placeholder-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{8}(?:${LEAVING})?$`);
 
 function ownMark(): string {
-  return `toolexec-stand-in-${ownTag()}-${OWN}`;
+  return `toolexec-placeholder-${ownTag()}-${OWN}`;
 }
 
 function isOurs(name: string): boolean {
