@@ -146,7 +146,11 @@ type Writing = 'create' | 'createAtOnce' | 'bareCreate' | 'overwrite' | 'overwri
 /** Small files, all in one directory, each on the disk before it is answered. */
 function compareWriting(directory: string, count: number): Comparison<Writing> {
   const content = 'x'.repeat(1024);
-  const executor = toolexec.createExecutor({ root: directoryOf(directory), policy: { mode: 'auto' } });
+  const executor = toolexec.createExecutor({
+    root: directoryOf(directory),
+    policy: { mode: 'auto' },
+    limits: { maxToolCallsPerBatch: count },
+  });
   let made = 0;
   const write = (mode: 'create' | 'overwrite', parallel: boolean): Contender => {
     const folder = `${mode}-${parallel ? 'at-once' : 'in-turn'}`;
