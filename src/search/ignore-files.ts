@@ -36,8 +36,9 @@ function rulesBelow(line: string, directories: readonly string[]): readonly stri
   const end = rule.endsWith('/') ? '/' : '';
   const body = rule.slice(mark.length, rule.length - end.length);
   if (!body.includes('/')) return [rule];
-  // An empty part further down matches nothing, there as here.
   const parts = body.replace(/^\//, '').split('/');
+  // No path has an empty part. Such a rule matches nothing, and what is left of it further down could: `/**//`.
+  if (parts.includes('')) return [];
   const segments = parseParts(parts);
   if (segments === undefined) return [];
   return endsBelow(segments, directories).map((index) => `${mark}/${parts.slice(index).join('/')}${end}`);

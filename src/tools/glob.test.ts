@@ -213,6 +213,16 @@ describe('what glob leaves out', () => {
     expect(await glob(executor, { pattern: '**', path: 'a/b' })).toEqual(expected);
   });
 
+  it.each(['a/**//', 'a//b', 'a/b/**//', '!a/**//', 'a/**//x'])(
+    'holds below as from the root with an empty part: %j',
+    async (rule) => {
+      const { executor } = searchedTree({ '.gitignore': rule, ...files('a/b/a/x', 'a/b/b', 'a/b/x') });
+      const whole = await glob(executor, { pattern: 'a/b/**' });
+      expect(whole).toEqual(['a/b/a/x', 'a/b/b', 'a/b/x']);
+      expect(await glob(executor, { pattern: '**', path: 'a/b' })).toEqual(whole);
+    },
+  );
+
   it('holds below as from the root, for any rules', { timeout: 60_000 }, async () => {
     const rule = fc
       .array(fc.constantFrom('a', 'b', 'c', '*', '**', '[ab]', 'c*', '/', '!', '?'), {
