@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const testsIn = (folders: readonly string[]): string[] =>
@@ -28,6 +29,14 @@ const SOAK = [
 ];
 
 export default defineConfig({
+  resolve: {
+    alias: [
+      {
+        find: /^fast-check$/,
+        replacement: fileURLToPath(new URL('test/seeded-fast-check.ts', import.meta.url)),
+      },
+    ],
+  },
   test: {
     pool: 'forks',
     // Vitest takes one core less than there are; our tests mostly wait for processes of their own.
