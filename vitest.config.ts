@@ -18,7 +18,7 @@ const UNIT = testsIn([
   'schema',
 ]);
 /** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
-const FILES = testsIn(['config', 'sandbox', 'tools']);
+const FILES = testsIn(['config', 'files', 'tools']);
 /** Minutes of kills, races and faults. */
 const SOAK = [
   'test/attacks/**/*.test.ts',

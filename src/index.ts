@@ -124,5 +124,5 @@ export {
   type Metrics,
   type ToolMetrics,
 } from './executor/middleware/builtin-middleware.js';
+export type { SandboxRoot } from './files/sandbox-options.js';
 export { openJournal } from './journal/open-journal.js';
-export type { SandboxRoot } from './sandbox/sandbox-options.js';

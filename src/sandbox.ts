@@ -1,2 +1,2 @@
-export { createSandbox } from './sandbox/create-sandbox.js';
-export type { HardLinks, SandboxOptions, SandboxRoot } from './sandbox/sandbox-options.js';
+export { createSandbox } from './files/create-sandbox.js';
+export type { HardLinks, SandboxOptions, SandboxRoot } from './files/sandbox-options.js';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { minimatch } from 'minimatch';
 import { describe, expect, it } from 'vitest';
+import { createDenyRules } from '../src/files/deny-rules.js';
 import { isNegated, matchesParts, parseGlob } from '../src/patterns/glob.js';
 import { buildAutomaton, matchesAutomaton } from '../src/patterns/groups.js';
 import { parseSegment } from '../src/patterns/segment.js';
 import { matchSequence, type Piece, RUN, takes } from '../src/patterns/wildcard.js';
 import { outcome, question } from '../src/policy/fixtures/ask.js';
-import { createDenyRules } from '../src/sandbox/deny-rules.js';
 import { filterByPath, filterByRule } from '../src/search/file-filter.js';
 
 /** A pattern, a path from a root, and whether it matches; lower case alone, as some users of patterns ignore case. */

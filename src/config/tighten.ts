@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { showValue } from '../base/show-setting.js';
+import { compilePattern } from '../files/compile-pattern.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
-import { compilePattern } from '../sandbox/compile-pattern.js';
 
 /** What of an untrusted file's value is taken. */
 export interface Tightened {

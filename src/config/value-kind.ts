@@ -3,7 +3,7 @@ import { parse } from 'smol-toml';
 import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
-import { compilePattern } from '../sandbox/compile-pattern.js';
+import { compilePattern } from '../files/compile-pattern.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 
 /** What a key of the configuration takes, and what it becomes as an option. */

@@ -16,6 +16,8 @@ import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
 import type { Confinement, GuardedPaths } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { sandboxIn } from '../files/create-sandbox.js';
+import { createTerritory } from '../files/territory.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
@@ -27,8 +29,6 @@ import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { policyOf } from '../policy/create-policy.js';
 import { checkExamples } from '../policy/evaluation/check-examples.js';
-import { sandboxIn } from '../sandbox/create-sandbox.js';
-import { createTerritory } from '../sandbox/territory.js';
 import { ownTools } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
 import {

@@ -1,5 +1,5 @@
 import { createExecutor } from '../../src/executor/create-executor.js';
-import { createSandbox } from '../../src/sandbox/create-sandbox.js';
+import { createSandbox } from '../../src/files/create-sandbox.js';
 import type { OpenOperation } from './attack.js';
 import { type Battlefield, SECRET } from './battlefield.js';
 import { Refused } from './refused.js';

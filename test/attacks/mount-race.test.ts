@@ -7,7 +7,7 @@ import { WHY_NO_SANDBOX } from '../../src/commands/fixtures/sandbox-here.js';
 import { runCommand } from '../../src/commands/run-command.js';
 import { findCommandSandbox } from '../../src/commands/sandbox/find-sandbox.js';
 import type { CommandOutcome } from '../../src/contract/processes.js';
-import { createSandbox } from '../../src/sandbox/create-sandbox.js';
+import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /*
  * While walls are built, somebody swaps a directory that holds what has to be covered for a link to the outside. What is

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { FileChange } from '../../src/contract/files.js';
 import { isToolError } from '../../src/errors/tool-error.js';
-import { createSandbox } from '../../src/sandbox/create-sandbox.js';
+import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /**
  * Changes files below a root step by step, and acknowledges each step with a line on standard output. The next step

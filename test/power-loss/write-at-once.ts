@@ -1,5 +1,5 @@
 import { isToolError } from '../../src/errors/tool-error.js';
-import { createSandbox } from '../../src/sandbox/create-sandbox.js';
+import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /** Writes a number of new files into one directory at once, and says for each whether it was acknowledged. */
 const [root = '', directory = '', count = '0'] = process.argv.slice(2);

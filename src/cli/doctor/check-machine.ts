@@ -3,12 +3,12 @@
 import { relative, resolve } from 'node:path';
 import type { ResolvedConfig } from '../../config/resolve-config.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { sandboxStrength } from '../../files/sandbox-strength.js';
 import { findJournalLoss } from '../../journal/verify-journal.js';
 import { nodeVersion } from '../../platform/environment.js';
 import { probePlace } from '../../platform/fs/probe-place.js';
 import { openKeyboard } from '../../platform/open-keyboard.js';
 import { openSqlite } from '../../platform/sqlite/sqlite.js';
-import { sandboxStrength } from '../../sandbox/sandbox-strength.js';
 import type { CliContext } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { isAutomated } from '../display/display.js';

@@ -184,7 +184,7 @@ it('nothing from outside is named, shown or counted while directories are swappe
   });
   for (let at = 0; at < 30; at++) addEntries(root, { [`d/file-${at}.txt`]: 'inside\n' });
   const swapper = fork(
-    join(import.meta.dirname, '../../sandbox/fixtures/swap-forever.mjs'),
+    join(import.meta.dirname, '../../files/fixtures/swap-forever.mjs'),
     [root, join(base, 'outside')],
     {
       execArgv: [],

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
-import { createSandbox } from '../../sandbox/create-sandbox.js';
+import { createSandbox } from '../../files/create-sandbox.js';
 import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
 
 let at: WalledRoot;
