@@ -1,4 +1,4 @@
-export type { ToolCall, ToolResult } from './contract/call.js';
+export type { ReadError, ToolCall, ToolResult } from './contract/call.js';
 export type { CallItem, CallOrigin } from './protocols/call-origin.js';
 export { type CallStream, createCallStream } from './protocols/create-call-stream.js';
 export { describeTools } from './protocols/describe/describe-tools.js';
@@ -16,7 +16,6 @@ export {
   type RepairOptions,
   repairHistory,
 } from './protocols/repair/repair-history.js';
-export type { ReadError } from './protocols/resolve-call.js';
 export type { ReadCalls, ResponseCalls } from './protocols/response-calls.js';
 export { answerReadErrors } from './protocols/response-calls.js';
 export { type WriteResultsOptions, writeResults } from './protocols/write-results.js';

@@ -1,13 +1,12 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
-import type { ToolCall } from '../contract/call.js';
+import type { ReadError, ToolCall } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
 import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
 import type { Stdio } from '../platform/stdio.js';
 import type { CallOrigin } from '../protocols/call-origin.js';
 import { readCalls } from '../protocols/read-calls.js';
 import type { WireFormat } from '../protocols/registry.js';
-import type { ReadError } from '../protocols/resolve-call.js';
 import type { ReadCalls } from '../protocols/response-calls.js';
 import { UsageError } from './cli-context.js';
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
+import type { ReadError } from '../contract/call.js';
 import type { Journal } from '../contract/journal.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { findBatchId } from '../executor/approve/find-deferred.js';
 import type { CallOrigin } from '../protocols/call-origin.js';
 import { isWireFormat, type WireFormat } from '../protocols/registry.js';
-import type { ReadError } from '../protocols/resolve-call.js';
 import { UsageError } from './cli-context.js';
 import type { ModelResponse } from './read-input.js';
 

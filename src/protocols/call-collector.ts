@@ -1,8 +1,7 @@
-import type { ToolCall } from '../contract/call.js';
+import type { ReadError, ToolCall } from '../contract/call.js';
 import type { CallOrigin } from './call-origin.js';
 import type { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
-import type { ReadError } from './resolve-call.js';
 import { type ResolvedCall, resolveCall } from './resolve-call.js';
 
 /** Numbers the calls of one response in their order, and keeps apart what can be run and what cannot. */

@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, expectTypeOf, it } from 'vitest';
+import type { ModelFormat } from '../contract/model.js';
 import { isToolError } from '../errors/tool-error.js';
 import { createCallStream } from './create-call-stream.js';
-import type { WireFormat } from './registry.js';
+import type { HistoryFormat, WireFormat } from './registry.js';
 import { PROVIDERS } from './registry.js';
 import { writeResults } from './write-results.js';
 
@@ -35,4 +36,8 @@ it.each(FORMATS)('a stream of %s survives an event that throws when it is read',
   const stream = createCallStream(format);
   expect(stream.push(trap)).toEqual([]);
   expect(stream.end()).toMatchObject({ calls: [], errors: [{ index: 0 }] });
+});
+
+it('the formats of conversations are those that models may have', () => {
+  expectTypeOf<ModelFormat>().toEqualTypeOf<HistoryFormat>();
 });

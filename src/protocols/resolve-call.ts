@@ -1,4 +1,4 @@
-import type { ToolCall } from '../contract/call.js';
+import type { ReadError, ToolCall } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { type CallOrigin, madeUpId } from './call-origin.js';
 import type { KnownTools } from './known-tools.js';
@@ -84,19 +84,6 @@ function checkText({ text }: TextCall, name: string, tools: KnownTools): Omit<To
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
-}
-
-/** A call that was asked for and cannot be read. It is answered in its place (`bad_args`), never dropped. */
-export interface ReadError {
-  /** Its position among all calls of the response, readable or not; from 0. */
-  readonly index: number;
-  /** The model's own, or `call_<index>`; left out when the input as a whole was not understood. */
-  readonly id?: string;
-  readonly name?: string;
-  /** For the model: what was wrong, and what to send instead. */
-  readonly message: string;
-  /** The text or the stream ended inside it: what was cut off may only be the delivery. */
-  readonly unfinished?: true;
 }
 
 const MAX_DEPTH = 64;

@@ -1,10 +1,10 @@
-import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { ReadError, ToolCall, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CallCollector } from './call-collector.js';
 import { type CallOrigin, createOriginLookup, madeUpId } from './call-origin.js';
 import { native } from './native/native.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
-import type { ReadError, ResolvedCall } from './resolve-call.js';
+import type { ResolvedCall } from './resolve-call.js';
 import { quote } from './unknown-value.js';
 
 /** What a response asks for, and how it is answered. */

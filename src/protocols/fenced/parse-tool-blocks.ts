@@ -1,7 +1,6 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { ReadError, ToolCall } from '../../contract/call.js';
 import { CallCollector } from '../call-collector.js';
 import { KnownTools } from '../known-tools.js';
-import type { ReadError } from '../resolve-call.js';
 import { readFences } from './read.js';
 
 export interface ToolBlockOptions {
