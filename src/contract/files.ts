@@ -154,7 +154,7 @@ export interface ExaminedFile {
 }
 
 /**
- * Files inside the roots. Every operation is checked and carried out on pinned descriptors, and fails with
+ * Files inside the roots. Every operation is checked and carried out on open descriptors, and fails with
  * `ToolError` `sandbox_violation` when the path leaves the roots or a deny pattern matches, and with
  * `execution_failed` (`details.errno`) when the file system says no.
  */
@@ -198,7 +198,7 @@ export interface ContainedFiles {
 }
 
 /** A directory or a regular file, open while a program of ours works in it. The caller that opened it closes it. */
-export interface HeldEntry {
+export interface OpenEntry {
   readonly type: 'file' | 'dir';
   /** Canonical. */
   readonly path: string;
@@ -206,27 +206,27 @@ export interface HeldEntry {
   readonly root: string;
   /** Reaches this very directory as the working directory of a program that is started now, whatever is renamed. */
   readonly at: string;
-  /** A descriptor to read a held file from. The caller closes it. */
+  /** A descriptor to read an open file from. The caller closes it. */
   openForReading(): number;
-  /** Says what deny patterns hide of a directory, which is named from a held one down (`a/b`, or empty). */
+  /** Says what deny patterns hide of a directory, which is named from an open one down (`a/b`, or empty). */
   deniedEntries(directory: string): (name: string) => boolean;
   /**
-   * Looks at a regular file below a held directory, which no link may be on the way to. Undefined where there is
+   * Looks at a regular file below an open directory, which no link may be on the way to. Undefined where there is
    * none (any more).
    * @param relative its bytes: names need not be text.
    */
-  fileBelow<Value>(relative: Uint8Array, look: (file: HeldFile) => Value): Value | undefined;
+  fileBelow<Value>(relative: Uint8Array, look: (file: OpenFile) => Value): Value | undefined;
   /**
    * Which of these regular files are in a directory below, which no link may be on the way to.
    * @param directory its bytes, and those of the names
    */
   filesIn(directory: Uint8Array, names: readonly Uint8Array[]): readonly boolean[];
   /** What `fileBelow` does, for a file of the root that does not lie below; `path` is canonical and absolute. */
-  fileAt<Value>(path: string, look: (file: HeldFile) => Value): Value | undefined;
+  fileAt<Value>(path: string, look: (file: OpenFile) => Value): Value | undefined;
   close(): void;
 }
 
-export interface HeldFile {
+export interface OpenFile {
   /** Bytes. */
   readonly size: number;
   readonly modifiedMs: number;
@@ -234,7 +234,7 @@ export interface HeldFile {
   openForReading(): number;
 }
 
-/** The wall around the file tools (D045). */
+/** Keeps the file tools inside the roots (D045). */
 export interface Sandbox {
   /** Canonical, absolute; the first is the working directory's default. */
   readonly roots: readonly string[];
@@ -255,7 +255,7 @@ export interface Sandbox {
    */
   fingerprint?(path: string): string | undefined;
   readonly files: ContainedFiles;
-  /** The same walls for who names every file by its canonical path, whether or not that is accepted of others. */
+  /** The same for a caller that names every file by its canonical path, also where absolute paths are refused to others. */
   byCanonicalPath(): Sandbox;
   /**
    * What lies at a canonical path. No link is followed, neither at the end nor on the way.
@@ -279,7 +279,7 @@ export interface Sandbox {
   /** Globs for what may not be read, the built-in ones included. */
   readonly deniedPatterns: readonly string[];
   /** Opens what `path` leads to, checked like a read. @throws ToolError as `files` does. */
-  hold(path: string): HeldEntry;
-  /** What the deny patterns say of what is there now, for walls that know only paths. Left out: nothing is guarded. */
+  hold(path: string): OpenEntry;
+  /** What the deny patterns say of what is there now, for a command sandbox, which knows only paths. Left out: nothing is guarded. */
   guarded?(): GuardedPaths;
 }

@@ -17,7 +17,7 @@ import type { Policy } from '../contract/policy.js';
 import type { Confinement, GuardedPaths } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { sandboxIn } from '../files/create-sandbox.js';
-import { createTerritory } from '../files/territory.js';
+import { createRootSet } from '../files/root-set.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
@@ -174,8 +174,8 @@ function sandboxFor({ root = ['.'], sandbox: given }: ExecutorOptions): {
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
   const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
-  const territory = createTerritory({ roots: [root].flat(), allowAbsolute, hardLinks });
-  const sandbox = sandboxIn(territory, denies);
+  const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
+  const sandbox = sandboxIn(rootSet, denies);
   const guarded = (): GuardedPaths => sandbox.guarded?.() ?? NOTHING_GUARDED;
   const readablePaths = readable.map((path) => resolve(path));
   return { sandbox, confinement: { os, network, readable: readablePaths, roots: sandbox.roots, guarded } };

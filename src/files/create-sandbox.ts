@@ -8,43 +8,43 @@ import {
 } from '../base/normalize-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { entryStat, filePrint, realPath } from '../platform/fs/fs-entry.js';
-import type { Access } from './deny-rules.js';
 import {
   admit,
-  createEnclosure,
+  type Containment,
+  containIn,
+  createContainment,
   type DenyOptions,
-  type Enclosure,
-  enclose,
   withAbsolutePaths,
-} from './enclosure.js';
+} from './containment.js';
+import type { Access } from './deny-rules.js';
 import { withFailures } from './file-failure.js';
 import { guardedFinder } from './find-guarded.js';
-import { holdContained } from './hold-contained.js';
 import { removeContained, renameContained } from './move-contained.js';
 import { assertOneName } from './one-name.js';
+import { openContained } from './open-contained.js';
 import type { PathRequest } from './parse-request.js';
 import { listContained, readContained, statContained, statEntriesContained } from './read-contained.js';
 import { examineContained, restoreContained } from './restore-contained.js';
+import type { RootSet } from './root-set.js';
 import { type HardLinks, isHardLinks, type SandboxOptions } from './sandbox-options.js';
 import { createSweeper, sweepDirectory } from './sweep-leftovers.js';
-import type { Territory } from './territory.js';
 import { walk } from './walk.js';
 import { whileBusy } from './while-busy.js';
 import { writeAllContained } from './write-all-contained.js';
 import { writeContained } from './write-contained.js';
 
 /**
- * The wall around the file tools (D045 to D050). It holds nothing open between operations.
+ * Keeps the file tools inside the roots (D045 to D050). It holds nothing open between operations.
  * @throws ToolError `config_invalid` for a wrong option, a root that is missing and a pattern that is no glob
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { cwd, ...settled } = normalizeOptions('sandbox', options, RULES);
-  return sandboxOf(createEnclosure(cwd === undefined ? settled : { ...settled, cwd }));
+  const { cwd, ...normalized } = normalizeOptions('sandbox', options, RULES);
+  return sandboxOf(createContainment(cwd === undefined ? normalized : { ...normalized, cwd }));
 }
 
-/** The same in a territory that was settled before, with patterns that were looked at then. */
-export function sandboxIn(territory: Territory, options: DenyOptions): Sandbox {
-  return sandboxOf(enclose(territory, options));
+/** The same with roots and patterns that were checked before. */
+export function sandboxIn(rootSet: RootSet, options: DenyOptions): Sandbox {
+  return sandboxOf(containIn(rootSet, options));
 }
 
 const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns');
@@ -60,35 +60,36 @@ const RULES: OptionRules<Required<Omit<SandboxOptions, 'cwd'>> & { cwd: string |
   includeDefaultDenies: option(true, isBoolean, 'true or false'),
 };
 
-export function sandboxOf(enclosure: Enclosure): Sandbox {
-  const { roots, cwd, allowAbsolute } = enclosure.territory;
+export function sandboxOf(containment: Containment): Sandbox {
+  const { roots, cwd, allowAbsolute } = containment.rootSet;
   return {
     roots,
     cwd,
     allowAbsolute,
-    resolve: (path, access = 'read') => resolveContained(enclosure, path, access),
+    resolve: (path, access = 'read') => resolveContained(containment, path, access),
     fingerprint: filePrint,
-    files: containedFiles(enclosure),
-    byCanonicalPath: () => (allowAbsolute ? sandboxOf(enclosure) : sandboxOf(withAbsolutePaths(enclosure))),
-    examine: (path) => examineContained(enclosure, path),
+    files: containedFiles(containment),
+    byCanonicalPath: () =>
+      allowAbsolute ? sandboxOf(containment) : sandboxOf(withAbsolutePaths(containment)),
+    examine: (path) => examineContained(containment, path),
     async restore(files, options = {}) {
-      const paths = await whileBusy((abandoned) => restoreContained(enclosure, files, abandoned, options));
+      const paths = await whileBusy((abandoned) => restoreContained(containment, files, abandoned, options));
       for (const directory of new Set(paths.map((path) => dirname(path))))
-        sweepDirectory(enclosure, directory);
+        sweepDirectory(containment, directory);
     },
-    sweep: (directory, pid, kept) => sweepDirectory(enclosure, directory, { pid, kept }),
-    deniedPatterns: enclosure.deniedPatterns,
-    hold: (path) => holdContained(enclosure, path),
-    guarded: guardedFinder(enclosure),
+    sweep: (directory, pid, kept) => sweepDirectory(containment, directory, { pid, kept }),
+    deniedPatterns: containment.deniedPatterns,
+    hold: (path) => openContained(containment, path),
+    guarded: guardedFinder(containment),
   };
 }
 
 /** D046, all seven steps; also for what does not exist yet. */
-function resolveContained(enclosure: Enclosure, asked: string, purpose: Access | 'delete'): string {
+function resolveContained(containment: Containment, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
-  const request = admit(enclosure, asked, access);
-  const path = leadsNowhereElse(request.path, access) ? request.path : walkTo(enclosure, request, purpose);
-  if (purpose !== 'delete') assertOneName(enclosure, request.asked, path, () => entryStat(path));
+  const request = admit(containment, asked, access);
+  const path = leadsNowhereElse(request.path, access) ? request.path : walkTo(containment, request, purpose);
+  if (purpose !== 'delete') assertOneName(containment, request.asked, path, () => entryStat(path));
   return path;
 }
 
@@ -108,30 +109,30 @@ function isMissing(path: string): boolean {
   }
 }
 
-function walkTo(enclosure: Enclosure, request: PathRequest, purpose: Access | 'delete'): string {
+function walkTo(containment: Containment, request: PathRequest, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   return withFailures(access === 'write' ? 'write' : 'use', request.asked, () => {
     const followLast = purpose !== 'delete';
-    const place = walk(enclosure, request, { access, followLast, createParents: false });
+    const place = walk(containment, request, { access, followLast, createParents: false });
     place.parent.close();
     return place.path;
   });
 }
 
 /** The system calls are synchronous: each takes microseconds, a way over the thread pool some eighty. */
-function containedFiles(enclosure: Enclosure): ContainedFiles {
-  const sweepBeside = createSweeper(enclosure);
+function containedFiles(containment: Containment): ContainedFiles {
+  const sweepBeside = createSweeper(containment);
   return {
     async read(path, options = {}) {
-      return readContained(enclosure, path, options).bytes;
+      return readContained(containment, path, options).bytes;
     },
     async readPlaced(path, options = {}) {
-      return readContained(enclosure, path, options);
+      return readContained(containment, path, options);
     },
     async write(path, bytes, options) {
       const outcome = await whileBusy(
         (abandonedLock) =>
-          writeContained(enclosure, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
+          writeContained(containment, path, { ...options, bytes, mode: options?.mode, abandonedLock }),
         options?.check,
       );
       sweepBeside([outcome.path]);
@@ -140,26 +141,30 @@ function containedFiles(enclosure: Enclosure): ContainedFiles {
     async writeAll(changes, options) {
       const check = options?.check ?? ((): void => {});
       const outcomes = await whileBusy(
-        (abandoned) => writeAllContained(enclosure, changes, abandoned, { ...options, check, kind: 'write' }),
+        (abandoned) =>
+          writeAllContained(containment, changes, abandoned, { ...options, check, kind: 'write' }),
         check,
       );
       sweepBeside(outcomes.map((outcome) => outcome.path));
       return outcomes;
     },
     async list(path) {
-      return listContained(enclosure, path);
+      return listContained(containment, path);
     },
     async stat(path) {
-      return statContained(enclosure, path);
+      return statContained(containment, path);
     },
     async statEntries(directory, names) {
-      return statEntriesContained(enclosure, directory, names);
+      return statEntriesContained(containment, directory, names);
     },
     async remove(path, options = {}) {
-      await whileBusy((abandoned) => removeContained(enclosure, path, options, abandoned), options.check);
+      await whileBusy((abandoned) => removeContained(containment, path, options, abandoned), options.check);
     },
     async rename(from, to, options = {}) {
-      await whileBusy((abandoned) => renameContained(enclosure, from, to, options, abandoned), options.check);
+      await whileBusy(
+        (abandoned) => renameContained(containment, from, to, options, abandoned),
+        options.check,
+      );
     },
   };
 }

@@ -109,7 +109,7 @@ describe('a deny pattern', () => {
     expect(isDenied('**/build', '/srv/build/a', ['/srv/build'])).toBe(false);
   });
 
-  it('does not judge a root itself: the host chose it', () => {
+  it('does not matcher a root itself: the host chose it', () => {
     expect(isDenied('**/proj', '/w/proj')).toBe(false);
   });
 

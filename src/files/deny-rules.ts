@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { compilePattern } from './compile-pattern.js';
-import { createJudge, type Judge } from './deny-judge.js';
+import { createDenyMatcher, type DenyMatcher } from './deny-matcher.js';
 
 export type Access = 'read' | 'write';
 
@@ -22,30 +22,30 @@ const CACHED_PATHS = 8192;
 /** @throws ToolError `config_invalid` for a pattern that is no glob */
 export function createDenyRules(options: DenyRulesOptions): DenyRules {
   const { roots } = options;
-  const judge = createJudge(
+  const matcher = createDenyMatcher(
     roots,
     options.denied.flatMap((pattern) => compilePattern(pattern, 'deniedPatterns')),
   );
-  const writeJudge = createJudge(
+  const writeMatcher = createDenyMatcher(
     roots,
     options.deniedWrite.flatMap((pattern) => compilePattern(pattern, 'deniedWritePatterns')),
   );
-  const read = inheriting(roots, judge);
-  const write = inheriting(roots, writeJudge);
+  const read = inheriting(roots, matcher);
+  const write = inheriting(roots, writeMatcher);
   return {
     deniedBy: (path, access) => read(path) ?? (access === 'write' ? write(path) : undefined),
     deniedEntries(directory) {
-      const patternOf = judge.entriesOf(directory);
+      const patternOf = matcher.entriesOf(directory);
       return (name) => patternOf(name) !== undefined;
     },
   };
 }
 
 /**
- * What lies in a denied directory is denied with it. Roots are not judged themselves: the host chose them.
+ * What lies in a denied directory is denied with it. Roots themselves are not matched: the host chose them.
  * A verdict follows from the string alone, so remembering it cannot be raced.
  */
-function inheriting(roots: readonly string[], judge: Judge): (path: string) => string | undefined {
+function inheriting(roots: readonly string[], matcher: DenyMatcher): (path: string) => string | undefined {
   const verdicts = new Map<string, string | undefined>();
   const verdictOn = (path: string): string | undefined => {
     if (verdicts.has(path)) return verdicts.get(path);
@@ -57,8 +57,8 @@ function inheriting(roots: readonly string[], judge: Judge): (path: string) => s
   const compute = (path: string): string | undefined => {
     if (roots.includes(path)) return undefined;
     const parent = dirname(path);
-    const inherited = roots.includes(parent) ? judge.below(parent) : verdictOn(parent);
-    return inherited ?? judge.entry(path, basename(path));
+    const inherited = roots.includes(parent) ? matcher.below(parent) : verdictOn(parent);
+    return inherited ?? matcher.entry(path, basename(path));
   };
   return verdictOn;
 }

@@ -1,13 +1,13 @@
 import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
 import { fateOf, ownTag } from '../platform/process-tag.js';
 
-/** Named like every other temporary file, so that whoever skips those skips it too. */
+/** Named like every other temporary file, so that code that skips those skips it too. */
 export const LOCK_NAME = '.toolexec-0000000000000000.tmp';
-/** Held by whoever takes a dead process's lock away. */
+/** Held by the process that takes a dead process's lock away. */
 const REMOVER_NAME = '.toolexec-0000000000000001.tmp';
 
-/** Somebody else is replacing files in a directory. Not an answer: the attempt is repeated. */
+/** Another process is replacing files in a directory. Not an answer: the attempt is repeated. */
 export class DirectoryBusy extends Error {
   /** `lock` is the same as long as the same holder has it. */
   constructor(readonly lock: string) {
@@ -31,35 +31,35 @@ export class PlaceChanged extends DirectoryBusy {
 }
 
 /**
- * Between comparing a file and replacing it, nobody else of us may replace it: a marker in its directory says so to
+ * Between comparing a file and replacing it, no other toolexec may replace it: a marker in its directory says so to
  * other processes, and who has put it there. It is held for the few system calls of that moment, never while bytes
  * are written. That of a process which is gone is taken away at once; that of one which runs, never.
  */
 export class DirectoryLocks {
-  readonly #held = new Map<string, string>();
+  readonly #opened = new Map<string, string>();
   readonly #abandoned: string | undefined;
 
-  /** `abandoned`: a lock that has not changed for so long that its holder, of whom nothing is known, must be dead. */
+  /** `abandoned`: a lock that has not changed for so long that its holder, whose process cannot be looked up, must be dead. */
   constructor(abandoned: string | undefined) {
     this.#abandoned = abandoned;
   }
 
   /** @throws DirectoryBusy */
-  take(directory: Pin): void {
+  take(directory: Handle): void {
     const name = directory.name();
-    if (this.#held.has(name)) return;
+    if (this.#opened.has(name)) return;
     const path = `${directory.at}/${LOCK_NAME}`;
     if (!createMarker(path, ownTag())) {
       const lock = identityOf(path);
       if (lock !== undefined && this.#isLeftBehind(path, lock)) removeLeftBehind(directory, path, lock);
       if (!createMarker(path, ownTag())) throw new DirectoryBusy(identityOf(path) ?? lock ?? '');
     }
-    this.#held.set(name, path);
+    this.#opened.set(name, path);
   }
 
   release(): void {
-    for (const path of this.#held.values()) removeIfThere(path);
-    this.#held.clear();
+    for (const path of this.#opened.values()) removeIfThere(path);
+    this.#opened.clear();
   }
 
   #isLeftBehind(path: string, lock: string): boolean {
@@ -78,7 +78,7 @@ function holderOf(path: string): ReturnType<typeof fateOf> {
 }
 
 // One at a time: of two that find a lock left behind, the slower must not remove the new one of the faster.
-function removeLeftBehind(directory: Pin, path: string, lock: string): void {
+function removeLeftBehind(directory: Handle, path: string, lock: string): void {
   const remover = `${directory.at}/${REMOVER_NAME}`;
   if (!createMarker(remover, ownTag())) {
     // Killed between two system calls; the next attempt finds the way free.
@@ -93,7 +93,7 @@ function removeLeftBehind(directory: Pin, path: string, lock: string): void {
 }
 
 /** What a process leaves that is killed while it takes a dead process's lock away. */
-export function removeDeadRemover(directory: Pin): void {
+export function removeDeadRemover(directory: Handle): void {
   const remover = `${directory.at}/${REMOVER_NAME}`;
   if (holderOf(remover) === 'gone') removeIfThere(remover);
 }
@@ -102,6 +102,6 @@ export function removeIfThere(path: string): void {
   try {
     removeEntry(path);
   } catch {
-    // Whoever removed it was faster; that it is gone is all that was wanted.
+    // Another process removed it first, which is all that was wanted.
   }
 }

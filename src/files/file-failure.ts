@@ -1,6 +1,6 @@
 import { isToolError, ToolError } from '../errors/tool-error.js';
 import { describeErrno, errnoOf } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
 import { syncShared } from './shared-sync.js';
 
 type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';
@@ -33,11 +33,11 @@ export async function withLaterFailures<Value>(
 }
 
 /**
- * Makes a change of names durable: syncs the directories in which it happened, in this order. They stay held meanwhile.
+ * Makes a change of names durable: syncs the directories in which it happened, in this order. They stay open meanwhile.
  * @throws ToolError `execution_failed` with `details.changed: true` when the disk refuses: the files are changed by then,
  *   and only a loss of power could take that back.
  */
-export async function syncChange(asked: string, directories: readonly Pin[]): Promise<void> {
+export async function syncChange(asked: string, directories: readonly Handle[]): Promise<void> {
   let refusal: unknown;
   for (const directory of directories) {
     try {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../contract/processes.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
-import type { Enclosure } from './enclosure.js';
+import type { Containment } from './containment.js';
 
 /** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
 const MOST_DIRECTORIES = 4000;
@@ -13,25 +13,25 @@ const MOST_GUARDED = 500;
 const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__pycache__']);
 
 /**
- * Finds what the deny patterns say of what is there, for walls that know only paths. Asked before every command: a
+ * Finds what the deny patterns say of what is there, for a command sandbox, which knows only paths. Asked before every command: a
  * directory that has not changed since is not read again, which makes it 2 µs a directory.
  */
-export function guardedFinder(enclosure: Enclosure): () => GuardedPaths {
+export function guardedFinder(containment: Containment): () => GuardedPaths {
   const known = new Map<string, KnownDirectory>();
   return () => {
     const guarded: { -readonly [K in 'hidden' | 'readOnly']: GuardedPath[] } = { hidden: [], readOnly: [] };
-    const queue = [...enclosure.territory.roots];
+    const queue = [...containment.rootSet.roots];
     let at = 0;
     for (; at < queue.length && at < MOST_DIRECTORIES; at++) {
       const directory = queue[at] ?? '';
-      const { hidden, readOnly, directories } = examine(enclosure, known, directory);
+      const { hidden, readOnly, directories } = examine(containment, known, directory);
       guarded.hidden.push(...hidden);
       guarded.readOnly.push(...readOnly);
       queue.push(...directories);
       if (guarded.hidden.length + guarded.readOnly.length > MOST_GUARDED) break;
     }
     if (known.size > 2 * MOST_DIRECTORIES) known.clear();
-    return { ...guarded, missing: missing(enclosure), incomplete: at < queue.length };
+    return { ...guarded, missing: missing(containment), incomplete: at < queue.length };
   };
 }
 
@@ -44,7 +44,7 @@ interface KnownDirectory {
 }
 
 function examine(
-  enclosure: Enclosure,
+  containment: Containment,
   known: Map<string, KnownDirectory>,
   directory: string,
 ): KnownDirectory {
@@ -52,14 +52,14 @@ function examine(
   const print = directoryPrint(directory);
   if (print === undefined) return NOTHING;
   if (before?.print === print) return before;
-  const found = { print, ...judgeEntries(enclosure, directory) };
+  const found = { print, ...matchEntries(containment, directory) };
   known.set(directory, found);
   return found;
 }
 
 const NOTHING: KnownDirectory = { print: '', hidden: [], readOnly: [], directories: [] };
 
-function judgeEntries({ denies }: Enclosure, directory: string): Omit<KnownDirectory, 'print'> {
+function matchEntries({ denies }: Containment, directory: string): Omit<KnownDirectory, 'print'> {
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
@@ -74,8 +74,8 @@ function judgeEntries({ denies }: Enclosure, directory: string): Omit<KnownDirec
 }
 
 /** What git would take for a repository, hooks and all. */
-function missing({ territory, denies }: Enclosure): readonly string[] {
-  return territory.roots
+function missing({ rootSet, denies }: Containment): readonly string[] {
+  return rootSet.roots
     .map((root) => join(root, '.git'))
     .filter((git) => entryStat(git) === undefined && denies.deniedBy(git, 'write') !== undefined);
 }

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type FileIntent, type IntendedChange, MAX_KEPT_CONTENT_BYTES } from '../contract/files.js';
 import { type EntryStat, entryStat, isOwnedByUs, linkText } from '../platform/fs/fs-entry.js';
+import type { Containment } from './containment.js';
 import { PlaceChanged } from './directory-locks.js';
-import type { Enclosure } from './enclosure.js';
-import { readHeld } from './held-content.js';
-import type { HeldPlace } from './hold.js';
+import { readEntry } from './entry-content.js';
+import type { OpenPlace } from './open-place.js';
 
 /** A change, and what lay at its place when it was looked at; undefined where there was nothing. */
 export interface SeenChange {
@@ -14,7 +14,11 @@ export interface SeenChange {
 }
 
 /** Looks at what a change will replace. */
-export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after: string | null): SeenChange {
+export function seeChange(
+  containment: Containment,
+  { place, at }: OpenPlace,
+  after: string | null,
+): SeenChange {
   const { path } = place;
   const entry = entryStat(at);
   if (entry === undefined) return { change: { path, before: null, after }, entry };
@@ -23,7 +27,7 @@ export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after:
     const before = sha256(isLink ? (linkText(at) ?? '') : '');
     return { change: { path, before, after, beforeKind: isLink ? 'link' : 'other' }, entry };
   }
-  const { sha256: before, stat, bytes } = readHeld(enclosure, at, MAX_KEPT_CONTENT_BYTES);
+  const { sha256: before, stat, bytes } = readEntry(containment, at, MAX_KEPT_CONTENT_BYTES);
   const beforeMode = stat.mode & 0o7777;
   const isPlain = isOwnedByUs(stat) && (beforeMode & LENDS_RIGHTS) === 0;
   const owner = isPlain ? {} : { beforeOwner: { uid: stat.uid, gid: stat.gid } };
@@ -35,8 +39,8 @@ export function seeChange(enclosure: Enclosure, { place, at }: HeldPlace, after:
 const LENDS_RIGHTS = 0o6000;
 
 /** The directories that were made for changes, as an intent tells them. */
-export function madeFor(held: readonly HeldPlace[]): Pick<FileIntent, 'made'> {
-  const made = held.flatMap(({ place }) => place.made);
+export function madeFor(opened: readonly OpenPlace[]): Pick<FileIntent, 'made'> {
+  const made = opened.flatMap(({ place }) => place.made);
   return made.length === 0 ? {} : { made };
 }
 
@@ -53,7 +57,7 @@ export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
   throw new PlaceChanged(`${now?.ino}:${now?.ctimeMs}`, basename(at), isSwapped(entry, now));
 }
 
-/** A link lies there, or the very same file was moved away and back: whoever writes a file does neither. */
+/** A link lies there, or the very same file was moved away and back: a writer does neither. */
 function isSwapped(entry: EntryStat | undefined, now: EntryStat | undefined): boolean {
   if (entry?.isFile() !== true || now === undefined) return false;
   const isSameContent =

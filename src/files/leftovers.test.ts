@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPinner } from '../platform/fs/pin.js';
+import { chooseOpener } from '../platform/fs/open-handle.js';
 import { createSandbox } from './create-sandbox.js';
 import { DirectoryLocks, LOCK_NAME } from './directory-locks.js';
 import { errorOf } from './fixtures/error-of.js';
@@ -72,15 +72,15 @@ describe('what a process that runs has put beside a file', () => {
 
   it('is a lock that is waited for, however long it holds it', { timeout: 20_000 }, async () => {
     const { root } = temporaryTree({ a: 'a' });
-    const pin = openPinner().pinDirectory(root);
-    if (typeof pin !== 'object') throw new Error('no directory');
+    const handle = chooseOpener().openDirectory(root);
+    if (typeof handle !== 'object') throw new Error('no directory');
     const locks = new DirectoryLocks(undefined);
-    locks.take(pin);
-    const held = performance.now();
+    locks.take(handle);
+    const opened = performance.now();
     setTimeout(() => locks.release(), 4000);
     await createSandbox({ roots: [root] }).files.write('a', bytes('A'), { mode: 'overwrite' });
-    expect(performance.now() - held).toBeGreaterThan(3900);
-    pin.close();
+    expect(performance.now() - opened).toBeGreaterThan(3900);
+    handle.close();
     expect(existsSync(join(root, LOCK_NAME))).toBe(false);
   });
 

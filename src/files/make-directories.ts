@@ -2,61 +2,61 @@ import type { DirectoryMode } from '../contract/files.js';
 import { isToolError } from '../errors/tool-error.js';
 import { syncDirectory } from '../platform/fs/fs-bytes.js';
 import { errnoOf, makeDirectory, removeDirectory, setMode } from '../platform/fs/fs-entry.js';
-import type { Enclosure } from './enclosure.js';
-import { type HeldPlace, holdPlace } from './hold.js';
+import type { Containment } from './containment.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 import { componentsOf } from './parse-request.js';
 
 /** Those that are missing, with their permission bits. @returns all that were made, outermost first. */
-export function makeDirectories(enclosure: Enclosure, directories: readonly DirectoryMode[]): string[] {
+export function makeDirectories(containment: Containment, directories: readonly DirectoryMode[]): string[] {
   const made: string[] = [];
   for (const { path, mode } of [...directories].sort((a, b) => a.path.length - b.path.length)) {
-    atDirectory(enclosure, path, true, (held) => {
-      made.push(...held.place.made);
-      if (held.entry !== undefined || !makeDirectory(held.at)) return;
+    atDirectory(containment, path, true, (opened) => {
+      made.push(...opened.place.made);
+      if (opened.entry !== undefined || !makeDirectory(opened.at)) return;
       made.push(path);
-      const pin = enclosure.pinner.pinDirectory(held.at);
-      if (pin === 'missing' || pin === 'other') return;
+      const handle = containment.opener.openDirectory(opened.at);
+      if (handle === 'missing' || handle === 'other') return;
       try {
-        setMode(pin.at, mode);
+        setMode(handle.at, mode);
       } finally {
-        pin.close();
+        handle.close();
       }
-      syncDirectory(held.place.parent.at);
+      syncDirectory(opened.place.parent.at);
     });
   }
   return made;
 }
 
 /** The innermost first, and only while they are empty. */
-export function removeEmpty(enclosure: Enclosure, directories: Iterable<string>): void {
+export function removeEmpty(containment: Containment, directories: Iterable<string>): void {
   for (const path of [...directories].sort((a, b) => b.length - a.length)) {
-    atDirectory(enclosure, path, false, (held) => {
-      removeDirectory(held.at);
-      syncDirectory(held.place.parent.at);
+    atDirectory(containment, path, false, (opened) => {
+      removeDirectory(opened.at);
+      syncDirectory(opened.place.parent.at);
     });
   }
 }
 
 /** Nothing is done where a link is on the way by now, or the file system refuses: then the directory stays as it is. */
 function atDirectory(
-  enclosure: Enclosure,
+  containment: Containment,
   path: string,
   createParents: boolean,
-  act: (held: HeldPlace) => void,
+  act: (opened: OpenPlace) => void,
 ): void {
-  const root = enclosure.territory.rootOf(path);
+  const root = containment.rootSet.rootOf(path);
   if (root === undefined) return;
   const request = { asked: path, path, root, components: componentsOf(path.slice(root.length)) };
   try {
-    const held = holdPlace(enclosure, request, {
+    const opened = openPlace(containment, request, {
       access: 'write',
       followLast: false,
       createParents,
     });
     try {
-      if (held.place.path === path) act(held);
+      if (opened.place.path === path) act(opened);
     } finally {
-      held.place.parent.close();
+      opened.place.parent.close();
     }
   } catch (error) {
     if (!isToolError(error) && errnoOf(error) === undefined) throw error;

@@ -1,13 +1,13 @@
 import type { ChangeOptions } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { moveEntry, removeEntry } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
+import { admit, type Containment } from './containment.js';
 import { DirectoryLocks } from './directory-locks.js';
-import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, syncChange, withFailures } from './file-failure.js';
-import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, type SeenChange, seeChange } from './intended-change.js';
 import { assertOneName } from './one-name.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 
 const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
 
@@ -16,27 +16,27 @@ const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false 
  * @throws DirectoryBusy when it is to be said what goes, and another process is replacing files there
  */
 export async function removeContained(
-  enclosure: Enclosure,
+  containment: Containment,
   asked: string,
   { intend, check }: ChangeOptions,
   abandonedLock?: string,
 ): Promise<void> {
-  const request = admit(enclosure, asked, 'write');
+  const request = admit(containment, asked, 'write');
   const step = <Value>(action: () => Value): Value => withFailures('remove', asked, action);
-  const held = step(() => holdPlace(enclosure, request, ENTRY_ITSELF));
+  const opened = step(() => openPlace(containment, request, ENTRY_ITSELF));
   try {
-    step(() => assertIsNoDirectory(held));
+    step(() => assertIsNoDirectory(opened));
     if (intend === undefined) {
-      step(() => removeEntry(held.at));
+      step(() => removeEntry(opened.at));
     } else {
-      const seen = step(() => seeChange(enclosure, held, null));
+      const seen = step(() => seeChange(containment, opened, null));
       await intend({ op: 'remove', changes: [seen.change] });
       check?.();
-      step(() => locked([held], abandonedLock, [seen], () => removeEntry(held.at)));
+      step(() => locked([opened], abandonedLock, [seen], () => removeEntry(opened.at)));
     }
-    await syncChange(asked, [held.place.parent]);
+    await syncChange(asked, [opened.place.parent]);
   } finally {
-    held.place.parent.close();
+    opened.place.parent.close();
   }
 }
 
@@ -46,49 +46,49 @@ export async function removeContained(
  * @throws DirectoryBusy as `removeContained` does
  */
 export async function renameContained(
-  enclosure: Enclosure,
+  containment: Containment,
   from: string,
   to: string,
   { intend, check }: ChangeOptions,
   abandonedLock?: string,
 ): Promise<void> {
-  const source = admit(enclosure, from, 'write');
-  const target = admit(enclosure, to, 'write');
+  const source = admit(containment, from, 'write');
+  const target = admit(containment, to, 'write');
   const step = <Value>(action: () => Value): Value => withFailures('rename', to, action);
-  const held = withFailures('rename', from, () => holdPlace(enclosure, source, ENTRY_ITSELF));
+  const opened = withFailures('rename', from, () => openPlace(containment, source, ENTRY_ITSELF));
   try {
-    withFailures('rename', from, () => assertIsNoDirectory(held));
+    withFailures('rename', from, () => assertIsNoDirectory(opened));
     // Under another root it might be read.
-    assertOneName(enclosure, from, held.place.path, () => held.entry);
-    const destination = step(() => holdPlace(enclosure, target, ENTRY_ITSELF));
+    assertOneName(containment, from, opened.place.path, () => opened.entry);
+    const destination = step(() => openPlace(containment, target, ENTRY_ITSELF));
     try {
       step(() => assertIsPlaceForFile(to, destination));
-      const move = (): void => moveEntry(held.at, destination.at);
+      const move = (): void => moveEntry(opened.at, destination.at);
       if (intend === undefined) {
         step(move);
       } else {
-        const seen = step(() => seeRename(enclosure, held, destination));
+        const seen = step(() => seeRename(containment, opened, destination));
         await intend({ op: 'rename', changes: seen.map(({ change }) => change) });
         check?.();
-        step(() => locked([held, destination], abandonedLock, seen, move));
+        step(() => locked([opened, destination], abandonedLock, seen, move));
       }
       // The new name first: of a file that the sync cannot finish with, one name at least is on the disk.
-      await syncChange(to, [destination.place.parent, ...otherParent(held, destination)]);
+      await syncChange(to, [destination.place.parent, ...otherParent(opened, destination)]);
     } finally {
       destination.place.parent.close();
     }
   } finally {
-    held.place.parent.close();
+    opened.place.parent.close();
   }
 }
 
-function otherParent({ place: from }: HeldPlace, { place: to }: HeldPlace): readonly Pin[] {
+function otherParent({ place: from }: OpenPlace, { place: to }: OpenPlace): readonly Handle[] {
   return from.parent.name() === to.parent.name() ? [] : [from.parent];
 }
 
-function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenChange[] {
-  const source = seeChange(enclosure, from, null);
-  const target = seeChange(enclosure, to, source.change.before);
+function seeRename(containment: Containment, from: OpenPlace, to: OpenPlace): SeenChange[] {
+  const source = seeChange(containment, from, null);
+  const target = seeChange(containment, to, source.change.before);
   const { path: movedFrom, beforeMode: afterMode } = source.change;
   const moved = { ...target.change, movedFrom, ...(afterMode === undefined ? {} : { afterMode }) };
   return [source, { ...target, change: moved }];
@@ -96,7 +96,7 @@ function seeRename(enclosure: Enclosure, from: HeldPlace, to: HeldPlace): SeenCh
 
 /** The step itself, while what it replaces is what was said. */
 function locked(
-  places: readonly HeldPlace[],
+  places: readonly OpenPlace[],
   abandonedLock: string | undefined,
   seen: readonly SeenChange[],
   step: () => void,
@@ -111,12 +111,12 @@ function locked(
   }
 }
 
-function assertIsNoDirectory({ entry }: HeldPlace): void {
+function assertIsNoDirectory({ entry }: OpenPlace): void {
   if (entry === undefined) throw fileSystemError('ENOENT');
   if (entry.isDirectory()) throw fileSystemError('EISDIR');
 }
 
-function assertIsPlaceForFile(asked: string, { place, entry }: HeldPlace): void {
+function assertIsPlaceForFile(asked: string, { place, entry }: OpenPlace): void {
   if (entry?.isDirectory() === true) throw fileSystemError('EISDIR');
   if (place.missing.length === 0) return;
   throw new ToolError(

@@ -1,9 +1,9 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { descriptorPinner, verifiedPinner } from '../platform/fs/pin.js';
+import { descriptorOpener, verifiedOpener } from '../platform/fs/open-handle.js';
+import { createContainment } from './containment.js';
 import { sandboxOf } from './create-sandbox.js';
-import { createEnclosure } from './enclosure.js';
 import { errorOf } from './fixtures/error-of.js';
 import { temporaryTree } from './fixtures/temporary-tree.js';
 import type { SandboxOptions } from './sandbox-options.js';
@@ -12,10 +12,10 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const REFUSED = { code: 'sandbox_violation', details: { reason: 'PathOutsideSandbox', rule: 'hardLinks' } };
 
 describe.each([
-  ['descriptors', descriptorPinner],
-  ['verified paths', verifiedPinner],
-])('hard links, by way of %s,', (_, pinner) => {
-  const sandbox = (options: SandboxOptions) => sandboxOf(createEnclosure(options, pinner));
+  ['descriptors', descriptorOpener],
+  ['verified paths', verifiedOpener],
+])('hard links, by way of %s,', (_, opener) => {
+  const sandbox = (options: SandboxOptions) => sandboxOf(createContainment(options, opener));
 
   /** A root whose `hard` is a file of the outside too, by another name. */
   function linkedTree() {

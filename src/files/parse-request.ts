@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { covers } from '../base/covers.js';
 import { realPath } from '../platform/fs/fs-entry.js';
-import type { Territory } from './territory.js';
+import type { RootSet } from './root-set.js';
 import { badPath, outsideRoots } from './violations.js';
 import { windowsFlawOf } from './windows-path.js';
 
@@ -26,11 +26,11 @@ const CACHED_REQUESTS = 4096;
  * The lexical half of D046: steps 1 to 3.
  * @throws ToolError `bad_args` for what is no path, `sandbox_violation` for `..` and absolute paths.
  */
-export function createRequestParser(territory: Territory): (asked: unknown) => PathRequest {
+export function createRequestParser(rootSet: RootSet): (asked: unknown) => PathRequest {
   const known = new Map<string, PathRequest>();
   return (asked) => {
     assertIsString(asked);
-    const request = known.get(asked) ?? parseRequest(territory, asked);
+    const request = known.get(asked) ?? parseRequest(rootSet, asked);
     // What an absolute path means may depend on links outside the roots; a relative one is only read.
     if (isAbsolute(asked) || known.has(asked)) return request;
     if (known.size >= CACHED_REQUESTS) known.clear();
@@ -39,16 +39,16 @@ export function createRequestParser(territory: Territory): (asked: unknown) => P
   };
 }
 
-function parseRequest(territory: Territory, asked: string): PathRequest {
+function parseRequest(rootSet: RootSet, asked: string): PathRequest {
   assertIsPath(asked);
   const components = componentsOf(asked);
-  if (components.includes('..')) throw outsideRoots(asked, 'a ".." component is never followed', territory);
+  if (components.includes('..')) throw outsideRoots(asked, 'a ".." component is never followed', rootSet);
   if (!isAbsolute(asked)) {
-    if (sep === '\\') assertPlainOnWindows(territory, asked, components);
-    return requestFor(territory, asked, join(territory.cwd, ...components));
+    if (sep === '\\') assertPlainOnWindows(rootSet, asked, components);
+    return requestFor(rootSet, asked, join(rootSet.cwd, ...components));
   }
-  if (!territory.allowAbsolute) throw outsideRoots(asked, 'absolute paths are not allowed here', territory);
-  return requestFor(territory, asked, locateAbsolute(territory, asked));
+  if (!rootSet.allowAbsolute) throw outsideRoots(asked, 'absolute paths are not allowed here', rootSet);
+  return requestFor(rootSet, asked, locateAbsolute(rootSet, asked));
 }
 
 /** The parts of a path that name something: neither empty nor `.`. */
@@ -69,26 +69,26 @@ function assertIsPath(asked: string): void {
   }
 }
 
-function assertPlainOnWindows(territory: Territory, asked: string, components: readonly string[]): void {
+function assertPlainOnWindows(rootSet: RootSet, asked: string, components: readonly string[]): void {
   for (const component of components) {
     const flaw = windowsFlawOf(component);
-    if (flaw !== undefined) throw outsideRoots(asked, flaw, territory);
+    if (flaw !== undefined) throw outsideRoots(asked, flaw, rootSet);
   }
 }
 
-function requestFor(territory: Territory, asked: string, path: string): PathRequest {
-  const root = territory.rootOf(path);
+function requestFor(rootSet: RootSet, asked: string, path: string): PathRequest {
+  const root = rootSet.rootOf(path);
   if (root === undefined) {
-    throw outsideRoots(asked, 'it lies outside the roots', { roots: territory.roots, resolved: path });
+    throw outsideRoots(asked, 'it lies outside the roots', { roots: rootSet.roots, resolved: path });
   }
   return { asked, path, root, components: componentsOf(path.slice(root.length)) };
 }
 
 /** The spelling below a canonical root for an absolute path that may reach it by way of links outside the roots. */
-function locateAbsolute(territory: Territory, asked: string): string {
+function locateAbsolute(rootSet: RootSet, asked: string): string {
   const path = resolve(asked);
-  if (territory.rootOf(path) !== undefined) return path;
-  for (const [spelling, root] of territory.spellings) {
+  if (rootSet.rootOf(path) !== undefined) return path;
+  for (const [spelling, root] of rootSet.spellings) {
     if (covers(spelling, path)) return join(root, path.slice(spelling.length));
   }
   // The outside is looked at by name only to find which root is meant; inside, every step is checked again.

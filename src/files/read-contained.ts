@@ -2,77 +2,81 @@ import type { DirectoryEntry, FileStat, PlacedBytes, ReadOptions } from '../cont
 import { ToolError } from '../errors/tool-error.js';
 import { closeDescriptor, readBytes } from '../platform/fs/fs-bytes.js';
 import { directoryEntries, type EntryStat, entryStat, entryType } from '../platform/fs/fs-entry.js';
-import { admit, type Enclosure } from './enclosure.js';
+import { admit, type Containment } from './containment.js';
 import { fileSystemError, withFailures } from './file-failure.js';
-import { type HeldTarget, holdPlace, holdTarget } from './hold.js';
+import { type OpenTarget, openPlace, openTarget } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 
 /** A regular file's bytes, and the canonical path of what was open when they were read. */
-export function readContained(enclosure: Enclosure, asked: string, options: ReadOptions): PlacedBytes {
+export function readContained(containment: Containment, asked: string, options: ReadOptions): PlacedBytes {
   const offset = assertBytes('offset', options.offset) ?? 0;
   const length = assertBytes('length', options.length);
-  const request = admit(enclosure, asked, 'read');
+  const request = admit(containment, asked, 'read');
   return withFailures('read', asked, () => {
-    const held = holdTarget(enclosure, request);
+    const opened = openTarget(containment, request);
     try {
-      assertIsFile(asked, held);
-      const descriptor = held.pin.openForReading();
+      assertIsFile(asked, opened);
+      const descriptor = opened.handle.openForReading();
       try {
-        const bytes = readBytes(descriptor, { offset, length, size: held.stat.size });
-        return { path: held.path, bytes };
+        const bytes = readBytes(descriptor, { offset, length, size: opened.stat.size });
+        return { path: opened.path, bytes };
       } finally {
         closeDescriptor(descriptor);
       }
     } finally {
-      held.pin.close();
+      opened.handle.close();
     }
   });
 }
 
 /** Names that a pattern denies are left out, as if they were not there (D102). */
-export function listContained(enclosure: Enclosure, asked: string): readonly DirectoryEntry[] {
-  const request = admit(enclosure, asked, 'read');
+export function listContained(containment: Containment, asked: string): readonly DirectoryEntry[] {
+  const request = admit(containment, asked, 'read');
   return withFailures('list', asked, () => {
-    const held = holdDirectory(enclosure, request);
+    const opened = openContainedDirectory(containment, request);
     try {
-      const isDenied = deniedIn(enclosure, request, held);
-      return directoryEntries(held.pin.at).filter(({ name }) => !isDenied(name));
+      const isDenied = deniedIn(containment, request, opened);
+      return directoryEntries(opened.handle.at).filter(({ name }) => !isDenied(name));
     } finally {
-      held.pin.close();
+      opened.handle.close();
     }
   });
 }
 
-/** Each entry itself, one after the other in the same held directory; undefined for what cannot be told of. */
+/** Each entry itself, one after the other in the same open directory; undefined for an entry that cannot be examined. */
 export function statEntriesContained(
-  enclosure: Enclosure,
+  containment: Containment,
   asked: string,
   names: readonly string[],
 ): readonly (FileStat | undefined)[] {
-  const request = admit(enclosure, asked, 'read');
+  const request = admit(containment, asked, 'read');
   return withFailures('list', asked, () => {
-    const held = holdDirectory(enclosure, request);
+    const opened = openContainedDirectory(containment, request);
     try {
-      const isDenied = deniedIn(enclosure, request, held);
+      const isDenied = deniedIn(containment, request, opened);
       return names.map((name) =>
-        isSingleName(name) && !isDenied(name) ? statIn(held.pin.at, name) : undefined,
+        isSingleName(name) && !isDenied(name) ? statIn(opened.handle.at, name) : undefined,
       );
     } finally {
-      held.pin.close();
+      opened.handle.close();
     }
   });
 }
 
-function holdDirectory(enclosure: Enclosure, request: PathRequest): HeldTarget {
-  const held = holdTarget(enclosure, request);
-  if (held.stat.isDirectory()) return held;
-  held.pin.close();
+function openContainedDirectory(containment: Containment, request: PathRequest): OpenTarget {
+  const opened = openTarget(containment, request);
+  if (opened.stat.isDirectory()) return opened;
+  opened.handle.close();
   throw fileSystemError('ENOTDIR');
 }
 
-function deniedIn({ denies }: Enclosure, { path }: PathRequest, held: HeldTarget): (name: string) => boolean {
-  const isDeniedThere = denies.deniedEntries(held.path);
-  if (held.path === path) return isDeniedThere;
+function deniedIn(
+  { denies }: Containment,
+  { path }: PathRequest,
+  opened: OpenTarget,
+): (name: string) => boolean {
+  const isDeniedThere = denies.deniedEntries(opened.path);
+  if (opened.path === path) return isDeniedThere;
   const isDeniedAsAsked = denies.deniedEntries(path);
   return (name) => isDeniedThere(name) || isDeniedAsAsked(name);
 }
@@ -91,10 +95,10 @@ function statIn(directory: string, name: string): FileStat | undefined {
 }
 
 /** The entry itself: a link where the last part is one. */
-export function statContained(enclosure: Enclosure, asked: string): FileStat {
-  const request = admit(enclosure, asked, 'read');
+export function statContained(containment: Containment, asked: string): FileStat {
+  const request = admit(containment, asked, 'read');
   return withFailures('look at', asked, () => {
-    const { place, entry } = holdPlace(enclosure, request, {
+    const { place, entry } = openPlace(containment, request, {
       access: 'read',
       followLast: false,
       createParents: false,
@@ -109,9 +113,9 @@ function toFileStat(entry: EntryStat): FileStat {
   return { type: entryType(entry), size: entry.size, modifiedMs: entry.mtimeMs };
 }
 
-function assertIsFile(asked: string, held: HeldTarget): void {
-  if (held.stat.isFile()) return;
-  if (held.stat.isDirectory()) throw fileSystemError('EISDIR');
+function assertIsFile(asked: string, opened: OpenTarget): void {
+  if (opened.stat.isFile()) return;
+  if (opened.stat.isDirectory()) throw fileSystemError('EISDIR');
   throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
     details: { path: asked },
   });

@@ -1,12 +1,12 @@
 import type { ExaminedEntry, RestoredFile, RestoreOptions } from '../contract/files.js';
 import { isToolError } from '../errors/tool-error.js';
 import { entryNames, errnoOf, isWritable, linkText } from '../platform/fs/fs-entry.js';
-import { admit, type Enclosure } from './enclosure.js';
+import { admit, type Containment } from './containment.js';
+import { hashEntry } from './entry-content.js';
 import { withFailures } from './file-failure.js';
-import { hashHeld } from './held-content.js';
-import { type HeldPlace, holdPlace } from './hold.js';
 import { sha256 } from './intended-change.js';
 import { makeDirectories, removeEmpty } from './make-directories.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 import { writeAllContained } from './write-all-contained.js';
 
 /**
@@ -15,64 +15,70 @@ import { writeAllContained } from './write-all-contained.js';
  * @throws DirectoryBusy as `writeAllContained` does
  */
 export async function restoreContained(
-  enclosure: Enclosure,
+  containment: Containment,
   files: readonly RestoredFile[],
   abandonedLock: string | undefined,
   { intend, make = [], tidy = [] }: RestoreOptions,
 ): Promise<readonly string[]> {
   const removed = tidy.flatMap((path) => {
-    const entry = examineDirectory(enclosure, path);
+    const entry = examineDirectory(containment, path);
     return entry?.kind === 'dir' ? [{ path, mode: entry.mode }] : [];
   });
-  const made = makeDirectories(enclosure, make);
+  const made = makeDirectories(containment, make);
   try {
-    const outcomes = await writeAllContained(enclosure, files, abandonedLock, {
+    const outcomes = await writeAllContained(containment, files, abandonedLock, {
       check: () => {},
       kind: 'restore',
       directories: { made, removed },
       ...(intend === undefined ? {} : { intend }),
     });
-    removeEmpty(enclosure, tidy);
+    removeEmpty(containment, tidy);
     return outcomes.map(({ path }) => path);
   } catch (error) {
-    removeEmpty(enclosure, made);
+    removeEmpty(containment, made);
     throw error;
   }
 }
 
 /** What lies at a canonical path; no link is followed. */
-export function examineContained(enclosure: Enclosure, path: string): ExaminedEntry {
-  const request = admit(enclosure, path, 'write');
+export function examineContained(containment: Containment, path: string): ExaminedEntry {
+  const request = admit(containment, path, 'write');
   return withFailures('look at', path, () => {
-    let held: HeldPlace;
+    let opened: OpenPlace;
     try {
-      held = holdPlace(enclosure, request, ENTRY_ITSELF);
+      opened = openPlace(containment, request, ENTRY_ITSELF);
     } catch (error) {
       if (errnoOf(error) === 'ENOTDIR') return { kind: 'elsewhere' };
       throw error;
     }
     try {
-      return held.place.path === request.path ? examineEntry(enclosure, held) : { kind: 'elsewhere' };
+      return opened.place.path === request.path ? examineEntry(containment, opened) : { kind: 'elsewhere' };
     } finally {
-      held.place.parent.close();
+      opened.place.parent.close();
     }
   });
 }
 
 const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
 
-function examineEntry(enclosure: Enclosure, { at, place, entry }: HeldPlace): ExaminedEntry {
+function examineEntry(containment: Containment, { at, place, entry }: OpenPlace): ExaminedEntry {
   if (entry === undefined || place.missing.length > 0) return { kind: 'none' };
   const mode = entry.mode & 0o7777;
   if (entry.isDirectory()) return { kind: 'dir', mode, names: entryNames(at) };
   if (entry.isSymbolicLink()) return { kind: 'link', sha256: sha256(linkText(at) ?? '') };
   if (!entry.isFile()) return { kind: 'other' };
-  return { kind: 'file', sha256: hashHeld(enclosure, at), size: entry.size, mode, writable: isWritable(at) };
+  return {
+    kind: 'file',
+    sha256: hashEntry(containment, at),
+    size: entry.size,
+    mode,
+    writable: isWritable(at),
+  };
 }
 
-function examineDirectory(enclosure: Enclosure, path: string): ExaminedEntry | undefined {
+function examineDirectory(containment: Containment, path: string): ExaminedEntry | undefined {
   try {
-    return examineContained(enclosure, path);
+    return examineContained(containment, path);
   } catch (error) {
     if (isToolError(error)) return undefined;
     throw error;

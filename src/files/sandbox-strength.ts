@@ -1,10 +1,10 @@
 import { isToolError } from '../errors/tool-error.js';
-import { openPinner, type PinStrength } from '../platform/fs/pin.js';
+import { type ContainmentStrength, chooseOpener } from '../platform/fs/open-handle.js';
 
 /** How well files are contained on this machine; `none`: no sandbox can be made. For a doctor to tell. */
-export function sandboxStrength(): PinStrength | 'none' {
+export function sandboxStrength(): ContainmentStrength | 'none' {
   try {
-    return openPinner().strength;
+    return chooseOpener().strength;
   } catch (error) {
     if (isToolError(error, 'config_invalid')) return 'none';
     throw error;

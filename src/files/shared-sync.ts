@@ -1,12 +1,12 @@
 import { syncDirectoryLater } from '../platform/fs/fs-bytes.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
 
 /**
  * Makes the changes of names in a directory durable that were made before this is called. Changes share syncs: one at a
  * time runs for a directory, and the next one covers every change that was made before it begins.
- * The caller keeps the directory open until the promise settles. When a sync fails, it fails for all that share it.
+ * The caller keeps the directory open until the promise is resolved or rejected. When a sync fails, it fails for all that share it.
  */
-export function syncShared(directory: Pin): Promise<void> {
+export function syncShared(directory: Handle): Promise<void> {
   const { dev, ino } = directory.stat();
   const key = `${dev}:${ino}`;
   const last = newest.get(key);
@@ -27,12 +27,12 @@ class SharedSync {
   hasBegun = false;
   readonly done: Promise<void>;
 
-  constructor(directory: Pin, before: Promise<void> | undefined) {
+  constructor(directory: Handle, before: Promise<void> | undefined) {
     this.done = this.#run(directory, before);
   }
 
-  async #run(directory: Pin, before: Promise<void> | undefined): Promise<void> {
-    // Whether that one succeeded is told to those who wait for it.
+  async #run(directory: Handle, before: Promise<void> | undefined): Promise<void> {
+    // Its own callers learn whether that one succeeded.
     await before?.catch(NOTHING);
     this.hasBegun = true;
     await syncDirectoryLater(directory.at);

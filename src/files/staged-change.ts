@@ -2,8 +2,8 @@ import type { FileChange, RestoredFile } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { NewFileOptions } from '../platform/fs/fs-bytes.js';
 import type { EntryStat } from '../platform/fs/fs-entry.js';
-import type { Enclosure } from './enclosure.js';
-import { type HeldPlace, holdPlace } from './hold.js';
+import type { Containment } from './containment.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
 
@@ -13,36 +13,36 @@ export type StagedChange = FileChange & Partial<RestoredFile>;
 /** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
 export type WriteKind = 'write' | 'restore';
 
-/** Holds the place of a change. */
-export function holdChange(
-  enclosure: Enclosure,
+/** Opens the place of a change. */
+export function openChange(
+  containment: Containment,
   request: PathRequest | undefined,
   { path, bytes }: StagedChange,
   kind: WriteKind,
   createParents: boolean,
-): HeldPlace {
+): OpenPlace {
   if (request === undefined) throw badWrite('a change has no path');
   const followLast = kind === 'write' && bytes !== null;
-  const held = holdPlace(enclosure, request, { access: 'write', followLast, createParents });
-  if (kind === 'write' || held.place.path === request.path) return held;
-  held.place.parent.close();
+  const opened = openPlace(containment, request, { access: 'write', followLast, createParents });
+  if (kind === 'write' || opened.place.path === request.path) return opened;
+  opened.place.parent.close();
   throw stale(path, 'a directory on its way has become a link');
 }
 
-export function assertMayChange(change: StagedChange, held: HeldPlace, kind: WriteKind): void {
+export function assertMayChange(change: StagedChange, opened: OpenPlace, kind: WriteKind): void {
   const { path, bytes, expectedSha256 } = change;
   if (kind === 'restore') {
     // Its permission bits are looked at where it is planned.
-    if (held.entry?.isFile() === false) throw stale(path, 'something else lies there');
+    if (opened.entry?.isFile() === false) throw stale(path, 'something else lies there');
   } else if (bytes !== null) {
-    assertMayWrite(path, held, 'overwrite');
-  } else if (held.entry !== undefined) {
-    assertRegular(path, held.entry);
+    assertMayWrite(path, opened, 'overwrite');
+  } else if (opened.entry !== undefined) {
+    assertRegular(path, opened.entry);
   }
-  if (held.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
+  if (opened.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
     throw stale(path, 'it is gone');
   }
-  if (held.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
+  if (opened.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
 }
 
 /** Mode and owner of a new content: as a caller asks. */

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { systemClock } from '../platform/clock/clock.js';
 import { entryNames, entryStat } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
+import type { Containment } from './containment.js';
 import { DirectoryLocks, LOCK_NAME, removeDeadRemover, removeIfThere } from './directory-locks.js';
-import type { Enclosure } from './enclosure.js';
-import { hashHeld } from './held-content.js';
+import { hashEntry } from './entry-content.js';
 import { readTemporaryName } from './temporary-name.js';
 
 /** A directory is not looked through more often than this. */
@@ -18,7 +18,7 @@ const BACKUP_KEPT_MS = 7 * DAY_MS;
  * Removes, beside files that were just written, what processes left there that were killed in the middle of a write.
  * Only what is ours by its name, and whose maker is gone; where that cannot be told, after a day.
  */
-export function createSweeper(enclosure: Enclosure): (written: readonly string[]) => void {
+export function createSweeper(containment: Containment): (written: readonly string[]) => void {
   const sweptAt = new Map<string, number>();
   return (written) => {
     for (const directory of new Set(written.map((path) => dirname(path)))) {
@@ -26,43 +26,48 @@ export function createSweeper(enclosure: Enclosure): (written: readonly string[]
       if (now - (sweptAt.get(directory) ?? Number.NEGATIVE_INFINITY) < SWEEP_EVERY_MS) continue;
       if (sweptAt.size >= REMEMBERED_DIRECTORIES) sweptAt.clear();
       sweptAt.set(directory, now);
-      sweepDirectory(enclosure, directory);
+      sweepDirectory(containment, directory);
     }
   };
 }
 
 /** Whose backups are needed no more: those of a dead process, and all whose content is kept elsewhere (SHA-256). */
-interface Settled {
+interface KnownMaker {
   readonly pid: number;
   readonly kept: ReadonlySet<string> | undefined;
 }
 
 /** Removes from a directory what dead processes have left in it, at once. */
-export function sweepDirectory(enclosure: Enclosure, directory: string, settled?: Settled): void {
-  const { pinner } = enclosure;
-  let pin: Pin | 'missing' | 'other' | undefined;
+export function sweepDirectory(containment: Containment, directory: string, known?: KnownMaker): void {
+  const { opener } = containment;
+  let handle: Handle | 'missing' | 'other' | undefined;
   try {
-    pin = pinner.pinDirectory(directory);
-    if (pin === 'missing' || pin === 'other' || pin.name() !== directory) return;
-    removeDeadRemover(pin);
-    for (const name of entryNames(pin.at)) {
-      if (name === LOCK_NAME) removeDeadLock(pin);
-      else if (isLeftBehind(enclosure, pin, name, settled)) removeIfThere(`${pin.at}/${name}`);
+    handle = opener.openDirectory(directory);
+    if (handle === 'missing' || handle === 'other' || handle.name() !== directory) return;
+    removeDeadRemover(handle);
+    for (const name of entryNames(handle.at)) {
+      if (name === LOCK_NAME) removeDeadLock(handle);
+      else if (isLeftBehind(containment, handle, name, known)) removeIfThere(`${handle.at}/${name}`);
     }
   } catch {
     // The write was done; tidying up after others is a courtesy.
   } finally {
-    if (typeof pin === 'object') pin.close();
+    if (typeof handle === 'object') handle.close();
   }
 }
 
-function isLeftBehind(enclosure: Enclosure, pin: Pin, name: string, settled: Settled | undefined): boolean {
+function isLeftBehind(
+  containment: Containment,
+  handle: Handle,
+  name: string,
+  known: KnownMaker | undefined,
+): boolean {
   const made = readTemporaryName(name);
   if (made === undefined || made.maker === 'alive') return false;
-  const at = `${pin.at}/${name}`;
+  const at = `${handle.at}/${name}`;
   if (made.maker === 'gone') {
-    if (made.kind === 'content' || made.pid === settled?.pid) return true;
-    if (settled?.kept?.has(hashHeld(enclosure, at)) === true) return true;
+    if (made.kind === 'content' || made.pid === known?.pid) return true;
+    if (known?.kept?.has(hashEntry(containment, at)) === true) return true;
   }
   const entry = entryStat(at);
   // The time of its making: a backup is the old file itself, with the old file's other times.
@@ -71,12 +76,12 @@ function isLeftBehind(enclosure: Enclosure, pin: Pin, name: string, settled: Set
 }
 
 /** To take it means to take it over from a process that is gone. */
-function removeDeadLock(pin: Pin): void {
+function removeDeadLock(handle: Handle): void {
   const locks = new DirectoryLocks(undefined);
   try {
-    locks.take(pin);
+    locks.take(handle);
   } catch {
-    // Somebody holds it.
+    // A living process holds it.
   } finally {
     locks.release();
   }

@@ -2,9 +2,9 @@ import { dirname, join, parse } from 'node:path';
 import type { ToolError } from '../errors/tool-error.js';
 import { syncDirectory } from '../platform/fs/fs-bytes.js';
 import { entryStat, linkText, makeDirectory } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
+import { assertAllowed, type Containment } from './containment.js';
 import type { Access } from './deny-rules.js';
-import { assertAllowed, type Enclosure } from './enclosure.js';
 import { fileSystemError } from './file-failure.js';
 import { componentsOf, type PathRequest } from './parse-request.js';
 import { outsideRoots, quote } from './violations.js';
@@ -23,7 +23,7 @@ export interface WalkOptions {
 /** Where a walk ended. The caller closes `parent`. */
 export interface Place {
   /** The deepest directory that exists on the way. */
-  readonly parent: Pin;
+  readonly parent: Handle;
   /** Entry of `parent`; `.` for a root itself. */
   readonly name: string;
   /** What would have to be made below `parent` before `name`'s place exists; empty: only `name` may be missing. */
@@ -37,12 +37,12 @@ export interface Place {
 }
 
 /**
- * Goes down from a pinned root, one component at a time, and follows links by walking their text, so that no
+ * Goes down from an open root, one component at a time, and follows links by walking their text, so that no
  * directory can be swapped on the way (D049).
  * @throws ToolError `sandbox_violation` for links that lead out, to something denied, or in a circle
  */
-export function walk(enclosure: Enclosure, request: PathRequest, options: WalkOptions): Place {
-  const walker = new Walker(enclosure, request, options);
+export function walk(containment: Containment, request: PathRequest, options: WalkOptions): Place {
+  const walker = new Walker(containment, request, options);
   try {
     return walker.run();
   } finally {
@@ -52,7 +52,7 @@ export function walk(enclosure: Enclosure, request: PathRequest, options: WalkOp
 
 interface Step {
   readonly name: string;
-  readonly pin: Pin;
+  readonly handle: Handle;
 }
 
 class Walker {
@@ -67,12 +67,12 @@ class Walker {
   private readonly made: string[] = [];
 
   constructor(
-    private readonly enclosure: Enclosure,
+    private readonly containment: Containment,
     private readonly request: PathRequest,
     private readonly options: WalkOptions,
   ) {
     this.root = request.root;
-    this.steps = [{ name: '.', pin: this.pinRoot(request.root) }];
+    this.steps = [{ name: '.', handle: this.openRoot(request.root) }];
     this.queue = [...request.components];
     this.own = this.queue.length;
   }
@@ -94,7 +94,7 @@ class Walker {
   }
 
   close(): void {
-    for (const step of this.steps) step.pin.close();
+    for (const step of this.steps) step.handle.close();
     this.steps = [];
   }
 
@@ -108,11 +108,11 @@ class Walker {
   }
 
   private enter(name: string, isNamedByLink: boolean): Place | undefined {
-    const pin = this.enclosure.pinner.pinDirectory(this.at(name));
-    if (pin === 'other') {
+    const handle = this.containment.opener.openDirectory(this.at(name));
+    if (handle === 'other') {
       this.follow(name, isNamedByLink);
-    } else if (pin !== 'missing') {
-      this.steps.push({ name, pin });
+    } else if (handle !== 'missing') {
+      this.steps.push({ name, handle });
     } else if (this.options.createParents && !isNamedByLink) {
       this.make(name);
     } else {
@@ -123,17 +123,17 @@ class Walker {
 
   private make(name: string): void {
     const isOurs = makeDirectory(this.at(name));
-    const pin = this.enclosure.pinner.pinDirectory(this.at(name));
-    if (isOurs && pin !== 'missing' && pin !== 'other') {
-      const parent = this.top().pin.at;
-      this.steps.push({ name, pin });
+    const handle = this.containment.opener.openDirectory(this.at(name));
+    if (isOurs && handle !== 'missing' && handle !== 'other') {
+      const parent = this.top().handle.at;
+      this.steps.push({ name, handle });
       this.made.push(this.path());
       // What is written into it later must not lose its directory with the power.
       syncDirectory(parent);
       return;
     }
-    // Somebody was faster, with a directory or a link: it is entered like any other.
-    if (pin !== 'missing' && pin !== 'other') pin.close();
+    // Another process made a directory or a link first: it is entered like any other.
+    if (handle !== 'missing' && handle !== 'other') handle.close();
     this.lookAgain(name, false);
   }
 
@@ -160,7 +160,7 @@ class Walker {
     if (!isNamedByLink) this.own++;
   }
 
-  /** A circle of links, or somebody who changes the path faster than it can be walked. */
+  /** A circle of links, or a process that changes the path faster than it can be walked. */
   private countLink(): void {
     if (++this.links > MAX_LINKS) {
       throw this.outside(`its links do not end after ${MAX_LINKS} steps`);
@@ -170,13 +170,13 @@ class Walker {
   /** A name on the way may be denied even where the link of that name leads to something harmless. */
   private assertSpellingAllowed(): void {
     const spelled = join(this.path(), ...this.queue);
-    if (this.enclosure.territory.rootOf(spelled) === undefined) return;
-    assertAllowed(this.enclosure, this.request.asked, spelled, this.options.access);
+    if (this.containment.rootSet.rootOf(spelled) === undefined) return;
+    assertAllowed(this.containment, this.request.asked, spelled, this.options.access);
   }
 
   private goUp(): void {
     if (this.steps.length > 1) {
-      this.steps.pop()?.pin.close();
+      this.steps.pop()?.handle.close();
       return;
     }
     this.queue = [...componentsOf(dirname(this.root)), ...this.queue];
@@ -187,11 +187,11 @@ class Walker {
   private restart(top: string): void {
     let reached = top;
     for (let index = 0; index <= this.queue.length; index++) {
-      const root = this.enclosure.territory.spellings.get(reached);
+      const root = this.containment.rootSet.spellings.get(reached);
       if (root !== undefined) {
         this.close();
         this.root = root;
-        this.steps = [{ name: '.', pin: this.pinRoot(root) }];
+        this.steps = [{ name: '.', handle: this.openRoot(root) }];
         this.queue = this.queue.slice(index);
         this.assertSpellingAllowed();
         return;
@@ -201,23 +201,23 @@ class Walker {
     throw this.outside(`the link ${quote(this.followed)} on its way leads outside the roots`);
   }
 
-  private pinRoot(root: string): Pin {
-    const pin = this.enclosure.pinner.pinDirectory(root);
-    if (pin !== 'missing' && pin !== 'other') {
-      if (pin.name() === root) return pin;
-      pin.close();
+  private openRoot(root: string): Handle {
+    const handle = this.containment.opener.openDirectory(root);
+    if (handle !== 'missing' && handle !== 'other') {
+      if (handle.name() === root) return handle;
+      handle.close();
     }
     throw this.outside(`the root ${quote(root)} is gone or was replaced`);
   }
 
   private outside(why: string): ToolError {
-    return outsideRoots(this.request.asked, why, this.enclosure.territory);
+    return outsideRoots(this.request.asked, why, this.containment.rootSet);
   }
 
   private arriveAtDirectory(): Place {
     const { name } = this.top();
     if (this.steps.length === 1) return this.place([], '.', false);
-    this.steps.pop()?.pin.close();
+    this.steps.pop()?.handle.close();
     return this.place([], name, false);
   }
 
@@ -227,11 +227,11 @@ class Walker {
     return this.place(rest.slice(0, -1), rest.at(-1) ?? name, isDangling);
   }
 
-  /** Hands the innermost pin over; the others are closed by `close`. */
+  /** Hands the innermost handle over; `close` closes the others. */
   private place(missing: readonly string[], name: string, isDangling: boolean): Place {
     const path = join(this.path(), ...missing, name);
-    assertAllowed(this.enclosure, this.request.asked, path, this.options.access);
-    const parent = this.top().pin;
+    assertAllowed(this.containment, this.request.asked, path, this.options.access);
+    const parent = this.top().handle;
     this.steps.pop();
     return { parent, name, missing, path, isDangling, made: this.made };
   }
@@ -243,7 +243,7 @@ class Walker {
   }
 
   private at(name: string): string {
-    return `${this.top().pin.at}/${name}`;
+    return `${this.top().handle.at}/${name}`;
   }
 
   private path(): string {

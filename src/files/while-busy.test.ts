@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createContainment } from './containment.js';
 import { DirectoryBusy } from './directory-locks.js';
-import { createEnclosure } from './enclosure.js';
 import { whileBusy } from './while-busy.js';
 import { writeContained } from './write-contained.js';
 
@@ -28,7 +28,7 @@ describe('whileBusy()', () => {
   it('ends an append after eight seconds of a file that another program changes under every attempt', async () => {
     const file = join(folder, 'f.txt');
     writeFileSync(file, 'theirs');
-    const enclosure = createEnclosure({ roots: [folder] });
+    const containment = createContainment({ roots: [folder] });
     const clock = slowClock(500);
     let attempts = 0;
     const intend = (): void => {
@@ -37,7 +37,7 @@ describe('whileBusy()', () => {
     };
     const bytes = new TextEncoder().encode('ours');
     const write = whileBusy(
-      () => writeContained(enclosure, 'f.txt', { bytes, mode: 'append', intend }),
+      () => writeContained(containment, 'f.txt', { bytes, mode: 'append', intend }),
       undefined,
       clock,
     );

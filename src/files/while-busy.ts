@@ -12,7 +12,7 @@ const CHANGED_GIVE_UP_MS = 8_000;
 const MAX_SWAPS = 8;
 
 /**
- * Repeats an attempt while other processes hold what it needs. `attempt` is told the lock that nobody holds any more.
+ * Repeats an attempt while other processes hold what it needs. `attempt` gets the name of a lock that its holder has abandoned.
  * @throws ToolError `execution_failed` (`details.errno` is EBUSY) after fifteen seconds, after eight of a file that changes
  *   under every attempt, or once it was swapped for a link eight times; and whatever `check` throws before an attempt
  */

@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FileChange } from '../contract/files.js';
-import { descriptorPinner, verifiedPinner } from '../platform/fs/pin.js';
+import { descriptorOpener, verifiedOpener } from '../platform/fs/open-handle.js';
+import { createContainment } from './containment.js';
 import { sandboxOf } from './create-sandbox.js';
-import { createEnclosure } from './enclosure.js';
 import { errorOf } from './fixtures/error-of.js';
 import { temporaryTree } from './fixtures/temporary-tree.js';
 
@@ -28,10 +28,10 @@ const change = (path: string, text: string | null, before?: string | null): File
 const LOCK = '.toolexec-0000000000000000.tmp';
 
 describe.each([
-  ['descriptors', descriptorPinner],
-  ['verified paths', verifiedPinner],
-])('writeAll, by way of %s,', (_, pinner) => {
-  const filesOf = (root: string) => sandboxOf(createEnclosure({ roots: [root] }, pinner)).files;
+  ['descriptors', descriptorOpener],
+  ['verified paths', verifiedOpener],
+])('writeAll, by way of %s,', (_, opener) => {
+  const filesOf = (root: string) => sandboxOf(createContainment({ roots: [root] }, opener)).files;
   const everything = (root: string) =>
     readdirSync(root, { recursive: true })
       .map(String)

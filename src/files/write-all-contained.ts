@@ -1,38 +1,38 @@
 import { dirname } from 'node:path';
 import type { FileIntent, WriteAllOptions, WriteOutcome } from '../contract/files.js';
+import { admit, type Containment } from './containment.js';
 import { DirectoryLocks } from './directory-locks.js';
-import { admit, type Enclosure } from './enclosure.js';
 import { withFailures } from './file-failure.js';
 import { removeEmpty } from './make-directories.js';
 import type { PathRequest } from './parse-request.js';
-import { assertMayChange, holdChange, type StagedChange, type WriteKind } from './staged-change.js';
+import { assertMayChange, openChange, type StagedChange, type WriteKind } from './staged-change.js';
 import { WriteAttempt } from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
- * Changes several files, or none (D067). In order: every place is judged, every new content written
+ * Changes several files, or none (D067). In order: every place is checked, every new content written
  * beside its place and synced, every file compared with what the change is based on; then all are renamed, and put
  * back when one fails.
  * @throws DirectoryBusy when another process is at the last step in one of the directories
  */
 export async function writeAllContained(
-  enclosure: Enclosure,
+  containment: Containment,
   changes: readonly StagedChange[],
   abandonedLock: string | undefined,
-  options: SettledOptions,
+  options: WholeChangeOptions,
 ): Promise<readonly WriteOutcome[]> {
-  const requests = changes.map((change) => admitChange(enclosure, change));
-  const missing = judge(enclosure, changes, requests, options.kind);
+  const requests = changes.map((change) => admitChange(containment, change));
+  const missing = matcher(containment, changes, requests, options.kind);
   try {
-    const attempt = new WriteAttempt(enclosure, new DirectoryLocks(abandonedLock), options.kind);
+    const attempt = new WriteAttempt(containment, new DirectoryLocks(abandonedLock), options.kind);
     return await runAttempt(attempt, changes, requests, options);
   } catch (error) {
-    removeEmpty(enclosure, missing);
+    removeEmpty(containment, missing);
     throw error;
   }
 }
 
-interface SettledOptions extends WriteAllOptions {
+interface WholeChangeOptions extends WriteAllOptions {
   readonly check: () => void;
   readonly kind: WriteKind;
   /** Those that the caller makes and removes besides. */
@@ -43,12 +43,12 @@ async function runAttempt(
   attempt: WriteAttempt,
   changes: readonly StagedChange[],
   requests: readonly PathRequest[],
-  { check, intend, directories }: SettledOptions,
+  { check, intend, directories }: WholeChangeOptions,
 ): Promise<readonly WriteOutcome[]> {
   try {
     for (let from = 0; from < changes.length; from += STAGED_A_TURN) {
       const some = changes.slice(from, from + STAGED_A_TURN);
-      await allSettled(some.map((change, index) => attempt.stage(change, requests[from + index])));
+      await awaitAll(some.map((change, index) => attempt.stage(change, requests[from + index])));
       check();
     }
     if (intend !== undefined) {
@@ -69,25 +69,25 @@ async function runAttempt(
 const STAGED_A_TURN = 8;
 
 /** @throws the first failure, once none of them is under way any more */
-async function allSettled(steps: readonly Promise<void>[]): Promise<void> {
+async function awaitAll(steps: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(steps)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-function admitChange(enclosure: Enclosure, { path, bytes, expectedSha256 }: StagedChange): PathRequest {
+function admitChange(containment: Containment, { path, bytes, expectedSha256 }: StagedChange): PathRequest {
   if (bytes !== null && !(bytes instanceof Uint8Array))
     throw badWrite('the content is not bytes (Uint8Array)');
   if (typeof expectedSha256 === 'string' && !/^[0-9a-f]{64}$/.test(expectedSha256)) {
     throw badWrite('expectedSha256 is no SHA-256 in lower-case hex');
   }
-  const request = admit(enclosure, path, 'write');
+  const request = admit(containment, path, 'write');
   withFailures('write', path, () => assertNamesFit(request));
   return request;
 }
 
-/** Before anything is made, all of it is judged. Gives the directories that are missing. */
-function judge(
-  enclosure: Enclosure,
+/** Before anything is made, all of it is checked. Gives the directories that are missing. */
+function matcher(
+  containment: Containment,
   changes: readonly StagedChange[],
   requests: readonly PathRequest[],
   kind: WriteKind,
@@ -96,16 +96,16 @@ function judge(
   const missing = new Set<string>();
   for (const [index, change] of changes.entries()) {
     withFailures('write', change.path, () => {
-      const held = holdChange(enclosure, requests[index], change, kind, false);
+      const opened = openChange(containment, requests[index], change, kind, false);
       try {
-        assertMayChange(change, held, kind);
+        assertMayChange(change, opened, kind);
       } finally {
-        held.place.parent.close();
+        opened.place.parent.close();
       }
-      const { path } = held.place;
+      const { path } = opened.place;
       if (places.has(path)) throw badWrite(`${JSON.stringify(change.path)} is changed twice`);
       places.add(path);
-      for (let at = dirname(path), left = held.place.missing.length; left > 0; left--, at = dirname(at)) {
+      for (let at = dirname(path), left = opened.place.missing.length; left > 0; left--, at = dirname(at)) {
         missing.add(at);
       }
     });

@@ -10,36 +10,36 @@ import {
   moveToFreeName,
   removeEntry,
 } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
+import { admit, type Containment } from './containment.js';
 import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
-import { admit, type Enclosure } from './enclosure.js';
+import { copyEntry, hashEntry } from './entry-content.js';
 import { syncChange, withFailures, withLaterFailures } from './file-failure.js';
-import { copyHeld, hashHeld } from './held-content.js';
-import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import {
   asAsked,
   asItWas,
   assertMayChange,
-  holdChange,
+  openChange,
   type StagedChange,
   stale,
   type WriteKind,
 } from './staged-change.js';
 import { type TemporaryKind, temporaryName } from './temporary-name.js';
 
-/** One try: it holds what it touches, and knows how to take everything back. */
+/** One try: it keeps open what it touches, and can undo all it did. */
 export class WriteAttempt {
   readonly #items: Item[] = [];
-  readonly #enclosure: Enclosure;
+  readonly #containment: Containment;
   readonly #locks: DirectoryLocks;
   readonly #kind: WriteKind;
   /** Everything is in its place: what fails now takes nothing back. */
   #isDone = false;
 
-  constructor(enclosure: Enclosure, locks: DirectoryLocks, kind: WriteKind) {
-    this.#enclosure = enclosure;
+  constructor(containment: Containment, locks: DirectoryLocks, kind: WriteKind) {
+    this.#containment = containment;
     this.#locks = locks;
     this.#kind = kind;
   }
@@ -47,13 +47,13 @@ export class WriteAttempt {
   /** Writes the new content beside its place, and has it on the disk once the promise resolves. */
   stage(change: StagedChange, request: PathRequest | undefined): Promise<void> {
     return withLaterFailures('write', change.path, async () => {
-      const held = holdChange(this.#enclosure, request, change, this.#kind, true);
-      const temporary = change.bytes === null ? undefined : beside(held);
-      this.#items.push({ change, held, temporary, backup: undefined, state: 'staged', seen: undefined });
-      assertMayChange(change, held, this.#kind);
+      const opened = openChange(this.#containment, request, change, this.#kind, true);
+      const temporary = change.bytes === null ? undefined : beside(opened);
+      this.#items.push({ change, opened, temporary, backup: undefined, state: 'staged', seen: undefined });
+      assertMayChange(change, opened, this.#kind);
       if (temporary === undefined || change.bytes === null) return;
       const { like = change.movedFrom } = change;
-      const model = held.entry ?? this.#modelOf(like);
+      const model = opened.entry ?? this.#modelOf(like);
       const options = this.#kind === 'restore' ? asItWas(change, model) : asAsked(change, model);
       await stageNewFile(temporary, change.bytes, options);
     });
@@ -65,8 +65,8 @@ export class WriteAttempt {
     directories: Pick<FileIntent, 'made' | 'removed'> = {},
   ): Promise<void> {
     this.#each((item) => {
-      const { change, held } = item;
-      item.seen = seeChange(this.#enclosure, held, change.bytes === null ? null : sha256(change.bytes));
+      const { change, opened } = item;
+      item.seen = seeChange(this.#containment, opened, change.bytes === null ? null : sha256(change.bytes));
       const { expectedSha256 } = change;
       if (expectedSha256 !== undefined && item.seen.change.before !== expectedSha256)
         throw stale(change.path);
@@ -74,7 +74,7 @@ export class WriteAttempt {
     const changes = this.#items.flatMap((item) =>
       item.seen === undefined ? [] : [{ ...item.seen.change, ...this.#modeOf(item), ...this.#moveOf(item) }],
     );
-    const { made: madeForThem = [] } = madeFor(this.#items.map(({ held }) => held));
+    const { made: madeForThem = [] } = madeFor(this.#items.map(({ opened }) => opened));
     const made = [...(directories.made ?? []), ...madeForThem];
     const { removed = [] } = directories;
     await intend({
@@ -86,12 +86,12 @@ export class WriteAttempt {
   }
 
   async commit(): Promise<void> {
-    // What is only made anew needs no lock: taking a free name is one step.
+    // A new file needs no lock: taking a free name is one step.
     const replaces = this.#items.some(({ change }) => change.expectedSha256 !== null);
-    if (replaces) this.#each(({ held }) => this.#locks.take(held.place.parent));
-    this.#each(({ change, held, seen }) => {
-      assertUnchanged(this.#enclosure, change, held);
-      if (seen !== undefined) assertAsSeen(seen.entry, held.at);
+    if (replaces) this.#each(({ opened }) => this.#locks.take(opened.place.parent));
+    this.#each(({ change, opened, seen }) => {
+      assertUnchanged(this.#containment, change, opened);
+      if (seen !== undefined) assertAsSeen(seen.entry, opened.at);
     });
     // A file that moves is on the disk under its new name before the old name goes.
     const written = this.#items.filter(({ temporary }) => temporary !== undefined);
@@ -112,8 +112,8 @@ export class WriteAttempt {
   }
 
   outcomes(): readonly WriteOutcome[] {
-    return this.#items.map(({ change, held, state }) => ({
-      path: held.place.path,
+    return this.#items.map(({ change, opened, state }) => ({
+      path: opened.place.path,
       created: state === 'created',
       bytesWritten: change.bytes?.length ?? 0,
     }));
@@ -142,9 +142,9 @@ export class WriteAttempt {
 
   close(): void {
     this.#locks.release();
-    for (const { held, temporary, state } of this.#items) {
+    for (const { opened, temporary, state } of this.#items) {
       if (temporary !== undefined && state === 'staged') removeIfThere(temporary);
-      held.place.parent.close();
+      opened.place.parent.close();
     }
   }
 
@@ -154,7 +154,7 @@ export class WriteAttempt {
 
   #modelOf(like: string | undefined): EntryStat | undefined {
     if (like === undefined) return undefined;
-    const { place, entry } = holdPlace(this.#enclosure, admit(this.#enclosure, like, 'read'), {
+    const { place, entry } = openPlace(this.#containment, admit(this.#containment, like, 'read'), {
       access: 'read',
       followLast: true,
       createParents: false,
@@ -175,7 +175,7 @@ export class WriteAttempt {
     if (movedFrom !== undefined) return { movedFrom };
     if (like === undefined) return {};
     const source = this.#items.find(({ change }) => change.path === like && change.bytes === null);
-    return source === undefined ? {} : { movedFrom: source.held.place.path };
+    return source === undefined ? {} : { movedFrom: source.opened.place.path };
   }
 
   #putAll(items: readonly Item[]): void {
@@ -183,23 +183,23 @@ export class WriteAttempt {
   }
 
   #put(item: Item): void {
-    const { change, held, temporary } = item;
+    const { change, opened, temporary } = item;
     if (temporary !== undefined && change.expectedSha256 === null) {
-      moveToFreeName(temporary, held.at);
+      moveToFreeName(temporary, opened.at);
       item.state = 'created';
       return;
     }
-    const isThere = entryStat(held.at) !== undefined;
+    const isThere = entryStat(opened.at) !== undefined;
     // A single rename is all or nothing by itself.
     if (isThere && (this.#items.length > 1 || this.#kind === 'restore')) this.#backUp(item);
-    if (temporary === undefined) removeEntry(held.at);
-    else moveEntry(temporary, held.at);
+    if (temporary === undefined) removeEntry(opened.at);
+    else moveEntry(temporary, opened.at);
     item.state = temporary === undefined ? 'removed' : isThere ? 'replaced' : 'created';
   }
 
   #backUp(item: Item): void {
-    const backup = beside(item.held, 'backup');
-    if (!linkEntry(item.held.at, backup)) copyHeld(this.#enclosure, item.held.at, backup);
+    const backup = beside(item.opened, 'backup');
+    if (!linkEntry(item.opened.at, backup)) copyEntry(this.#containment, item.opened.at, backup);
     item.backup = backup;
   }
 
@@ -213,47 +213,47 @@ export class WriteAttempt {
 
 interface Item {
   readonly change: StagedChange;
-  readonly held: HeldPlace;
+  readonly opened: OpenPlace;
   /** The new content, beside its place; undefined where the file goes. */
   readonly temporary: string | undefined;
   /** The old file under another name, as long as it may have to come back. */
   backup: string | undefined;
   state: 'staged' | 'created' | 'replaced' | 'removed';
-  /** What was said that it will replace; undefined where nobody was told. */
+  /** What the intent said that it will replace; undefined where no intent was recorded. */
   seen: SeenChange | undefined;
 }
 
-function beside({ place }: HeldPlace, kind: TemporaryKind = 'content'): string {
+function beside({ place }: OpenPlace, kind: TemporaryKind = 'content'): string {
   return `${place.parent.at}/${temporaryName(kind)}`;
 }
 
 function syncParents(items: readonly Item[]): void {
-  // Nobody else of this process comes between the names that are new and those that go.
+  // No other call of this process comes between the names that are new and those that go.
   for (const { at } of parentsOf(items)) syncDirectory(at);
 }
 
 /** Each directory once, however many of the items lie in it. */
-function parentsOf(items: readonly Item[]): readonly Pin[] {
-  return [...new Map(items.map(({ held: { place } }) => [place.parent.name(), place.parent])).values()];
+function parentsOf(items: readonly Item[]): readonly Handle[] {
+  return [...new Map(items.map(({ opened: { place } }) => [place.parent.name(), place.parent])).values()];
 }
 
 function assertUnchanged(
-  enclosure: Enclosure,
+  containment: Containment,
   { path, expectedSha256 }: StagedChange,
-  { at }: HeldPlace,
+  { at }: OpenPlace,
 ): void {
   if (typeof expectedSha256 !== 'string') return;
   if (entryStat(at) === undefined) throw stale(path, 'it is gone');
-  if (hashHeld(enclosure, at) !== expectedSha256) throw stale(path);
+  if (hashEntry(containment, at) !== expectedSha256) throw stale(path);
 }
 
 /** @throws PlaceChanged where the old file was written after it was looked at: its backup shares that, and comes back. */
-function assertNotWrittenMeanwhile({ backup, seen, held }: Item): void {
+function assertNotWrittenMeanwhile({ backup, seen, opened }: Item): void {
   const was = seen?.entry;
   const now = backup === undefined ? undefined : entryStat(backup);
   if (was === undefined || now === undefined || now.ino !== was.ino) return;
   if (now.size !== was.size || now.mtimeMs !== was.mtimeMs) {
-    throw new PlaceChanged(`${now.ino}:${now.ctimeMs}`, held.place.name, false);
+    throw new PlaceChanged(`${now.ino}:${now.ctimeMs}`, opened.place.name, false);
   }
 }
 
@@ -262,11 +262,11 @@ function rank({ state }: Item): number {
 }
 
 function takeBack(item: Item): void {
-  const { state, backup, held } = item;
-  if (state === 'created') removeIfThere(held.at);
+  const { state, backup, opened } = item;
+  if (state === 'created') removeIfThere(opened.at);
   else if (backup === undefined) return;
-  else if (state === 'replaced') moveEntry(backup, held.at);
-  else if (state === 'removed') moveToFreeName(backup, held.at);
+  else if (state === 'replaced') moveEntry(backup, opened.at);
+  else if (state === 'removed') moveToFreeName(backup, opened.at);
   else removeIfThere(backup);
   item.backup = undefined;
 }

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { descriptorPinner, verifiedPinner } from '../platform/fs/pin.js';
+import { descriptorOpener, verifiedOpener } from '../platform/fs/open-handle.js';
+import { createContainment } from './containment.js';
 import { sandboxOf } from './create-sandbox.js';
-import { createEnclosure } from './enclosure.js';
 import { errorOf } from './fixtures/error-of.js';
 import { temporaryTree } from './fixtures/temporary-tree.js';
 import type { SandboxOptions } from './sandbox-options.js';
@@ -31,11 +31,11 @@ const SLOWLY = async (): Promise<void> => {
 };
 
 describe.each([
-  ['descriptors', descriptorPinner],
-  ['verified paths', verifiedPinner],
-])('files, by way of %s,', (_, pinner) => {
+  ['descriptors', descriptorOpener],
+  ['verified paths', verifiedOpener],
+])('files, by way of %s,', (_, opener) => {
   const filesOf = (root: string, options: Partial<SandboxOptions> = {}) =>
-    sandboxOf(createEnclosure({ roots: [root], ...options }, pinner)).files;
+    sandboxOf(createContainment({ roots: [root], ...options }, opener)).files;
 
   describe('write', () => {
     it('creates, with missing parents, and reports the canonical path', async () => {

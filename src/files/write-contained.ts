@@ -9,12 +9,12 @@ import {
   moveEntry,
   moveToFreeName,
 } from '../platform/fs/fs-entry.js';
+import { admit, type Containment } from './containment.js';
 import { DirectoryBusy, DirectoryLocks, removeIfThere } from './directory-locks.js';
-import { admit, type Enclosure } from './enclosure.js';
+import { copyEntry, hashEntry } from './entry-content.js';
 import { fileSystemError, syncChange, withFailures, withLaterFailures } from './file-failure.js';
-import { copyHeld, hashHeld } from './held-content.js';
-import { type HeldPlace, holdPlace } from './hold.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import { temporaryName } from './temporary-name.js';
 
@@ -23,11 +23,11 @@ const MAX_NAME_BYTES = 255;
 
 /**
  * Puts bytes into a file so that a crash leaves the old or the new content: a temporary file beside it, synced,
- * then renamed, all in one held directory.
+ * then renamed, all in one open directory.
  * @throws DirectoryBusy when another process is replacing files there, or has changed what is appended to
  */
 export async function writeContained(
-  enclosure: Enclosure,
+  containment: Containment,
   asked: string,
   { bytes, mode, abandonedLock, intend, check }: Replacement,
 ): Promise<WriteOutcome> {
@@ -35,40 +35,42 @@ export async function writeContained(
   if (mode !== 'create' && mode !== 'overwrite' && mode !== 'append') {
     throw badWrite(`the mode ${JSON.stringify(mode)} is none of "create", "overwrite", "append"`);
   }
-  const request = admit(enclosure, asked, 'write');
+  const request = admit(containment, asked, 'write');
   const step = <Value>(action: () => Value): Value => withFailures('write', asked, action);
   step(() => assertNamesFit(request));
-  const held = step(() =>
-    holdPlace(enclosure, request, { access: 'write', followLast: true, createParents: true }),
+  const opened = step(() =>
+    openPlace(containment, request, { access: 'write', followLast: true, createParents: true }),
   );
   try {
-    step(() => assertMayWrite(asked, held, mode));
-    const temporary = `${held.place.parent.at}/${temporaryName()}`;
+    step(() => assertMayWrite(asked, opened, mode));
+    const temporary = `${opened.place.parent.at}/${temporaryName()}`;
     let created: boolean;
     try {
-      await withLaterFailures('write', asked, () => stage(enclosure, held, temporary, { bytes, mode }));
+      await withLaterFailures('write', asked, () => stage(containment, opened, temporary, { bytes, mode }));
       let seen: SeenChange | undefined;
       if (intend !== undefined) {
-        seen = step(() => seeChange(enclosure, held, afterHash(enclosure, held, temporary, { bytes, mode })));
-        await intend({ op: 'write', changes: [seen.change], ...madeFor([held]) });
+        seen = step(() =>
+          seeChange(containment, opened, afterHash(containment, opened, temporary, { bytes, mode })),
+        );
+        await intend({ op: 'write', changes: [seen.change], ...madeFor([opened]) });
       }
       check?.();
-      created = step(() => putInPlace(held, temporary, { mode, abandonedLock, seen }));
+      created = step(() => putInPlace(opened, temporary, { mode, abandonedLock, seen }));
     } catch (error) {
       removeIfThere(temporary);
       throw error;
     }
-    await syncChange(asked, [held.place.parent]);
-    return { path: held.place.path, created, bytesWritten: bytes.length };
+    await syncChange(asked, [opened.place.parent]);
+    return { path: opened.place.path, created, bytesWritten: bytes.length };
   } finally {
-    held.place.parent.close();
+    opened.place.parent.close();
   }
 }
 
 export interface Replacement extends ChangeOptions {
   readonly bytes: Uint8Array;
   readonly mode: WriteMode;
-  /** A lock that nobody holds any more. */
+  /** A lock that its holder has abandoned. */
   readonly abandonedLock?: string | undefined;
 }
 
@@ -76,24 +78,24 @@ type NewContent = Pick<Replacement, 'bytes' | 'mode'>;
 
 /** The whole new content, beside its place. */
 async function stage(
-  enclosure: Enclosure,
-  { at, entry }: HeldPlace,
+  containment: Containment,
+  { at, entry }: OpenPlace,
   temporary: string,
   { bytes, mode }: NewContent,
 ): Promise<void> {
   // What is appended to must not change under its copy: other writers of this process wait for the sync.
-  if (mode === 'append' && entry !== undefined) copyHeld(enclosure, at, temporary, bytes);
+  if (mode === 'append' && entry !== undefined) copyEntry(containment, at, temporary, bytes);
   else if (mode === 'append') writeNewFile(temporary, bytes, {});
   else await stageNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
 }
 
 function afterHash(
-  enclosure: Enclosure,
-  { entry }: HeldPlace,
+  containment: Containment,
+  { entry }: OpenPlace,
   temporary: string,
   { bytes, mode }: NewContent,
 ): string {
-  return entry !== undefined && mode === 'append' ? hashHeld(enclosure, temporary) : sha256(bytes);
+  return entry !== undefined && mode === 'append' ? hashEntry(containment, temporary) : sha256(bytes);
 }
 
 // Before anything is made: a name that cannot be would leave its new parents behind.
@@ -103,7 +105,7 @@ export function assertNamesFit(request: PathRequest): void {
   if (request.components.some(isTooLong)) throw fileSystemError('ENAMETOOLONG');
 }
 
-export function assertMayWrite(asked: string, { place, at, entry }: HeldPlace, mode: WriteMode): void {
+export function assertMayWrite(asked: string, { place, at, entry }: OpenPlace, mode: WriteMode): void {
   if (place.isDangling) {
     throw new ToolError(
       'execution_failed',
@@ -129,12 +131,12 @@ export function assertRegular(asked: string, entry: EntryStat): void {
 interface Step {
   readonly mode: WriteMode;
   readonly abandonedLock: string | undefined;
-  /** What was said that it will replace; undefined where nobody was told. */
+  /** What the intent said that it will replace; undefined where no intent was recorded. */
   readonly seen: SeenChange | undefined;
 }
 
 /** @returns whether there was no file before */
-function putInPlace({ place, at, entry }: HeldPlace, temporary: string, step: Step): boolean {
+function putInPlace({ place, at, entry }: OpenPlace, temporary: string, step: Step): boolean {
   const { mode, abandonedLock, seen } = step;
   const locks = new DirectoryLocks(abandonedLock);
   try {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HeldEntry } from '../contract/files.js';
+import type { OpenEntry } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { parseSegment, type Segment } from '../patterns/segment.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -16,7 +16,7 @@ const MAX_BYTES = 1024 * 1024;
  * What the ignore files of the directories above, up to the root, say about the files below: the text of an ignore
  * file for the held directory. Ripgrep itself would read those outside of the root as well.
  */
-export function inheritedIgnores(held: HeldEntry, components: readonly string[]): string {
+export function inheritedIgnores(held: OpenEntry, components: readonly string[]): string {
   const lines: string[] = [];
   for (const name of IGNORE_FILES) {
     for (let depth = 0; depth < components.length; depth++) {
@@ -52,7 +52,7 @@ function parseParts(parts: readonly string[]): readonly Segment[] | undefined {
   }
 }
 
-function readText(held: HeldEntry, path: string): string {
+function readText(held: OpenEntry, path: string): string {
   try {
     const bytes = held.fileAt(path, (file) => {
       const descriptor = file.openForReading();
@@ -87,7 +87,7 @@ interface IgnoreWatch {
   end(): void;
 }
 
-export function watchIgnores(held: HeldEntry, search: AbortSignal): IgnoreWatch {
+export function watchIgnores(held: OpenEntry, search: AbortSignal): IgnoreWatch {
   const over = new AbortController();
   const found = new AbortController();
   let path: string | undefined;
@@ -112,7 +112,7 @@ export function watchIgnores(held: HeldEntry, search: AbortSignal): IgnoreWatch 
 const NOTHING = (): void => {};
 
 /** From the held directory down. Only what things are is looked at: a swapped directory gives nothing away. */
-async function findEndless(held: HeldEntry, signal: AbortSignal): Promise<string | undefined> {
+async function findEndless(held: OpenEntry, signal: AbortSignal): Promise<string | undefined> {
   const directories = [''];
   for (let seen = 0; !signal.aborted; seen++) {
     const directory = directories.pop();

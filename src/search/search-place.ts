@@ -1,10 +1,10 @@
 import { relative, sep } from 'node:path';
-import type { HeldEntry, Sandbox } from '../contract/files.js';
+import type { OpenEntry, Sandbox } from '../contract/files.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 
 /** Where is searched, held for as long as that takes, so that no renaming leads anywhere else. */
 export interface SearchPlace {
-  readonly held: HeldEntry;
+  readonly held: OpenEntry;
   /** Of the sandbox. */
   readonly roots: readonly string[];
   /** From the root down to what is held. */
@@ -32,7 +32,7 @@ export function openPlace(sandbox: Sandbox, path: string): SearchPlace {
   };
 }
 
-function hold(sandbox: Sandbox, path: string): HeldEntry {
+function hold(sandbox: Sandbox, path: string): OpenEntry {
   try {
     return sandbox.hold(path);
   } catch (error) {

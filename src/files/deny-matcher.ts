@@ -3,36 +3,36 @@ import { covers } from '../base/covers.js';
 import { foldCase } from '../patterns/fold-case.js';
 import { type DenyPattern, ROOT } from './compile-pattern.js';
 
-/** Says which pattern speaks of one entry; what its directory passes on to it is the caller's business. */
-export interface Judge {
+/** Finds the pattern that matches one entry. The caller adds what the directory passes on to the entry. */
+export interface DenyMatcher {
   /** `name` is the last part of `path`. */
   entry(path: string, name: string): string | undefined;
   /** The same, for many entries of one directory. */
   entriesOf(directory: string): (name: string) => string | undefined;
-  /** The pattern that speaks of all below a root, because of where that root lies. */
+  /** The pattern that matches everything below a root, because of where that root lies. */
   below(root: string): string | undefined;
 }
 
 /** Plain names are looked up, the other patterns asked only where they may match: a listing asks for every entry. */
-export function createJudge(roots: readonly string[], patterns: readonly DenyPattern[]): Judge {
+export function createDenyMatcher(roots: readonly string[], patterns: readonly DenyPattern[]): DenyMatcher {
   const literals = new Map<string, string>();
   for (const { literalName, source } of patterns) {
     if (literalName !== undefined && !literals.has(literalName)) literals.set(literalName, source);
   }
   const others = patterns.filter((pattern) => pattern.literalName === undefined);
-  const judge = (path: string, name: string, spell: (text: string) => string): string | undefined => {
+  const patternOf = (path: string, name: string, spell: (text: string) => string): string | undefined => {
     const lower = foldCase(spell(name));
     const literal = literals.get(lower);
     if (literal !== undefined) return literal;
     for (const pattern of others) {
-      if (pattern.mayMatch(lower) && speaksOf(pattern, roots, path, spell)) return pattern.source;
+      if (pattern.mayMatch(lower) && matchesPath(pattern, roots, path, spell)) return pattern.source;
     }
     return undefined;
   };
   const mayConcern = quickTest(patterns);
-  const entry: Judge['entry'] = (path, name) => {
-    if (!NOT_ASCII.test(path)) return judge(path, name, asIs);
-    return judge(path, name, composed) ?? judge(path, name, plainSpelling);
+  const entry: DenyMatcher['entry'] = (path, name) => {
+    if (!NOT_ASCII.test(path)) return patternOf(path, name, asIs);
+    return patternOf(path, name, composed) ?? patternOf(path, name, plainSpelling);
   };
   return {
     entry,
@@ -79,7 +79,7 @@ function quickTest(patterns: readonly DenyPattern[]): (name: string) => boolean 
   return (name) => firsts[name.charCodeAt(0)] === 1 || lasts[name.charCodeAt(name.length - 1)] === 1;
 }
 
-function speaksOf(
+function matchesPath(
   pattern: DenyPattern,
   roots: readonly string[],
   path: string,

@@ -1,57 +1,57 @@
 import { join, sep } from 'node:path';
 import { covers } from '../base/covers.js';
-import type { HeldEntry, HeldFile } from '../contract/files.js';
+import type { OpenEntry, OpenFile } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { entryStat, errnoOf } from '../platform/fs/fs-entry.js';
-import type { Pin } from '../platform/fs/pin.js';
+import type { Handle } from '../platform/fs/open-handle.js';
+import { admit, type Containment } from './containment.js';
 import type { DenyRules } from './deny-rules.js';
-import { admit, type Enclosure } from './enclosure.js';
 import { fileSystemError, withFailures } from './file-failure.js';
-import { holdTarget } from './hold.js';
+import { openTarget } from './open-place.js';
 
-/** Holds a directory or a regular file for a program that cannot walk on pinned descriptors itself. */
-export function holdContained(enclosure: Enclosure, asked: string): HeldEntry {
-  const request = admit(enclosure, asked, 'read');
+/** Opens a directory or a regular file for a program that cannot walk on descriptors itself. */
+export function openContained(containment: Containment, asked: string): OpenEntry {
+  const request = admit(containment, asked, 'read');
   return withFailures('read', asked, () => {
-    const held = holdTarget(enclosure, request);
-    const type = held.stat.isDirectory() ? 'dir' : 'file';
-    if (type === 'file' && !held.stat.isFile()) {
-      held.pin.close();
+    const opened = openTarget(containment, request);
+    const type = opened.stat.isDirectory() ? 'dir' : 'file';
+    if (type === 'file' && !opened.stat.isFile()) {
+      opened.handle.close();
       throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
         details: { path: asked },
       });
     }
-    const root = enclosure.territory.rootOf(held.path) ?? request.root;
+    const root = containment.rootSet.rootOf(opened.path) ?? request.root;
     // The spelling may be denied where the place that a link leads to is not, and the other way round.
-    const spellings = held.path === request.path ? [held.path] : [held.path, request.path];
-    let known = held.path;
+    const spellings = opened.path === request.path ? [opened.path] : [opened.path, request.path];
+    let known = opened.path;
     // Its name is asked for again only where it may have been moved.
     const isBelow = (name: string, relative: Uint8Array): boolean => {
       if (name === nameBelow(known, relative)) return true;
-      known = held.pin.name();
+      known = opened.handle.name();
       return name === nameBelow(known, relative);
     };
     return {
       type,
-      path: held.path,
+      path: opened.path,
       root,
-      at: held.pin.at,
-      openForReading: () => held.pin.openForReading(),
+      at: opened.handle.at,
+      openForReading: () => opened.handle.openForReading(),
       deniedEntries(directory) {
         const [isDenied = EVERYTHING, isDeniedAsAsked] = spellings.map((base) =>
-          denialBelow(enclosure.denies, base, directory),
+          denialBelow(containment.denies, base, directory),
         );
         if (isDeniedAsAsked === undefined) return isDenied;
         return (name) => isDenied(name) || isDeniedAsAsked(name);
       },
       fileBelow: (relative, look) =>
-        lookAtFile(enclosure, below(held.pin, relative), (name) => isBelow(name, relative), look),
-      filesIn: (directory, names) => lookForFiles(enclosure, held.pin, directory, isBelow, names),
+        lookAtFile(containment, below(opened.handle, relative), (name) => isBelow(name, relative), look),
+      filesIn: (directory, names) => lookForFiles(containment, opened.handle, directory, isBelow, names),
       fileAt: (path, look) =>
-        covers(root, path) && enclosure.denies.deniedBy(path, 'read') === undefined
-          ? lookAtFile(enclosure, path, (name) => name === path, look)
+        covers(root, path) && containment.denies.deniedBy(path, 'read') === undefined
+          ? lookAtFile(containment, path, (name) => name === path, look)
           : undefined,
-      close: () => held.pin.close(),
+      close: () => opened.handle.close(),
     };
   });
 }
@@ -65,48 +65,48 @@ function denialBelow(denies: DenyRules, base: string, directory: string): (name:
 
 /** What lies at `at` if that is a regular file, and the system's name for it says that no link was followed. */
 function lookAtFile<Value>(
-  { pinner, territory }: Enclosure,
+  { opener, rootSet }: Containment,
   at: string | Buffer,
   isNamedRight: (name: string) => boolean,
-  look: (file: HeldFile) => Value,
+  look: (file: OpenFile) => Value,
 ): Value | undefined {
-  const pin = whereReachable(() => pinner.pin(at));
-  if (pin === undefined) return undefined;
+  const handle = whereReachable(() => opener.open(at));
+  if (handle === undefined) return undefined;
   try {
-    const stat = pin.stat();
-    const name = pin.name();
+    const stat = handle.stat();
+    const name = handle.name();
     if (!stat.isFile() || !isNamedRight(name)) return undefined;
-    const isRefused = stat.nlink > 1 && territory.refusingHardLinks(name) !== undefined;
+    const isRefused = stat.nlink > 1 && rootSet.refusingHardLinks(name) !== undefined;
     return look({
       size: stat.size,
       modifiedMs: stat.mtimeMs,
       openForReading() {
         if (isRefused) throw fileSystemError('EACCES');
-        return pin.openForReading();
+        return handle.openForReading();
       },
     });
   } finally {
-    pin.close();
+    handle.close();
   }
 }
 
-/** One directory is held for all of them: what is asked of its entries then cannot be led elsewhere. */
+/** One directory is open for all of them: what is asked of its entries then cannot be led elsewhere. */
 function lookForFiles(
-  { pinner }: Enclosure,
-  held: Pin,
+  { opener }: Containment,
+  opened: Handle,
   directory: Uint8Array,
   isBelow: (name: string, relative: Uint8Array) => boolean,
   names: readonly Uint8Array[],
 ): readonly boolean[] {
   const isHere = directory.length === 0;
-  const pin = isHere ? held : whereReachable(() => pinner.pin(below(held, directory)));
+  const handle = isHere ? opened : whereReachable(() => opener.open(below(opened, directory)));
   try {
-    const isThere = pin !== undefined && (isHere || isBelow(pin.name(), directory));
+    const isThere = handle !== undefined && (isHere || isBelow(handle.name(), directory));
     return names.map(
-      (name) => isThere && whereReachable(() => entryStat(below(pin, name)))?.isFile() === true,
+      (name) => isThere && whereReachable(() => entryStat(below(handle, name)))?.isFile() === true,
     );
   } finally {
-    if (!isHere) pin?.close();
+    if (!isHere) handle?.close();
   }
 }
 
@@ -120,8 +120,8 @@ function whereReachable<Value>(look: () => Value): Value | undefined {
   }
 }
 
-function below(pin: Pin, relative: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${pin.at}/`), relative]);
+function below(handle: Handle, relative: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${handle.at}/`), relative]);
 }
 
 /** The name that the system has for a file below a directory, when nothing on the way was a link. */

@@ -14,15 +14,15 @@ import { ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from './fs-entry.js';
 
 /**
- * `pinned`: objects are held by descriptors and every step starts from one, so nothing can be swapped in between.
+ * `pinned`: objects are kept open by descriptors and every step starts from one, so nothing can be swapped in between.
  * `verified`: the platform has no such descriptors; what was opened is compared afterwards, which narrows the
  * window but does not close it.
  */
-export type PinStrength = 'pinned' | 'verified';
+export type ContainmentStrength = 'pinned' | 'verified';
 
-/** One object of the file system, held while it is looked at. */
-export interface Pin {
-  /** Reaches this very object in any system call; an entry of a pinned directory is `${at}/name`. */
+/** One object of the file system, open while it is looked at. */
+export interface Handle {
+  /** Reaches this very object in any system call; an entry of an open directory is `${at}/name`. */
   readonly at: string;
   /** The path by which the system knows it now: no links, no dots. */
   name(): string;
@@ -32,21 +32,21 @@ export interface Pin {
   close(): void;
 }
 
-export interface Pinner {
-  readonly strength: PinStrength;
-  /** Pins what lies at `path`: the link itself where the last part is one. Throws the system's error. */
-  pin(path: string | Buffer): Pin;
-  /** Pins a directory; `other` where something else (also a link) has that name. */
-  pinDirectory(path: string): Pin | 'missing' | 'other';
+export interface Opener {
+  readonly strength: ContainmentStrength;
+  /** Opens what lies at `path`: the link itself where the last part is one. Throws the system's error. */
+  open(path: string | Buffer): Handle;
+  /** Opens a directory; `other` where something else (also a link) has that name. */
+  openDirectory(path: string): Handle | 'missing' | 'other';
 }
 
 /**
- * The strongest pinner this machine has (D049).
+ * The strongest opener this machine has (D049).
  * @throws ToolError `config_invalid` on Linux without /proc: there the weaker way would be an avoidable one.
  */
-export function openPinner(): Pinner {
-  if (process.platform !== 'linux') return verifiedPinner;
-  if (existsSync('/proc/self/fd')) return descriptorPinner;
+export function chooseOpener(): Opener {
+  if (process.platform !== 'linux') return verifiedOpener;
+  if (existsSync('/proc/self/fd')) return descriptorOpener;
   throw new ToolError(
     'config_invalid',
     'Cannot contain files: /proc is not mounted. Mount it, or run where it is available.',
@@ -55,29 +55,29 @@ export function openPinner(): Pinner {
 
 // Node does not export it. Such a descriptor names an object without opening it: no device wakes up, no FIFO blocks.
 const O_PATH = 0o10000000;
-const PIN = O_PATH | constants.O_NOFOLLOW;
+const NAME_ONLY = O_PATH | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Linux: descriptors, and the names that /proc/self/fd has for them. */
-export const descriptorPinner: Pinner = {
+export const descriptorOpener: Opener = {
   strength: 'pinned',
-  pin: (path) => new DescriptorPin(openSync(path, PIN)),
-  pinDirectory(path) {
-    let pin: DescriptorPin;
+  open: (path) => new DescriptorHandle(openSync(path, NAME_ONLY)),
+  openDirectory(path) {
+    let handle: DescriptorHandle;
     try {
-      pin = new DescriptorPin(openSync(path, PIN));
+      handle = new DescriptorHandle(openSync(path, NAME_ONLY));
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return 'missing';
       throw error;
     }
-    // Asked of what is held, not of the path; O_DIRECTORY would cost an exception for each link that is met.
-    if (pin.stat().isDirectory()) return pin;
-    pin.close();
+    // Asked of the descriptor, not of the path; O_DIRECTORY would cost an exception for each link that is met.
+    if (handle.stat().isDirectory()) return handle;
+    handle.close();
     return 'other';
   },
 };
 
-class DescriptorPin implements Pin {
+class DescriptorHandle implements Handle {
   readonly at: string;
 
   constructor(private readonly descriptor: number) {
@@ -105,14 +105,14 @@ class DescriptorPin implements Pin {
 const READ_VERIFIED = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** macOS, Windows: paths, whose object and real name are compared once more after opening. */
-export const verifiedPinner: Pinner = {
+export const verifiedOpener: Opener = {
   strength: 'verified',
-  // Where there are no descriptors to pin by, names are text.
-  pin: (path) => new VerifiedPin(path.toString(), lstatSync(path)),
-  pinDirectory(path) {
+  // Without such descriptors, names are text.
+  open: (path) => new VerifiedHandle(path.toString(), lstatSync(path)),
+  openDirectory(path) {
     try {
       const stat = lstatSync(path);
-      return stat.isDirectory() ? new VerifiedPin(path, stat) : 'other';
+      return stat.isDirectory() ? new VerifiedHandle(path, stat) : 'other';
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'ENOENT') return 'missing';
@@ -122,7 +122,7 @@ export const verifiedPinner: Pinner = {
   },
 };
 
-class VerifiedPin implements Pin {
+class VerifiedHandle implements Handle {
   private readonly firstName: string;
 
   constructor(
@@ -132,7 +132,7 @@ class VerifiedPin implements Pin {
     this.firstName = this.name();
   }
 
-  // Only the parent: the last part may be a link, and it is the link that is pinned.
+  // Only the parent: the last part may be a link, and it is the link that is open.
   name(): string {
     return join(realpathSync.native(dirname(this.at)), basename(this.at));
   }

@@ -5,7 +5,7 @@ import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from './sandbox-options.js';
 
 /** Where the sandbox reaches: canonical roots, and how else they are written. */
-export interface Territory {
+export interface RootSet {
   /** Canonical, absolute, as many as were given. */
   readonly roots: readonly string[];
   readonly cwd: string;
@@ -18,7 +18,7 @@ export interface Territory {
   refusingHardLinks(path: string): string | undefined;
 }
 
-interface TerritoryOptions {
+interface RootSetOptions {
   readonly roots: readonly (string | SandboxRoot)[];
   readonly cwd?: string;
   readonly allowAbsolute: boolean;
@@ -26,11 +26,11 @@ interface TerritoryOptions {
 }
 
 /** @throws ToolError `config_invalid` when a root or the working directory is no directory, or outside (D045). */
-export function createTerritory(options: TerritoryOptions): Territory {
+export function createRootSet(options: RootSetOptions): RootSet {
   if (!Array.isArray(options.roots) || options.roots.length === 0) {
     throw configInvalid('roots', options.roots, 'at least one root is needed', 'Name a directory');
   }
-  const given = options.roots.map((root) => settleRoot(root, options.hardLinks ?? 'allow'));
+  const given = options.roots.map((root) => normalizeRoot(root, options.hardLinks ?? 'allow'));
   const canonical = given.map(({ path }) => canonicalDirectory('roots', path));
   const roots = [...new Set(canonical)];
   const outermost = roots.filter((root) => !roots.some((other) => other !== root && covers(other, root)));
@@ -53,7 +53,7 @@ export function createTerritory(options: TerritoryOptions): Territory {
   return { roots, cwd, allowAbsolute: options.allowAbsolute, spellings, rootOf, refusingHardLinks };
 }
 
-function settleRoot(root: unknown, hardLinks: HardLinks): Required<SandboxRoot> {
+function normalizeRoot(root: unknown, hardLinks: HardLinks): Required<SandboxRoot> {
   const {
     path,
     hardLinks: own = hardLinks,
