@@ -1,4 +1,4 @@
-import { braceExpand } from 'minimatch';
+import { classEnd, expandBraces } from './braces.js';
 import { parseSegment, type Segment, type SegmentOptions } from './segment.js';
 import { matchSequence } from './wildcard.js';
 
@@ -10,11 +10,10 @@ export interface Glob {
   readonly parts: readonly Segment[];
 }
 
-const MAX_ALTERNATIVES = 1000;
 const MAX_LENGTH = 4096;
 
 /**
- * Reads a glob: what `parseSegment` reads between slashes, `**` for any number of names, `{a,b}` and `{1..3}`.
+ * Reads a glob: what `parseSegment` reads between slashes, `**` for any number of names, and what `expandBraces` reads.
  * @throws Error that says what makes it mean less than its author thinks
  */
 export function parseGlob(source: string, options: SegmentOptions = {}): readonly Glob[] {
@@ -49,24 +48,6 @@ function flawOf(source: string): string | undefined {
     else if (character === '}' && --open < 0) return 'a "}" was never opened';
   }
   return open > 0 ? 'a "{" is not closed' : undefined;
-}
-
-/** Where a class ends; its own beginning where it does not, which is found when the part is read. */
-function classEnd(source: string, start: number): number {
-  let at = start + 1;
-  if (source[at] === '!' || source[at] === '^') at++;
-  for (at++; at < source.length; at++) {
-    if (source[at] === '\\') at++;
-    else if (source[at] === ']') return at;
-  }
-  return start;
-}
-
-function expandBraces(source: string): readonly string[] {
-  if (!source.includes('{')) return [source];
-  const alternatives = braceExpand(source, { braceExpandMax: MAX_ALTERNATIVES + 1 });
-  if (alternatives.length <= MAX_ALTERNATIVES) return alternatives;
-  throw new Error(`its braces stand for more than ${MAX_ALTERNATIVES} alternatives`);
 }
 
 function partsOf(text: string, options: SegmentOptions): readonly Segment[] {

@@ -1,0 +1,86 @@
+import { braceExpand } from 'minimatch';
+
+const MAX_ALTERNATIVES = 1000;
+const MAX_DEPTH = 32;
+
+/**
+ * What the braces of a glob stand for, as ripgrep reads them: `{a,b}` is either, `{a}` is `a`, and they may stand in each
+ * other. `{1..3}` is a range, as in bash. The braces are balanced; what `\` or a class makes plain stays as it is.
+ * @throws Error for braces without anything in them, and for too many alternatives.
+ */
+export function expandBraces(source: string): readonly string[] {
+  return source.includes('{') ? readSequence(source, 0, 0).texts : [source];
+}
+
+/** One way through a text, up to its end or to the comma or brace that ends it. */
+interface Sequence {
+  readonly texts: readonly string[];
+  readonly end: number;
+}
+
+function readSequence(source: string, start: number, depth: number): Sequence {
+  if (depth > MAX_DEPTH) throw new Error(`its braces are nested more than ${MAX_DEPTH} deep`);
+  let texts: readonly string[] = [''];
+  let at = start;
+  while (at < source.length) {
+    const character = source[at];
+    if (depth > 0 && (character === ',' || character === '}')) break;
+    if (character !== '{') {
+      const end = plainEnd(source, at);
+      const plain = source.slice(at, end);
+      texts = texts.map((text) => text + plain);
+      at = end;
+      continue;
+    }
+    const { texts: chosen, end } = readBraces(source, at, depth);
+    if (texts.length * chosen.length > MAX_ALTERNATIVES) throw tooMany();
+    texts = texts.flatMap((text) => chosen.map((one) => text + one));
+    at = end;
+  }
+  return { texts, end: at };
+}
+
+/** From a `{` to behind its `}`. */
+function readBraces(source: string, open: number, depth: number): Sequence {
+  const [range] = RANGE.exec(source.slice(open, open + MAX_RANGE)) ?? [];
+  if (range !== undefined) {
+    const texts = braceExpand(range, { braceExpandMax: MAX_ALTERNATIVES + 1 });
+    if (texts.length > MAX_ALTERNATIVES) throw tooMany();
+    return { texts, end: open + range.length };
+  }
+  const texts: string[] = [];
+  let at = open;
+  do {
+    const alternative = readSequence(source, at + 1, depth + 1);
+    texts.push(...alternative.texts);
+    if (texts.length > MAX_ALTERNATIVES) throw tooMany();
+    at = alternative.end;
+  } while (source[at] === ',');
+  if (at === open + 1)
+    throw new Error('the braces {} hold nothing (write \\{\\} for the characters themselves)');
+  return { texts, end: at + 1 };
+}
+
+const RANGE = /^\{(?:-?\d+\.\.-?\d+|[A-Za-z]\.\.[A-Za-z])(?:\.\.-?\d+)?\}/;
+const MAX_RANGE = 64;
+
+function tooMany(): Error {
+  return new Error(`its braces stand for more than ${MAX_ALTERNATIVES} alternatives`);
+}
+
+/** Behind one character, or behind what `\` or a class holds together. */
+function plainEnd(source: string, at: number): number {
+  if (source[at] === '\\') return Math.min(at + 2, source.length);
+  return (source[at] === '[' ? classEnd(source, at) : at) + 1;
+}
+
+/** Where a class ends; its own beginning where it does not, which is found when the part is read. */
+export function classEnd(source: string, start: number): number {
+  let at = start + 1;
+  if (source[at] === '!' || source[at] === '^') at++;
+  for (at++; at < source.length; at++) {
+    if (source[at] === '\\') at++;
+    else if (source[at] === ']') return at;
+  }
+  return start;
+}
