@@ -97,6 +97,7 @@ export type {
   LimitHit,
   ToolProcesses,
 } from './contract/processes.js';
+export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
 export type {
   ProbeContext,
   Registry,

@@ -3,6 +3,7 @@ import type { Effect, Risk } from './effect.js';
 import type { ContainedFiles } from './files.js';
 import type { JsonObject } from './json.js';
 import type { ToolProcesses } from './processes.js';
+import type { Question, QuestionAnswer } from './question.js';
 import type { ToolSearch } from './search.js';
 
 /** Values that tools keep for one conversation (what was read, todo lists). In memory; keys are the tool's own. */
@@ -32,6 +33,13 @@ export interface ToolContext {
   readonly search: ToolSearch;
   readonly processes: ToolProcesses;
   readonly memory: ConversationMemory;
+  /**
+   * Asks the person; one answer a question, undefined where none is given. Takes the effect `ask`. Undefined: no person
+   * can be asked.
+   */
+  readonly ask?:
+    | ((questions: readonly Question[]) => Promise<readonly QuestionAnswer[] | undefined>)
+    | undefined;
   /** Shows output while it is produced. Await it to go no faster than the reader. */
   emit(text: string, stream?: 'stdout' | 'stderr'): void | Promise<void>;
   readonly limits: ContextLimits;

@@ -3,6 +3,7 @@ import type { Clock } from '../contract/context.js';
 import type { Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch.js';
+import { askUserQuestionTool } from '../tools/ask-user-question.js';
 import { bashTool } from '../tools/bash.js';
 import { bashOutputTool } from '../tools/bash-output.js';
 import { editFileTool } from '../tools/edit-file.js';
@@ -13,6 +14,7 @@ import { listDirectoryTool } from '../tools/list-directory/list-directory.js';
 import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
 import { readFileTool } from '../tools/read-file/read-file.js';
 import { runCommandTool } from '../tools/run-command.js';
+import { todoWriteTool } from '../tools/todo-write.js';
 import { writeFileTool } from '../tools/write-file.js';
 import { defineOwnTool } from './declare/define-tool.js';
 
@@ -40,6 +42,7 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   const now = (): number => clock.now();
   return [
     defineOwnTool(applyPatchTool({ now })),
+    defineOwnTool(askUserQuestionTool()),
     defineOwnTool(bashTool()),
     defineOwnTool(bashOutputTool()),
     defineOwnTool(editFileTool({ now })),
@@ -49,6 +52,7 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
     defineOwnTool(listDirectoryTool(listDirectory)),
     defineOwnTool(readFileTool({ now })),
     defineOwnTool(runCommandTool()),
+    defineOwnTool(todoWriteTool()),
     defineOwnTool(writeFileTool({ now })),
   ];
 }

@@ -2,6 +2,8 @@ import type { ShownFile } from '../contract/approval.js';
 import type { Clock, ConversationMemory, Logger } from '../contract/context.js';
 import type { ConversationFact, Journal } from '../contract/journal.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../tools/files-read.js';
+import { TODO_LIST } from '../tools/todo-list.js';
+import { JournaledTodos } from './journaled-todos.js';
 import { reasonOf } from './record/results.js';
 
 interface MemorySettings {
@@ -15,7 +17,8 @@ const KEPT = 1_000;
 
 /**
  * What tools remember, a conversation at a time. Bounded, so that a server can run for ever. Which files a
- * conversation has read is in the journal as well: a later process, and another one at the same time, know it too.
+ * conversation has read, and its to-do list, are in the journal as well: a later process, and another one at the same
+ * time, know them too.
  */
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
@@ -37,17 +40,20 @@ export class ConversationMemories {
     const memory: ConversationMemory = new Map();
     const { journal, logger, clock } = this.#settings;
     if (journal?.remember === undefined || journal.recall === undefined) return memory;
-    const reads = new JournaledReads({
+    const record: FactsRecord = {
       remember: (facts) => journal.remember?.(conversation, facts),
       recall: (since) => journal.recall?.(conversation, since),
       failed: (error) => {
         const why = reasonOf(error);
-        logger.error({ conversation, why }, 'what a conversation has read could not be recorded');
+        logger.error({ conversation, why }, 'what a conversation knows could not be recorded');
       },
       now: () => clock.now(),
-    });
+    };
+    const reads = new JournaledReads(record);
+    const todos = new JournaledTodos(record);
     memory.set(FILES_READ, reads);
-    journaled.set(memory, JournaledReads.handleOf(reads));
+    memory.set(TODO_LIST, todos);
+    journaled.set(memory, { reads: JournaledReads.handleOf(reads), recordTodos: () => todos.record() });
     return memory;
   }
 
@@ -60,7 +66,12 @@ export class ConversationMemories {
 }
 
 /** By the memory, out of the reach of tools, which can replace the methods of what they find in it. */
-const journaled = new WeakMap<ConversationMemory, ReadsHandle>();
+const journaled = new WeakMap<ConversationMemory, MemoryHandle>();
+
+interface MemoryHandle {
+  readonly reads: ReadsHandle;
+  readonly recordTodos: () => void;
+}
 
 interface ReadsHandle {
   take(path: string, record: FileRecord): void;
@@ -68,16 +79,18 @@ interface ReadsHandle {
 }
 
 /**
- * Hands what was read since the last time to the journal. Called right before a result is recorded, so that both go to
+ * Hands what is new since the last time to the journal: reads, and the to-do list. Called right before a result is recorded, so that both go to
  * the disk together: once the result was handed over, later processes know the read. Never throws.
  */
 export function recordReads(memory: ConversationMemory): void {
-  journaled.get(memory)?.record();
+  const handle = journaled.get(memory);
+  handle?.reads.record();
+  handle?.recordTodos();
 }
 
 /** What was shown counts as read: for this conversation, in all its processes. */
 export function recordShown(memory: ConversationMemory, shown: readonly ShownFile[], at: number): void {
-  const handle = journaled.get(memory);
+  const handle = journaled.get(memory)?.reads;
   for (const { path, hash } of shown) {
     const record = { sha256: hash, at };
     if (handle === undefined) filesRead(memory).set(path, record);
@@ -86,7 +99,8 @@ export function recordShown(memory: ConversationMemory, shown: readonly ShownFil
   handle?.record();
 }
 
-interface ReadsRecord {
+/** What a conversation knows, in the journal. */
+export interface FactsRecord {
   remember(facts: readonly ConversationFact[]): ReturnType<NonNullable<Journal['remember']>>;
   recall(since: number | undefined): ReturnType<NonNullable<Journal['recall']>> | undefined;
   failed(error: unknown): void;
@@ -101,14 +115,14 @@ interface ReadsRecord {
  * 3. What could not be recorded is tried again with the next `#record`.
  */
 class JournaledReads extends FilesRead {
-  readonly #journal: ReadsRecord;
+  readonly #journal: FactsRecord;
   /** Set, and not handed to the journal yet. */
   #fresh = new Map<string, FileRecord>();
   /** Handed over, and not known to be written. */
   readonly #underWay = new Map<string, FileRecord>();
   #mark: number | undefined;
 
-  constructor(journal: ReadsRecord) {
+  constructor(journal: FactsRecord) {
     super();
     this.#journal = journal;
   }

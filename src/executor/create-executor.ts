@@ -95,6 +95,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     locator: createLocator(sandbox, inherited.HOME),
     reviewers: options.reviewers ?? [],
     approver: options.approver,
+    asker: options.asker,
     sandbox,
     covers,
     runCommand: commands.run,

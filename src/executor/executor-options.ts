@@ -1,6 +1,7 @@
 import {
   isBoolean,
   isFilledText,
+  isFunction,
   isObject,
   isTextList,
   isWhole,
@@ -13,6 +14,7 @@ import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { Journal } from '../contract/journal.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
+import type { Asker } from '../contract/question.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from '../files/sandbox-options.js';
@@ -127,6 +129,8 @@ export interface ExecutorOptions {
   readonly middleware?: readonly Middleware[];
   /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
   readonly approver?: Approver | null;
+  /** Asks the person what a tool wants to know (`ask_user_question`). Left out: such a call fails and says so. */
+  readonly asker?: Asker;
   /**
    * A path, a file and what happens when it has lost records, a journal of your own, or false. Default: in memory (then
    * no promise survives the process).
@@ -250,6 +254,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   reviewers: option(undefined, isFunctionList, 'a list of functions'),
   middleware: option(undefined, isFunctionList, 'a list of functions'),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  asker: option(undefined, isFunction, 'a function'),
   journal: option(
     undefined,
     (value) => value === false || isFilledText(value) || isJournal(value) || isJournalFile(value),

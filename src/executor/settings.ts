@@ -6,6 +6,7 @@ import type { Journal, Worker } from '../contract/journal.js';
 import type { OutputStore } from '../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
 import type { BackgroundShells, RunCommand } from '../contract/processes.js';
+import type { Asker } from '../contract/question.js';
 import type { SearchEngine } from '../contract/search.js';
 import type { Registry, TimeoutClass } from '../contract/tool.js';
 import type { ToolError } from '../errors/tool-error.js';
@@ -60,6 +61,8 @@ export interface EngineSettings {
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
   readonly approver: Approver | null | undefined;
+  /** Asked what tools want to know. Undefined: no person is there. */
+  readonly asker: Asker | undefined;
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;

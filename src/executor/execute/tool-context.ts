@@ -1,6 +1,7 @@
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
 import type { ToolProcesses } from '../../contract/processes.js';
+import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -96,6 +97,20 @@ export class CallHandles {
     return this.#emit;
   }
 
+  get ask(): ToolContext['ask'] {
+    const { ready, scope } = this.parts;
+    const { asker, agent } = scope.settings;
+    if (asker === undefined) return undefined;
+    const { lease, signal } = this;
+    return async (questions: readonly Question[]) => {
+      lease.require('ask the person');
+      if (!ready.effects.some(({ effect }) => effect.kind === 'ask' || grantsEverything(effect))) {
+        throw undeclared('ask the person', ready, "Declare { kind: 'ask' } in the effects of the tool.");
+      }
+      return asker(questions, { signal, callId: ready.call.id, ...(agent === undefined ? {} : { agent }) });
+    };
+  }
+
   abort(reason: Error): void {
     this.#abortedWith ??= reason;
     this.#controller?.abort(reason);
@@ -168,6 +183,10 @@ class ContextView implements ToolContext {
   get emit(): ToolContext['emit'] {
     return this.#handles.emit;
   }
+
+  get ask(): ToolContext['ask'] {
+    return this.#handles.ask;
+  }
 }
 
 // Nothing leads from the view to the class, and no tool changes what the next one sees.
@@ -178,6 +197,13 @@ for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors
   }
 }
 Object.freeze(ContextView.prototype);
+
+function undeclared(action: string, { tool }: ReadyCall, hint: string): ToolError {
+  return new ToolError('sandbox_violation', `Cannot ${action}: ${tool.name} did not declare it.`, {
+    hint,
+    details: { reason: 'UndeclaredEffect' },
+  });
+}
 
 interface SearchGrant {
   readonly ready: ReadyCall;

@@ -1,0 +1,91 @@
+import type { ToolContext } from '../contract/context.js';
+import type { ToolOutput, ToolSpec } from '../contract/tool.js';
+import { oneLine } from './one-line.js';
+import { TODO_STATUSES, type Todo, todoList } from './todo-list.js';
+
+export interface TodoWriteArgs {
+  readonly todos?: readonly Todo[];
+  readonly load_from_db?: boolean;
+}
+
+const TEXT = { type: 'string', pattern: '\\S', maxLength: 1000 } as const;
+
+const INPUT = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    todos: {
+      type: 'array',
+      maxItems: 100,
+      description: 'The whole list, in order. It replaces the one before.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['content', 'activeForm', 'status'],
+        properties: {
+          content: { ...TEXT, description: 'What is to be done: "Run tests".' },
+          activeForm: { ...TEXT, description: 'The same while it is being done: "Running tests".' },
+          status: { type: 'string', enum: TODO_STATUSES },
+        },
+      },
+    },
+    load_from_db: {
+      type: 'boolean',
+      description: 'True, without todos: shows the list as this conversation left it, and changes nothing.',
+    },
+  },
+} as const;
+
+/** `todo_write` (C019, C042): the list of steps of a conversation, kept in its journal. */
+export function todoWriteTool(): ToolSpec<TodoWriteArgs> {
+  return {
+    name: 'todo_write',
+    aliases: ['TodoWrite'],
+    title: 'Write To-do List',
+    description:
+      'Writes the list of steps of the work, so that the person sees how far it is. ' +
+      'Give the whole list each time; one step is in_progress while you work on it.',
+    input: INPUT,
+    category: 'interaction',
+    effects: () => [],
+    touches: [],
+    summarize: ({ todos }) =>
+      todos === undefined ? 'Show the to-do list' : `Write ${todos.length} to-do items`,
+    execute: todoWrite,
+  };
+}
+
+async function todoWrite({ todos, load_from_db }: TodoWriteArgs, ctx: ToolContext): Promise<ToolOutput> {
+  const list = todoList(ctx.memory);
+  if (todos === undefined) {
+    if (load_from_db !== true) {
+      const message = 'Cannot write the list: missing required parameter: todos. Give the whole list.';
+      return { text: '', error: { code: 'bad_args', message } };
+    }
+    await list.refresh();
+  } else if (!ctx.dryRun) list.replace(todos);
+  return toOutput(todos ?? list.todos);
+}
+
+const GLYPHS: Readonly<Record<Todo['status'], string>> = {
+  pending: '☐',
+  in_progress: '⏳',
+  completed: '✅',
+};
+
+function toOutput(todos: readonly Todo[]): ToolOutput {
+  const count = (status: Todo['status']): number => todos.filter((todo) => todo.status === status).length;
+  return {
+    text: todos.map(inWords).join('\n'),
+    metadata: {
+      total_count: todos.length,
+      pending_count: count('pending'),
+      in_progress_count: count('in_progress'),
+      completed_count: count('completed'),
+    },
+  };
+}
+
+function inWords({ content, activeForm, status }: Todo): string {
+  return `${GLYPHS[status]} ${oneLine(status === 'in_progress' ? activeForm : content)}`;
+}
