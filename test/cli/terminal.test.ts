@@ -156,3 +156,28 @@ describe.skipIf(!hasTerminal)(
     }, 60_000);
   },
 );
+
+describe.skipIf(!hasTerminal)(
+  'toolexec on a terminal, asking a question (skipped where python3 has no pty)',
+  () => {
+    it('gives the model what the person chose, and asks again what was not understood', async () => {
+      const options = [{ label: 'Red' }, { label: 'Blue' }];
+      const questions = [
+        { header: 'Color', question: 'Which color?', options },
+        { header: 'Name', question: 'Which name?', options, multiSelect: true },
+      ];
+      const call = { id: 'q', name: 'ask_user_question', args: { questions } };
+      const { code, stdout, shown } = await run(
+        [call],
+        [
+          ['no answer): ', '7\n'],
+          ['no answer): ', '2\n'],
+          ['no answer): ', 'Ada\n'],
+        ],
+      );
+      expect(JSON.parse(stdout)).toMatchObject([{ output: 'Color: Blue\nName: Other: Ada' }]);
+      expect(shown).toContain('There is no choice 7.');
+      expect(code).toBe(0);
+    }, 60_000);
+  },
+);

@@ -6,6 +6,7 @@ import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import type { HistoryFormat } from '../../protocols/registry.js';
 import { writeResults } from '../../protocols/write-results.js';
+import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
@@ -78,12 +79,14 @@ export async function approveBatch(
     );
     requireRoots(origin.roots, absolute(settled.executor.root));
     const approver = chooseApprover(options, stdio, env);
+    const asker = chooseAsker(stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
     for (const note of settled.notes) display.note(note);
     await using executor = createExecutor({
       ...settled.executor,
       journal,
-      ...(approver === undefined ? {} : { approver }),
+      ...(approver === undefined ? {} : { approver: holding(display, approver) }),
+      ...(asker === undefined ? {} : { asker: holding(display, asker) }),
     });
     const { results, interrupted } = await watchBatch(
       () => executor.approve(id, { parallel: options.parallel ?? settled.parallel }),

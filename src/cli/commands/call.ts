@@ -5,6 +5,7 @@ import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
+import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
@@ -47,11 +48,13 @@ export async function callTool(
   const settled = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
   const approver = chooseApprover(options, stdio, env);
+  const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of settled.notes) display.note(note);
   await using executor = createExecutor({
     ...settled.executor,
-    ...(approver === undefined ? {} : { approver }),
+    ...(approver === undefined ? {} : { approver: holding(display, approver) }),
+    ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
   const { results, interrupted } = await runBatch({
     executor,

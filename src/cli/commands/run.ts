@@ -4,6 +4,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
+import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { describeName } from '../display/describe-call.js';
@@ -48,11 +49,13 @@ export async function runResponse(
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   const approver = chooseApprover(options, stdio, env);
+  const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of settled.notes) display.note(note);
   await using executor = createExecutor({
     ...settled.executor,
-    ...(approver === undefined ? {} : { approver }),
+    ...(approver === undefined ? {} : { approver: holding(display, approver) }),
+    ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
   const turn = createHash('sha256').update(response.text).digest('hex');
   const { conversation = `response:${turn}` } = options;

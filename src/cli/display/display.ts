@@ -13,6 +13,8 @@ export interface Display {
   event(event: ToolEvent): void;
   /** Something to know about the whole. */
   note(message: string): void;
+  /** Leaves the screen to a question until the function that it gives is called. */
+  hold(): () => void;
   /** Leaves the screen as it is to stay. */
   end(): void;
 }
@@ -45,6 +47,7 @@ function createJsonDisplay(out: TextOutput): Display {
   return {
     event: line,
     note: (message) => line({ type: 'note', message }),
+    hold: () => nothing,
     end() {},
   };
 }
@@ -62,9 +65,12 @@ function createPlainDisplay(out: TextOutput, palette: Palette): Display {
       if (event.type === 'completed') line(describeResult(event.result, palette));
     },
     note: (message) => line(`toolexec: ${sanitize(message, 'inline')}`),
+    hold: () => nothing,
     end() {},
   };
 }
+
+const nothing = (): void => {};
 
 /** What the person should know of the whole, besides the results themselves. */
 export function noteResults(results: readonly ToolResult[], display: Display): void {

@@ -35,6 +35,8 @@ class LiveDisplay implements Display {
   readonly #running = new Map<string, RunningCall>();
   #drawnLines = 0;
   #frame = 0;
+  /** Questions that are on the screen. */
+  #holds = 0;
   #stopTicking: (() => void) | undefined;
 
   constructor(out: TextOutput, palette: Palette, clock: Clock) {
@@ -65,6 +67,15 @@ class LiveDisplay implements Display {
 
   note(message: string): void {
     this.#print(`toolexec: ${sanitize(message, 'inline')}`);
+  }
+
+  hold(): () => void {
+    this.#drawNothing();
+    this.#holds++;
+    return () => {
+      this.#holds--;
+      this.#draw('');
+    };
   }
 
   end(): void {
@@ -107,6 +118,10 @@ class LiveDisplay implements Display {
   }
 
   #draw(above: string): void {
+    if (this.#holds > 0) {
+      this.#out.write(above);
+      return;
+    }
     // What has left the top of the screen cannot be taken back.
     const room = Math.max(1, this.#out.rows - 2);
     const output = Math.min(OUTPUT_LINES, Math.floor(room / Math.max(1, this.#running.size)) - 1);
@@ -115,6 +130,11 @@ class LiveDisplay implements Display {
     const drawing = lines.length === 0 ? '' : `\u001b[?7l${lines.join('\n')}\n\u001b[?7h`;
     this.#out.write(`${takeBack}${above}${drawing}`);
     this.#drawnLines = lines.length;
+  }
+
+  #drawNothing(): void {
+    if (this.#drawnLines > 0) this.#out.write(`\r\u001b[${this.#drawnLines}A\u001b[0J`);
+    this.#drawnLines = 0;
   }
 
   #linesOf({ name, startedAt, tail }: RunningCall, output: number): string[] {

@@ -1,0 +1,101 @@
+import type { Asker, Question, QuestionAnswer } from '../contract/question.js';
+import { sanitize } from '../output/sanitize.js';
+import { openKeyboard } from '../platform/open-keyboard.js';
+import type { Stdio } from '../platform/stdio.js';
+import { type Display, isAutomated } from './display/display.js';
+import { createPalette, type Palette } from './display/terminal-text.js';
+
+/**
+ * Asks the person at the terminal what a tool wants to know. Undefined where no person is there; no option of the
+ * command answers in the person's place.
+ */
+export function chooseAsker(
+  { stderr }: Stdio,
+  env: Readonly<Record<string, string | undefined>>,
+): Asker | undefined {
+  if (!stderr.isTerminal || isAutomated(env)) return undefined;
+  const probe = openKeyboard();
+  if (probe === undefined) return undefined;
+  probe.close();
+  const palette = createPalette(true, env);
+  return async (questions, { signal, agent }) => {
+    const keyboard = openKeyboard();
+    if (keyboard === undefined) throw new Error('the terminal has gone away.');
+    const answers: QuestionAnswer[] = [];
+    try {
+      for (const question of questions) {
+        stderr.write(describeQuestion(question, agent, palette));
+        const answer = await readAnswer(question, (problem) => {
+          stderr.write(`${problem}${question.multiSelect ? PICK_SEVERAL : PICK_ONE}`);
+          return keyboard.readLine(signal);
+        });
+        if (answer === undefined) return undefined;
+        answers.push(answer);
+      }
+      return answers;
+    } finally {
+      keyboard.close();
+    }
+  };
+}
+
+/** A question to the person that comes while calls run: the display leaves the screen to it. */
+export function holding<A extends unknown[], R>(
+  display: Display,
+  ask: (...args: A) => R | Promise<R>,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    const release = display.hold();
+    try {
+      return await ask(...args);
+    } finally {
+      release();
+    }
+  };
+}
+
+const PICK_ONE = 'A number, or your own words (Enter: no answer): ';
+const PICK_SEVERAL = 'Numbers (1,3), or your own words (Enter: no answer): ';
+
+function describeQuestion(
+  { header, question, options }: Question,
+  agent: string | undefined,
+  palette: Palette,
+): string {
+  const asks = agent === undefined ? '' : `${inline(agent)} asks · `;
+  const lines = options.map(({ label, description = '' }, index) => {
+    const meaning = description === '' ? '' : palette.dim(` · ${inline(description)}`);
+    return `  ${index + 1}  ${inline(label)}${meaning}`;
+  });
+  return `\n${palette.bold(`${asks}${inline(header)}`)}: ${inline(question)}\n${lines.join('\n')}\n`;
+}
+
+const inline = (text: string): string => sanitize(text, 'inline');
+
+async function readAnswer(
+  question: Question,
+  readLine: (problem: string) => Promise<string | undefined>,
+): Promise<QuestionAnswer | undefined> {
+  let problem = '';
+  for (;;) {
+    const line = (await readLine(problem))?.trim();
+    if (line === undefined || line === '') return undefined;
+    const answer = parseAnswer(line, question);
+    if (typeof answer !== 'string') return answer;
+    problem = `${answer}\n`;
+  }
+}
+
+/** What was typed as an answer, or what is wrong with it. Numbers count from 1 as they were shown. */
+export function parseAnswer(line: string, { options, multiSelect }: Question): QuestionAnswer | string {
+  const words = line.split(/[\s,]+/).filter((word) => word !== '');
+  if (!words.every((word) => /^[0-9]+$/.test(word))) return { chosen: [], other: line };
+  if (!multiSelect && words.length > 1) return 'One number is expected.';
+  const chosen: string[] = [];
+  for (const word of words) {
+    const label = options[Number(word) - 1]?.label;
+    if (label === undefined) return `There is no choice ${word}.`;
+    if (!chosen.includes(label)) chosen.push(label);
+  }
+  return { chosen };
+}
