@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { commandEnvironment } from './command-environment.js';
 import { runCommand } from './run-command.js';
+import { removedValues } from './sanitize-environment.js';
 
 it('commandEnvironment() removes secrets, and disarms pagers, prompts and editors', () => {
   const env = commandEnvironment({ HOME: '/h', A_TOKEN: 'x', PAGER: 'less', TERM: 'xterm', EDITOR: 'vi' });
@@ -14,6 +15,22 @@ it('commandEnvironment() removes secrets, and disarms pagers, prompts and editor
   expect(env).not.toHaveProperty('A_TOKEN');
   expect(env.EDITOR).not.toBe('vi');
 });
+
+it.each(
+  `TOKEN SECRET PASSWORD PASS KEY AUTH JWT CREDS token Secret api_token db_password my_key Github_Token apiToken dbPassword
+  service.token npm-auth user_creds`.split(/\s+/),
+)('commandEnvironment() removes %s, which is plainly named a secret', (name) => {
+  const given = { [name]: 'a-plain-value' };
+  expect(commandEnvironment(given)).not.toHaveProperty([name]);
+  expect(commandEnvironment(given, { pass: [name] })).toHaveProperty([name], 'a-plain-value');
+  expect(removedValues(given, commandEnvironment(given))).toEqual(['a-plain-value']);
+});
+
+it.each(
+  'MONKEY KEYMAP TOKENIZERS_PARALLELISM COMPASS AUTHOR PASSTHROUGH KEYBOARD_LAYOUT SSH_KEYSCAN'.split(' '),
+)('commandEnvironment() keeps %s, which only sounds like one', (name) =>
+  expect(commandEnvironment({ [name]: 'x' })).toHaveProperty([name], 'x'),
+);
 
 it('commandEnvironment() leaves an exception as it came, and disarms it when it did not come', () => {
   const pass = ['PAGER', 'GIT_PAGER'];

@@ -1,20 +1,24 @@
 import { environmentIgnoresCase } from '../platform/environment.js';
+import { isPlainSecretName } from './environment-rules.js';
 import { createNameMatcher, type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
 
 /**
  * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,
- * because there is no person to answer (D060, D107). Names in `pass` keep the value they came with.
+ * because there is no person to answer (D060, D107). What is plainly named a secret stays away too (`TOKEN`, `db_password`).
+ * Names in `pass` keep the value they came with.
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string>>,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  const sanitized = sanitizeEnvironment(env, options);
   const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
+  const sanitized = Object.entries(sanitizeEnvironment(env, options)).filter(
+    ([name]) => isPassed(name) || !isPlainSecretName(name),
+  );
   const disarmed = Object.entries(UNATTENDED).filter(
     ([name]) => !(isPassed(name) && Object.hasOwn(env, name)),
   );
-  return { ...sanitized, ...Object.fromEntries(disarmed) };
+  return Object.fromEntries([...sanitized, ...disarmed]);
 }
 
 /** Switches that keep programs from waiting for a person. None of them changes what a program does without one. */

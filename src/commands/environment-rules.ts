@@ -14,6 +14,20 @@ export interface EnvironmentRule {
   readonly keepsCase?: true;
 }
 
+/**
+ * Names that say plainly what they hold: `KEY`, `db_password`, `apiToken`. Commands do not get them; `sanitizeEnvironment`
+ * alone keeps them, because the configuration's patterns match case and need a prefix (D120).
+ */
+export function isPlainSecretName(name: string): boolean {
+  return LAST_WORD.test(name) || LAST_WORD_CAPITALIZED.test(name);
+}
+
+const LAST_WORD =
+  /(?:^|[_.-])(?:tokens?|secrets?|passwords?|passwd|pass|passphrase|keys?|apikey|auth|authorization|jwt|bearer|cookie|creds|credentials?)$/i;
+
+const LAST_WORD_CAPITALIZED =
+  /[a-z0-9](?:Token|Secret|Password|Passwd|Pass|Passphrase|Key|Auth|Jwt|JWT|Creds|Credentials?)$/;
+
 /** The first row that matches a name speaks for it. */
 export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   {

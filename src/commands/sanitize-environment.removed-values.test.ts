@@ -31,6 +31,13 @@ it('removedValues() takes what the configuration removes for a secret', () => {
   expect(removed({ CORP_TOKEN: 'handed-on' }, { pass: ['CORP_TOKEN'] })).toEqual([]);
 });
 
+it('removedValues() knows the token within an address', () => {
+  expect(removed({ FEED: 'https://h/x?api_key=query%2Dsecret&a=b' })).toEqual([
+    'query%2Dsecret',
+    'query-secret',
+  ]);
+});
+
 it('removedValues() knows the password of an address, written and decoded', () => {
   const values = removed({
     HTTP_PROXY: 'http://user:secret%40word@proxy',

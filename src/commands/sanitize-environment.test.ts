@@ -112,8 +112,18 @@ describe('sanitizeEnvironment()', () => {
     ['x://a:b@c,y://d:e@f', 'x://c,y://f'],
     ['ssh://git@github.com/x.git', 'ssh://git@github.com/x.git'],
     ['https://host/a@b', 'https://host/a@b'],
+    ['https://host/x?a=1&access_token=abc&b=2', 'https://host/x?a=1&access_token=&b=2'],
+    ['jdbc:postgresql://db/x?user=me&password=secret', 'jdbc:postgresql://db/x?user=me&password='],
+    ['https://host/?sort_key=a#token=b', 'https://host/?sort_key=a#token='],
+    ['https://api.telegram.org/bot123456:ABC-DEF1234ghIkl-zyx57/getMe', 'https://api.telegram.org/bot/getMe'],
+    ['key=value', 'key=value'],
   ])('takes a password out of the address %s', (value, want) => {
     expect(sanitizeEnvironment({ HTTPS_PROXY: value })).toEqual({ HTTPS_PROXY: want });
+  });
+
+  it('takes passwords out of addresses where names ignore case too', () => {
+    const env = { HTTPS_PROXY: 'http://user:pass@proxy:3128' };
+    expect(sanitizeEnvironment(env, { ignoreCase: true })).toEqual({ HTTPS_PROXY: 'http://proxy:3128' });
   });
 
   it('never adds or renames, and finds nothing more to do the second time', () => {

@@ -42,7 +42,7 @@ export function sanitizeEnvironment(
     if (isPassed(name)) {
       kept.push([name, value]);
     } else if (!isDenied(name) && classifyVariable(name, ignoreCase) === undefined) {
-      const cleaned = ignoreCase ? value : cleanValue(name, value);
+      const cleaned = ignoreCase ? withoutCredentials(value) : cleanValue(name, value);
       if (cleaned !== undefined) kept.push([name, cleaned]);
     }
   }
@@ -132,20 +132,39 @@ function cleanValue(name: string, value: string): string | undefined {
   // No program can be started with a NUL, and old shells run what follows a function in any variable.
   if (value.includes('\0') || value.startsWith('() {')) return undefined;
   if (name === 'PATH') return value.split(':').filter(isAbsolute).join(':') || STANDARD_PATH;
-  return value.replace(USER_INFO, (all, user: string, offset: number) =>
+  return withoutCredentials(value);
+}
+
+/** An address in a value, without what proves who one is. */
+function withoutCredentials(value: string): string {
+  if (!value.includes('://')) return value;
+  const open = value.replace(USER_INFO, (all, user: string, offset: number) =>
     isConfidential(user, value.slice(0, offset)) ? '://' : all,
   );
+  return IN_ADDRESS.reduce((text, pattern) => text.replace(pattern, '$1'), open);
 }
+
+/** Within an address: what stands behind a secret's name, and in the path of a bot or a webhook. */
+const IN_ADDRESS: readonly RegExp[] = [
+  /([?&;#](?:key|(?:[\w.-]{0,40}[_.-])?(?:access_?token|(?:api|access|secret|private|auth|signing|subscription)_?key|token|secret|password|passwd|pass|pwd|auth|jwt|sig|signature|credentials?))=)([^&;#\s"']+)/gi,
+  /(\/bot)(\d{5,12}:[\w-]{20,})/g,
+  /(hooks\.slack\.com\/[a-z]{1,20}\/)([\w/-]{16,})/g,
+  /(\/api\/webhooks\/\d{5,30}\/)([\w-]{30,})/g,
+];
 
 /** Where nothing is left: a shell without any `PATH` takes one of its own, which may end in the working directory. */
 const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** The names and passwords that `cleanValue` takes out of addresses, as they are written and decoded. */
-export function findUserInfo(value: string): string[] {
-  return [...value.matchAll(USER_INFO)]
+/** What `withoutCredentials` takes out of addresses, as it is written and decoded. */
+export function findCredentials(value: string): string[] {
+  if (!value.includes('://')) return [];
+  const users = [...value.matchAll(USER_INFO)]
     .filter(({ 1: user = '', index }) => isConfidential(user, value.slice(0, index)))
-    .flatMap(({ 1: user = '' }) => [user, ...user.split(':', 2), user.slice(user.indexOf(':') + 1)])
-    .flatMap((part) => [part, decodePart(part)]);
+    .flatMap(({ 1: user = '' }) => [user, ...user.split(':', 2), user.slice(user.indexOf(':') + 1)]);
+  const others = IN_ADDRESS.flatMap((pattern) =>
+    [...value.matchAll(pattern)].map(({ 2: part = '' }) => part),
+  );
+  return [...users, ...others].flatMap((part) => [part, decodePart(part)]);
 }
 
 const USER_INFO = /:\/\/([^\s/?#]*)@/g;
@@ -175,8 +194,8 @@ export function removedValues(
   sanitized: Readonly<Record<string, string>>,
 ): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
-    if (Object.hasOwn(sanitized, name)) return sanitized[name] === value ? [] : findUserInfo(value);
-    return isSecret(name) ? [value, ...findUserInfo(value)] : [];
+    if (Object.hasOwn(sanitized, name)) return sanitized[name] === value ? [] : findCredentials(value);
+    return isSecret(name) ? [value, ...findCredentials(value)] : [];
   });
   return [...new Set(values)]
     .filter((value) => value.length >= SHORTEST)

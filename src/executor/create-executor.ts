@@ -4,11 +4,7 @@ import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
 import { openOutputStore } from '../commands/open-output-store.js';
-import {
-  type EnvironmentOptions,
-  removedValues,
-  sanitizeEnvironment,
-} from '../commands/sanitize-environment.js';
+import { type EnvironmentOptions, removedValues } from '../commands/sanitize-environment.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { Sandbox } from '../contract/files.js';
@@ -78,7 +74,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     limits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
   };
   const inherited = readEnvironment();
-  const secretValues = removedValues(inherited, sanitizeEnvironment(inherited, environment));
+  const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
   const commands = lazyCommands(around);
   const shells = lazyShells(around);
   const outputs = openOutputStore({

@@ -94,7 +94,7 @@ export interface ExactValues {
  * not be told from the marker, is left out.
  */
 export function createExactValues(values: readonly string[]): ExactValues {
-  const sought = [...new Set(values.map(clearOfMarker))]
+  const sought = [...new Set(values.flatMap(withLines).map(clearOfMarker))]
     .filter(isWorthHiding)
     .sort((a, b) => b.length - a.length);
   const window = sought.at(-1)?.length ?? 0;
@@ -126,6 +126,18 @@ export function createExactValues(values: readonly string[]): ExactValues {
     },
   };
 }
+
+/** A value of several lines, and each of its lines: programs print them one by one, indented, or with a number before. */
+function withLines(value: string): readonly string[] {
+  if (!/[\r\n]/.test(value)) return [value];
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim());
+  return [value, ...lines.filter((line) => line.length >= SHORTEST_LINE && !ARMOUR.test(line))];
+}
+
+const SHORTEST_LINE = 8;
+
+/** The first and last line of a key: they stand in files that hold no secret too. */
+const ARMOUR = /^-----(?:BEGIN|END) [A-Z0-9 ]*-----$/;
 
 /** How far the window may move on, by the pair of characters at its end. */
 function skipTable(sought: readonly string[], window: number): Uint8Array {

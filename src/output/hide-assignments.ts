@@ -8,12 +8,14 @@ export const ASSIGNMENT_WORDS: readonly string[] = [
   'secret',
   'token',
   'credential',
+  'creds',
+  'jwt',
   '_auth',
   'key',
 ];
 
 const NAME_END =
-  /(?:pass(?:word|wd|phrase|wort|code)|pwd|(?:api|access|private|secret|auth|encryption|encrypt|signing|account|master|shared|subscription|service|license|session)[_-]?key|secret|token|credentials?|_auth|_pass(?![A-Za-z]))(?:[_-]?(?:base|value|b64|base64|[0-9]{1,3}))?/gi;
+  /(?:pass(?:word|wd|phrase|wort|code)|pwd|(?:api|access|private|secret|auth|encryption|encrypt|signing|account|master|shared|subscription|service|license|session)[_-]?key|secret|token|credentials?|creds|jwt|_auth|_pass(?![A-Za-z]))(?:[_-]?(?:base|value|b64|base64|[0-9]{1,3}))?/gi;
 
 /** From the name to its value: `=`, `:`, `=>`, `:=`, or `>` of an XML element; a quote may close the name. */
 const LINK = /(?:\\?["'`])?([ \t]{0,8})(?:=>|:=|[:=](?![:=])|>)([ \t]{0,8})/y;
@@ -51,6 +53,7 @@ export function hideAssignments(text: string): string {
       word: match[0],
       name,
       link: link.kind,
+      isEqual: link.isEqual,
       quoted: quoted !== undefined,
       next: text.charAt(span.to),
     };
@@ -84,17 +87,23 @@ function isLetter(unit: number): boolean {
   return (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a);
 }
 
-function linkAfter(text: string, at: number, name: string): { kind: LinkKind; to: number } | undefined {
+function linkAfter(
+  text: string,
+  at: number,
+  name: string,
+): { kind: LinkKind; isEqual: boolean; to: number } | undefined {
   LINK.lastIndex = at;
   const link = LINK.exec(text);
   if (link !== null) {
     if (link[0].includes('>') && !link[0].includes('=') && text.charAt(at - name.length - 1) !== '<')
       return undefined;
     const spaced = (link[1] ?? '') !== '' || (link[2] ?? '') !== '';
-    return { kind: spaced ? 'spaced' : 'tight', to: LINK.lastIndex };
+    return { kind: spaced ? 'spaced' : 'tight', isEqual: link[0].includes('='), to: LINK.lastIndex };
   }
   GAP.lastIndex = at;
-  return name.startsWith('-') && GAP.test(text) ? { kind: 'option', to: GAP.lastIndex } : undefined;
+  return name.startsWith('-') && GAP.test(text)
+    ? { kind: 'option', isEqual: false, to: GAP.lastIndex }
+    : undefined;
 }
 
 function quotedAt(text: string, at: number): Span | undefined {
@@ -122,6 +131,8 @@ interface AssignmentContext {
   /** The whole name, with the dashes of an option. */
   readonly name: string;
   readonly link: LinkKind;
+  /** They are joined by a `=`. */
+  readonly isEqual: boolean;
   readonly quoted: boolean;
   /** The character after the value. */
   readonly next: string;
@@ -153,18 +164,28 @@ const LONGEST_JUDGED = 128;
 function isAssignedSecret(whole: string, context: AssignmentContext): boolean {
   const value = whole.slice(0, LONGEST_JUDGED);
   const password = PASSWORD.test(context.word);
-  if (value.length < (password ? 3 : 6) || isPlaceholder(value) || TYPE.test(value)) return false;
+  const isVariable = isEnvironment(context);
+  if (value.length < (password || isVariable ? 3 : 6) || isPlaceholder(value) || TYPE.test(value))
+    return false;
   if (HARMLESS_NAME.test(context.name)) return false;
   if (DIRECTORY_NAME.test(context.name) && DIRECTORY.test(value)) return false;
-  if (context.quoted) return isQuotedSecret(value, password);
+  if (context.quoted) return isQuotedSecret(value, password, context);
   // A call, an index, or a value of which a part is hidden already.
   if (/[([{]/.test(context.next) || CODE.test(value)) return false;
-  if (!password) return isRandomEnough(value, context);
+  if (!password) return isVariable || isRandomEnough(value, context);
   return /[^A-Za-z_]/.test(value) ? isUnwordlike(value, context) : isWordAPassword(value, context);
 }
 
-function isQuotedSecret(value: string, password: boolean): boolean {
-  if (!password) return !/\s/.test(value) && looksRandom(value);
+/** `API_TOKEN=x`: a line of an environment, where whatever stands is the value. */
+function isEnvironment({ name, link, isEqual }: AssignmentContext): boolean {
+  return link === 'tight' && isEqual && /^[A-Z][A-Z0-9_]*$/.test(name);
+}
+
+function isQuotedSecret(value: string, password: boolean, context: AssignmentContext): boolean {
+  const hasBlanks = /\s/.test(value);
+  if (!password && !hasBlanks) return isEnvironment(context) || looksRandom(value);
+  // Words with blanks: given to a name they are a value, behind a colon they may be a message.
+  if (!password) return !SENTENCE.test(value) && (context.isEqual || /\d/.test(value));
   return !/\s/.test(value) || (!SENTENCE.test(value) && !/pass(?:word|phrase)/i.test(value));
 }
 

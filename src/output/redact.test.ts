@@ -117,6 +117,22 @@ describe('redact, what stands where a secret stands', () => {
     ['curl --user "admin:s3cretpass" https://x', 'curl --user "admin:[REDACTED]" https://x'],
     ['mysql -u root -phunter2 db', 'mysql -u root -p[REDACTED] db'],
     ['sshpass -p hunter2 ssh host', 'sshpass -p [REDACTED] ssh host'],
+    [
+      `https://api.telegram.org/bot${join('123456789', ':AA', MIXED)}/getMe`,
+      'https://api.telegram.org/bot[REDACTED]/getMe',
+    ],
+    [
+      'https://api.telegram.org/bot123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11/x',
+      'https://api.telegram.org/bot[REDACTED]/x',
+    ],
+    [`https://${MIXED}@git.example.com/x`, 'https://[REDACTED]@git.example.com/x'],
+    ['API_TOKEN="correct horse battery staple"', 'API_TOKEN="[REDACTED]"'],
+    ["client_secret = 'three words here'", "client_secret = '[REDACTED]'"],
+    ['{"secret": "blue 42 horse"}', '{"secret": "[REDACTED]"}'],
+    ['TOKEN=abc12', 'TOKEN=[REDACTED]'],
+    ['export MY_SECRET=xyz', 'export MY_SECRET=[REDACTED]'],
+    ["API_KEY='k1'; SESSION_TOKEN='abc'", "API_KEY='k1'; SESSION_TOKEN='[REDACTED]'"],
+    ['JWT=abcd CREDS=me:you', 'JWT=[REDACTED] CREDS=[REDACTED]'],
     ['docker login -u me -p hunter2 r.example', 'docker login -u me -p [REDACTED] r.example'],
   ])('makes of %j', (text, expected) => {
     expect(redact(text)).toBe(expected);
@@ -167,6 +183,10 @@ describe('redact, near misses', () => {
     'docker run -u 1000:1000 image; date -u +%H:%M; git push -u origin main:main',
     'mysql -p mydb; mysql --port=3306 -port',
     'passed: 12, bypass: true, compass=north1, keyboard: qwerty123',
+    'unexpected token: "some words of it"',
+    '{"token": "several plain words"} and token = "enter your token here"',
+    'chatbot 12345:6789 robot12345:aaaaaaaaaaaaaaaaaaaaaaaa',
+    'TOKEN=$1 SECRET=${1:-x} NEXT_TOKEN=abc TOKEN=config.token',
     'primary_key=user_id1 public_key: abc123456789 sort_key: user1234',
   ])('keeps %j', (text) => {
     expect(redact(text)).toBe(text);
@@ -183,6 +203,12 @@ describe('redact, given values', () => {
 
   it('hides values that overlap as one', () => {
     expect(redact('xabcdef123ghijkly', { values: ['abcdef123', '123ghijkl'] })).toBe('x[REDACTED]y');
+  });
+
+  it('hides each line of a value of several lines, however they are printed', () => {
+    const values = [`-----BEGIN PRIVATE KEY-----\n${BODY}\r\n${MIXED}\n-----END PRIVATE KEY-----\n`];
+    expect(redact(`1: ${MIXED}\n  ${BODY}`, { values, rules: false })).toBe('1: [REDACTED]\n  [REDACTED]');
+    expect(redact('-----BEGIN PRIVATE KEY-----', { values })).toBe('-----BEGIN PRIVATE KEY-----');
   });
 
   it('takes no notice of values that are short or say nothing', () => {

@@ -69,6 +69,8 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   key('tailscale-key', ['tskey-'], 'tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,}'),
   key('age-secret-key', ['age-secret-key-'], 'AGE-SECRET-KEY-1[0-9A-Z]{50,}'),
   key('telegram-bot-token', [':aa'], '[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}'),
+  // In an address the word stands right before the number.
+  shape('bot-address', ['bot'], /(?<before>(?<![A-Za-z])bot)[0-9]{5,12}:[A-Za-z0-9_-]{20,}/gi),
   key('square-token', ['sq0'], 'sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}'),
   shape(
     'json-web-token',
@@ -96,6 +98,13 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
     words: ['://'],
     pattern: /(?<before>:\/\/[^\s:/?#@"'`<>\\]{0,256}:)[^\s/?#"'`<>\\]{1,1024}(?=@)/g,
     isSecret: (hidden) => !isPlaceholder(hidden) && !/^[%:$]/.test(hidden),
+  },
+  {
+    // https://token@host
+    name: 'url-token',
+    words: ['://'],
+    pattern: /(?<before>https?:\/\/)[^\s:/?#@"'`<>\\[\]]{16,256}(?=@)/gi,
+    isSecret: looksRandom,
   },
   {
     name: 'authorization-header',
