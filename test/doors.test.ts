@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -43,6 +45,20 @@ describe('the doors', () => {
       ]
     `);
   });
+
+  it('let out classes that are called what they are exported as, in the built package too', async () => {
+    const dist = dirname(dirname(builtCommand()));
+    const classes: string[] = [];
+    for (const door of DOORS) {
+      const exported: object = await import(pathToFileURL(join(dist, `${door}.js`)).href);
+      for (const [name, value] of Object.entries(exported)) {
+        if (typeof value !== 'function' || !/^class\b/.test(String(value))) continue;
+        classes.push(name);
+        expect(value.name).toBe(name);
+      }
+    }
+    expect(classes).toEqual(['ToolError', 'ShellManager']);
+  }, 60_000);
 
   it('have no default exports and no logic of their own', () => {
     for (const door of DOORS) {

@@ -114,22 +114,23 @@ export class ShellPool {
  * executor has shells of its own. When the program ends, however it does, its shells end too.
  */
 export class ShellManager extends ShellPool {
-  static #shared: ShellManager | undefined;
-
   constructor() {
     super();
     // biome-ignore lint/correctness/noConstructorReturn: one instance for all is what B039 asks for.
-    if (ShellManager.#shared !== undefined) return ShellManager.#shared;
-    ShellManager.#shared = this;
+    if (shared !== undefined) return shared;
+    shared = this;
   }
 
   /** The next `new ShellManager()` is a fresh one, from this moment on. Resolves when all shells of the old are dead. */
   static async reset(): Promise<void> {
-    const old = ShellManager.#shared;
-    ShellManager.#shared = undefined;
+    const old = shared;
+    shared = undefined;
     await old?.killAll();
   }
 }
+
+// No static member: the bundler renames a class that names itself in one.
+let shared: ShellManager | undefined;
 
 /** The shells of one owner, an executor: they end with it. */
 export function openBackgroundShells(): BackgroundShells {

@@ -56,13 +56,18 @@ export class ToolError extends Error {
 
   /** @throws TypeError when `value` is not what `toJSON` writes. */
   static fromJSON(value: unknown): ToolError {
-    if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
-    return new ToolError(value.code, value.message, {
-      ...(value.hint === undefined ? {} : { hint: value.hint }),
-      ...(value.details === undefined ? {} : { details: value.details }),
-      ...(value.cause === undefined ? {} : { cause: causeFromJson(value.cause) }),
-    });
+    return errorFromJson(value);
   }
+}
+
+// Outside of the class: the bundler renames a class that names itself in a static member, and stacks show that name.
+function errorFromJson(value: unknown): ToolError {
+  if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
+  return new ToolError(value.code, value.message, {
+    ...(value.hint === undefined ? {} : { hint: value.hint }),
+    ...(value.details === undefined ? {} : { details: value.details }),
+    ...(value.cause === undefined ? {} : { cause: causeFromJson(value.cause) }),
+  });
 }
 
 /** True for a ToolError of any copy of this package; with `code`, also somewhere along its causes (A019). */
@@ -96,7 +101,7 @@ function causeToJson(cause: unknown): unknown {
 }
 
 function causeFromJson(cause: unknown): unknown {
-  if (isToolErrorJson(cause)) return ToolError.fromJSON(cause);
+  if (isToolErrorJson(cause)) return errorFromJson(cause);
   if (typeof cause !== 'object' || cause === null) return cause;
   const { name, message } = cause as { name?: unknown; message?: unknown };
   if (typeof message !== 'string') return cause;
