@@ -7,6 +7,7 @@ import { dts } from 'rolldown-plugin-dts';
 import { bundleCommand } from './bundle-command.js';
 import { compiledValidators } from './compile-validators.js';
 import { licensesOf } from './licenses-of.js';
+import { loadOnFirstUse } from './load-on-first-use.js';
 
 /*
  * Builds the package into `dist/`, or into the directory of `--out`:
@@ -33,7 +34,7 @@ const validators = await compiledValidators();
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-writeFileSync(join(out, 'LICENSES.txt'), licensesOf(await bundleLibrary()));
+writeFileSync(join(out, 'LICENSES.txt'), licensesOf([await bundleLibrary()]));
 const command = await bundleCommand({
   main: join(SOURCES, 'cli', 'main.ts'),
   directory: join(out, 'command'),
@@ -59,7 +60,7 @@ async function bundleLibrary(): Promise<Metafile> {
     platform: 'node',
     target: 'node20.19',
     external: EXTERNAL,
-    plugins: [validators],
+    plugins: [validators, loadOnFirstUse('in_bundle')],
     sourcemap: 'linked',
     legalComments: 'none',
     metafile: true,

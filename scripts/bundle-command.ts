@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Plugin, transform } from 'esbuild';
 import { licensesOf } from './licenses-of.js';
+import { bundlePackages, loadOnFirstUse } from './load-on-first-use.js';
 
 /** Of modules and of classes as they are written, so that a stack can be read. */
 const MINIFIED = { minifyWhitespace: true, minifySyntax: true, legalComments: 'none' } as const;
@@ -35,7 +36,7 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
     splitting: true,
     format: 'esm',
     external: [...external],
-    plugins: [...plugins, shortDescription, lazyChildProcess],
+    plugins: [...plugins, loadOnFirstUse('beside'), shortDescription, lazyChildProcess],
     write: false,
     metafile: true,
     logLevel: 'error',
@@ -43,7 +44,8 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
   mkdirSync(directory, { recursive: true });
   const parts = outputFiles.map(({ path }) => basename(path));
   for (const { path, text } of outputFiles) writeFileSync(path, await toCommonJs(text, parts));
-  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf(metafile));
+  const packages = await bundlePackages(directory, { ...NODE, ...MINIFIED });
+  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages]));
   return join(directory, 'toolexec.cjs');
 }
 

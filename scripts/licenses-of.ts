@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
-/** The licences of the packages that are in a bundle, each of which asks to go along with the code. */
-export function licensesOf({ inputs }: Metafile): string {
+/** The licences of the packages that are in the bundles, each of which asks to go along with the code. */
+export function licensesOf(bundles: readonly Metafile[]): string {
   const packages = new Set<string>();
-  for (const path of Object.keys(inputs)) {
+  for (const path of bundles.flatMap(({ inputs }) => Object.keys(inputs))) {
     const [place] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
     if (place !== undefined) packages.add(place);
   }

@@ -17,7 +17,8 @@ const RULES: readonly Rule[] = [
   ...SECRET_SHAPES.map(toRule),
 ];
 
-const scanner = createKeywordScanner(RULES.map((rule) => rule.words));
+/** Made for the first text: it takes some milliseconds. */
+let scanner: KeywordScanner | undefined;
 
 const MOST_ROUNDS = 4;
 
@@ -73,6 +74,7 @@ function redactByRules(text: string): string {
 }
 
 function applyRules(text: string): string {
+  scanner ??= createKeywordScanner(RULES.map((rule) => rule.words));
   const found = scanner.scan(text);
   if (found === undefined) return text;
   return RULES.reduce((clean, rule, index) => (found.has(index) ? rule.apply(clean) : clean), text);

@@ -1,4 +1,4 @@
-import { braceExpand } from 'minimatch';
+import { expand } from 'brace-expansion';
 
 const MAX_ALTERNATIVES = 1000;
 const MAX_DEPTH = 32;
@@ -44,7 +44,7 @@ function readSequence(source: string, start: number, depth: number): Sequence {
 function readBraces(source: string, open: number, depth: number): Sequence {
   const [range] = RANGE.exec(source.slice(open, open + MAX_RANGE)) ?? [];
   if (range !== undefined) {
-    const texts = braceExpand(range, { braceExpandMax: MAX_ALTERNATIVES + 1 });
+    const texts = expand(range, { max: MAX_ALTERNATIVES + 1 });
     if (texts.length > MAX_ALTERNATIVES) throw tooMany();
     return { texts, end: open + range.length };
   }

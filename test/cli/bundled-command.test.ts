@@ -34,12 +34,12 @@ describe('the command as it is shipped', () => {
     const start = readFileSync(join(directory, 'toolexec.cjs'), 'utf8');
     expect(start.startsWith('#!/usr/bin/env node\n')).toBe(true);
     expect(start).toMatch(/Promise\.resolve\(\)\.then\(\(\)=>require\("\.\/run-\w+\.cjs"\)\)/);
-    expect(start).not.toMatch(/uniqueItems|PRAGMA|minimatch\(/);
+    expect(start).not.toMatch(/uniqueItems|PRAGMA|braces stand for/);
   });
 
   it('brings along the licence of every package that was put into it', () => {
     const licenses = readFileSync(join(directory, 'LICENSES.txt'), 'utf8');
-    for (const name of ['commander', 'minimatch', 'brace-expansion', 'smol-toml', 'unbash'])
+    for (const name of ['commander', 'ajv', 're2js', 'brace-expansion', 'smol-toml', 'unbash'])
       expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\([\\w.-]+\\)$`, 'm'));
     expect(licenses).toContain('Permission is hereby granted, free of charge');
   });
