@@ -4,7 +4,7 @@ import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '.
 import type { SearchEngine } from '../contract/search.js';
 import { looksLikePlaceholder } from '../platform/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/analyze.js';
-import type { CommandGuard, CommandSandboxVerdict } from './settings.js';
+import type { CommandGuard, CommandSandboxVerdict } from './call/settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and

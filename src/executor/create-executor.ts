@@ -27,6 +27,8 @@ import { policyOf } from '../policy/create-policy.js';
 import { checkExamples } from '../policy/evaluation/check-examples.js';
 import { ownTools } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
+import type { EngineSettings } from './call/settings.js';
+import { shieldClock } from './call/shields.js';
 import {
   type CommandSurroundings,
   createCommandGuard,
@@ -51,8 +53,6 @@ import {
   TIMEOUT_RULES,
 } from './executor-options.js';
 import { createLocator } from './plan/create-locator.js';
-import { shieldClock } from './record/shields.js';
-import type { EngineSettings } from './settings.js';
 
 /**
  * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a

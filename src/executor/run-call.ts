@@ -3,17 +3,17 @@ import type { ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
 import { hasIdentity } from '../journal/records/call-key.js';
-import type { BatchScope } from './execute/batch-scope.js';
+import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
+import { failure, notRun, reasonOf } from './answer/results.js';
+import type { BatchScope } from './call/batch-scope.js';
+import type { ReadyCall } from './call/evaluated-call.js';
+import { attaches } from './call/run-options.js';
+import type { EngineSettings } from './call/settings.js';
 import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
-import type { ReadyCall } from './plan/evaluated-call.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
 import type { Recorder } from './record/recorder.js';
-import { refuseReady, UNRECORDED } from './record/refuse-ready.js';
-import { failure, notRun, reasonOf } from './record/results.js';
-import { attaches } from './run-options.js';
-import type { EngineSettings } from './settings.js';
 
 /** What a runner has to know of its batch. */
 export interface RunningBatch extends QueuedBatch {

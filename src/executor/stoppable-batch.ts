@@ -1,6 +1,6 @@
+import { CANCELLED_MESSAGE } from './answer/results.js';
 import type { Stop } from './execute/stop.js';
 import { QueuedBatch } from './queue.js';
-import { CANCELLED_MESSAGE } from './record/results.js';
 
 /** A batch that can be told to end. Signal and promise are made for those who ask: most batches end by themselves. */
 export abstract class StoppableBatch extends QueuedBatch {

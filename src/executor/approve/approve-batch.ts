@@ -2,17 +2,16 @@ import type { ShownFile } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
-import { recordShown } from '../conversation-memories.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { CallScope } from '../execute/unhandled-errors.js';
-import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
+import { pending, refuseReady } from '../answer/refuse-ready.js';
+import { reasonOf } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import type { CallScope } from '../call/unhandled-errors.js';
 import { replanner } from '../plan/plan-batch.js';
 import { attachToRecord } from '../record/attach.js';
+import { recordShown } from '../record/conversation-memories.js';
 import type { Recorder } from '../record/recorder.js';
-import { refuseReady } from '../record/refuse-ready.js';
-import { reasonOf } from '../record/results.js';
 import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
-import { pending } from './pending-call.js';
 import { changedPaths, type Picture, takePicture } from './shown-files.js';
 
 export interface ApprovalParts {

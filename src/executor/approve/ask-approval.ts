@@ -1,11 +1,12 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
-import { type CallScope, runInScope } from '../execute/unhandled-errors.js';
-import { type EvaluatedCall, type ReadyCall, shownEffects } from '../plan/evaluated-call.js';
-import { cleanReason, refuseReady } from '../record/refuse-ready.js';
-import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
+import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
+import { CANCELLED_MESSAGE, reasonOf } from '../answer/results.js';
+import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
+import { type CallScope, runInScope } from '../call/unhandled-errors.js';
+import type { Replan } from '../plan/plan-batch.js';
 import { changedPaths, type Picture, takePicture } from './shown-files.js';
 
 /** What became of one call that had to be asked for. */
@@ -22,9 +23,6 @@ export interface ApprovedCall {
   /** Of a call that was asked for again: what had changed since it was shown first. */
   readonly changed?: readonly string[] | undefined;
 }
-
-/** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
-export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<EvaluatedCall>;
 
 /** A call that is asked for, and the picture that it is asked with. */
 export interface AskedCall {

@@ -4,9 +4,9 @@ import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
+import { reasonOf } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
-import { reasonOf } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
 import { toRequest } from './ask-approval.js';
 import { takePicture } from './shown-files.js';
 

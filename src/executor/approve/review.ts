@@ -1,9 +1,11 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
-import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
-import { refuseReady } from '../record/refuse-ready.js';
-import { CANCELLED_MESSAGE, reasonOf } from '../record/results.js';
-import { type Replan, toRequest } from './ask-approval.js';
+import { refuseReady } from '../answer/refuse-ready.js';
+import { CANCELLED_MESSAGE, reasonOf } from '../answer/results.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
+import { type Replan, replanner } from '../plan/plan-batch.js';
+import { toRequest } from './ask-approval.js';
 
 /**
  * The stage between plan and approval: reviewers in order, each sees what the one before it left. Changed arguments
@@ -86,4 +88,46 @@ async function apply(
 
 function reasonGiven(reason: unknown): string | undefined {
   return typeof reason === 'string' && reason !== '' ? reason : undefined;
+}
+
+interface Planning {
+  /** Aborts when the batch is told to stop. */
+  readonly signal: AbortSignal;
+  readonly isStopped: boolean;
+}
+
+/** The part of planning that waits: for schemas of the tools' own, and for reviewers. */
+export async function planSlowly(
+  judging: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
+  batch: Planning,
+  settings: EngineSettings,
+): Promise<readonly EvaluatedCall[]> {
+  const judged = judging instanceof Promise ? await inTime(judging, batch, settings) : judging;
+  const { reviewers } = settings;
+  if (reviewers.length === 0) return judged;
+  const replan = replanner(settings);
+  const { signal } = batch;
+  return Promise.all(
+    judged.map((call) =>
+      call.kind === 'ready' && !batch.isStopped ? review(call, reviewers, replan, signal) : call,
+    ),
+  );
+}
+
+// A schema of the tool's own may never answer; neither the batch nor its cancellation may wait for that (D107).
+async function inTime<T>(
+  judging: Promise<T>,
+  { signal }: Planning,
+  { clock, timeouts }: EngineSettings,
+): Promise<T> {
+  const { ms } = timeouts.default;
+  const late = new AbortController();
+  const forget = clock.after(ms, () =>
+    late.abort(new Error(`the arguments could not be checked within ${ms}ms`)),
+  );
+  try {
+    return await abortable(() => abortable(() => judging, signal), late.signal);
+  } finally {
+    forget();
+  }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ShownFile } from '../../contract/approval.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { placeEffects } from '../plan/place-effects.js';
-import type { EngineSettings } from '../settings.js';
 
 /** Read at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;

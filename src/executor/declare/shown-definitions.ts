@@ -1,6 +1,6 @@
 import type { Policy } from '../../contract/policy.js';
 import type { ToolDefinition } from '../../contract/tool.js';
-import type { EngineSettings } from '../settings.js';
+import type { EngineSettings } from '../call/settings.js';
 
 /**
  * The definitions that a model is shown: nothing in mode `disabled`, those of the configuration in `parse_only` where

@@ -2,17 +2,17 @@ import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { type CacheVisit, forgetReads, visitCache } from '../cache/cached-reads.js';
-import { adoptResult, markFinal } from '../record/adopt-result.js';
-import { finalize } from '../record/finalize.js';
-import { failure } from '../record/results.js';
-import type { CallParts } from './batch-scope.js';
+import { adoptResult, markFinal } from '../answer/adopt-result.js';
+import { finalize } from '../answer/finalize.js';
+import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from '../answer/outcome.js';
+import { failure } from '../answer/results.js';
+import { type CallScope, runInScope } from '../call/unhandled-errors.js';
+import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
 import type { Timed } from './deadlines.js';
-import { fromReturn, fromThrow, type Outcome, panic, stackOf, unusable } from './outcome.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { type Stop, stoppedOutcome } from './stop.js';
+import type { CallParts } from './tool-context.js';
 import { CallHandles } from './tool-context.js';
-import { type CallScope, runInScope } from './unhandled-errors.js';
 
 /** How long a tool may take to return what it has, once it was told to stop. */
 const GRACE_MS = 50;

@@ -2,8 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import type { ChangeOptions, ContainedFiles, PlacedBytes, ReadOptions } from '../../contract/files.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import type { Lease } from './lease.js';
 
 type Access = 'read' | 'write' | 'delete';

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../contract/call.js';
 import { createRedactor } from '../../output/create-redactor.js';
 import { createSanitizer } from '../../output/sanitize.js';
-import type { BatchScope } from './batch-scope.js';
+import type { BatchScope } from '../call/batch-scope.js';
 
 type Stream = 'stdout' | 'stderr';
 

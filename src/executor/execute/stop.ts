@@ -1,6 +1,6 @@
 import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
-import { CANCELLED_MESSAGE, notRun } from '../record/results.js';
-import type { OutcomeError } from './outcome.js';
+import type { OutcomeError } from '../answer/outcome.js';
+import { CANCELLED_MESSAGE, notRun } from '../answer/results.js';
 
 /** Why a call is told to end before it has finished. */
 export type Stop =

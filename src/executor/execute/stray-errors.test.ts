@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runInScope, watchUnhandledErrors } from './unhandled-errors.js';
+import { runInScope, watchUnhandledErrors } from '../call/unhandled-errors.js';
 
 describe('an error that nobody caught', () => {
   it('reaches the call it belongs to, unless it was thrown outside of every call', async () => {

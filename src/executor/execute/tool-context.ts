@@ -5,13 +5,27 @@ import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
-import type { CallParts } from './batch-scope.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
+import type { Recorder } from '../record/recorder.js';
 import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
 import { Lease } from './lease.js';
 import { LiveOutput } from './live-output.js';
+
+/** One execution of one call. */
+export interface CallParts {
+  readonly ready: ReadyCall;
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly scope: BatchScope;
+  readonly timeoutMs: number;
+  /** Stable over repeated delivery of the same call. */
+  readonly idempotencyKey: string;
+  /** Undefined: nothing of this batch is recorded. */
+  readonly recorder: Recorder | undefined;
+}
 
 /**
  * The handles of one call, as the executor holds them. The tool gets `context`: a frozen view that reaches nothing

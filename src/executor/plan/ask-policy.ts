@@ -3,9 +3,9 @@ import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
-import { reasonOf } from '../record/results.js';
-import { ignoreRejection } from '../record/shields.js';
-import type { EngineSettings } from '../settings.js';
+import { reasonOf } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
+import { ignoreRejection } from '../call/shields.js';
 import { recordable } from './refuse.js';
 
 type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;

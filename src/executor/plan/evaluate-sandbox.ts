@@ -1,7 +1,7 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import { runsCommand } from '../../effects/traits.js';
-import type { CommandGuard, CommandSandboxVerdict } from '../settings.js';
+import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
  * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
-import type { EngineSettings } from '../settings.js';
-import { NO_ARGS, type ResolvedCall } from './evaluated-call.js';
+import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { refuse } from './refuse.js';
 
 const PENDING = Object.freeze({ pending: true });

@@ -1,8 +1,8 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { reasonOf } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
+import { reasonOf } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
 
 export interface Placed {
   readonly effects: readonly PlacedEffect[];

@@ -1,9 +1,8 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { Replan } from '../approve/ask-approval.js';
-import { madeUpIn } from '../calls.js';
-import type { EngineSettings } from '../settings.js';
-import { type EvaluatedCall, NO_ARGS } from './evaluated-call.js';
+import { madeUpIn } from '../call/calls.js';
+import { type EvaluatedCall, NO_ARGS, type ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { planCall } from './plan-call.js';
 import { refuse } from './refuse.js';
 
@@ -32,6 +31,9 @@ export function planBatch(
   }
   return asynchronous ? Promise.all(judged) : (judged as EvaluatedCall[]);
 }
+
+/** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
+export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<EvaluatedCall>;
 
 /** Plans one call again with other arguments, from the start; what is said of its place in the batch stays. */
 export function replanner(settings: EngineSettings): Replan {

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../contract/json.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
-import { cleanRefusal, reasonFor } from '../record/refuse-ready.js';
-import { notRun } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
-import { NO_ARGS, type ResolvedCall } from './evaluated-call.js';
+import { cleanRefusal, reasonFor } from '../answer/refuse-ready.js';
+import { notRun } from '../answer/results.js';
+import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 
 export interface Refusal {
   readonly code: ErrorCode;

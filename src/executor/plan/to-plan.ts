@@ -1,6 +1,6 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import { riskOfEffects } from '../../effects/traits.js';
-import { type EvaluatedCall, shownEffects } from './evaluated-call.js';
+import { type EvaluatedCall, shownEffects } from '../call/evaluated-call.js';
 
 export function toPlan(judged: readonly EvaluatedCall[]): Plan {
   return { calls: judged.map(toPlannedCall) };

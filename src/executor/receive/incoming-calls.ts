@@ -1,9 +1,9 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import { failure, notRun, reasonOf } from '../record/results.js';
-import { attaches, checkCalls, incomingIsOver } from '../run-options.js';
-import type { EngineSettings } from '../settings.js';
+import { failure, notRun, reasonOf } from '../answer/results.js';
+import { attaches, checkCalls, incomingIsOver } from '../call/run-options.js';
+import type { EngineSettings } from '../call/settings.js';
 import { recordReceived } from './record-received.js';
 import { RECEIVE, toReceivedData, toStreamArgs } from './stream-record.js';
 

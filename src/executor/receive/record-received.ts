@@ -1,8 +1,8 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
 import { callKey } from '../../journal/records/call-key.js';
-import { madeUpIn } from '../calls.js';
-import type { EngineSettings } from '../settings.js';
+import { madeUpIn } from '../call/calls.js';
+import type { EngineSettings } from '../call/settings.js';
 import type { ReceivedStream } from './stream-record.js';
 
 /** Calls that came in and will not be run, each with its answer. */

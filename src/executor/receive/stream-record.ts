@@ -3,8 +3,8 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { BatchMessage, CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { madeUpIn } from '../calls.js';
-import { attaches } from '../run-options.js';
+import { madeUpIn } from '../call/calls.js';
+import { attaches } from '../call/run-options.js';
 
 /** The name under which the journal keeps a response that is coming in. */
 export const RECEIVE = 'receive';

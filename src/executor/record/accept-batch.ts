@@ -1,19 +1,21 @@
 import type { RunOptions } from '../../contract/executor.js';
 import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { EvaluatedCall } from '../plan/evaluated-call.js';
-import type { Recovery } from '../recover/recovery.js';
-import { attaches } from '../run-options.js';
+import { refuseReady, UNRECORDED } from '../answer/refuse-ready.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall } from '../call/evaluated-call.js';
+import { attaches } from '../call/run-options.js';
 import { attachToRecord } from './attach.js';
 import type { Recorder } from './recorder.js';
-import { refuseReady, UNRECORDED } from './refuse-ready.js';
 
 interface Accepting {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly recorder: Recorder;
-  readonly recovery: Pick<Recovery, 'ensure'>;
+  readonly recovery: {
+    /** Recovers what dead processes left, once. Undefined: that is done. */
+    ensure(): Promise<void> | undefined;
+  };
 }
 
 /**

@@ -2,12 +2,12 @@ import { withBase64Json } from '../../base/base64.js';
 import type { ContentBlock, ToolCall, ToolResult } from '../../contract/call.js';
 import { isJsonObjectText, truncate } from '../../output/clean-output.js';
 import { contentWords, textBeside } from '../../protocols/content-words.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import { stackOf } from '../execute/outcome.js';
-import { isUncut } from './finalize.js';
+import { isUncut } from '../answer/finalize.js';
+import { stackOf } from '../answer/outcome.js';
+import { cleanRefusal } from '../answer/refuse-ready.js';
+import { causeOf, failure, rememberCause } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
 import type { Recorder } from './recorder.js';
-import { cleanRefusal } from './refuse-ready.js';
-import { causeOf, failure, rememberCause } from './results.js';
 
 /** A call as far as an answer needs it. */
 export type NamedCall = Pick<ToolCall, 'id' | 'name'>;

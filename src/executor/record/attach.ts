@@ -1,10 +1,9 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Acceptance, CallRecord, Journal } from '../../contract/journal.js';
-import { pending } from '../approve/pending-call.js';
-import type { EvaluatedCall, ResolvedCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
-import { refuseReady } from './refuse-ready.js';
-import { failure } from './results.js';
+import { pending, refuseReady } from '../answer/refuse-ready.js';
+import { failure } from '../answer/results.js';
+import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
 type World = Pick<EngineSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };

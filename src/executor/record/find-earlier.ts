@@ -1,7 +1,7 @@
 import type { Acceptance, Journal } from '../../contract/journal.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { EvaluatedCall } from '../plan/evaluated-call.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall } from '../call/evaluated-call.js';
 import { withUnrecorded } from './attach.js';
 import type { Recorder } from './recorder.js';
 

@@ -4,15 +4,15 @@ import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../.
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/records/call-key.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { recordReads } from '../conversation-memories.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { EvaluatedCall, ReadyCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
+import { reasonOf } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import { toCallEntry } from '../call/calls.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { awaitDeliveries } from './attach.js';
-import { toCallEntry } from './call-entry.js';
+import { recordReads } from './conversation-memories.js';
 import { findEarlier } from './find-earlier.js';
-import { noteIntent } from './note-intent.js';
-import { reasonOf } from './results.js';
+import { noteIntent } from './noted-change.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
 /** How long a journal that does not answer is waited for once the batch was told to stop. */

@@ -1,8 +1,8 @@
 import type { DecisionKind, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { failure } from '../answer/results.js';
 import { alreadyDecided, findWaiting } from '../approve/find-deferred.js';
-import { failure } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
+import type { EngineSettings } from '../call/settings.js';
 
 /**
  * Ends the wait of a batch (D089): of one that was left half done either way; of one that was put off for approval only

@@ -1,6 +1,12 @@
 import type { Sandbox } from '../../contract/files.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { type NotedChange, type NotedIntent, stateAfter, stateBefore, stateOf } from './noted-change.js';
+import {
+  type NotedChange,
+  type NotedIntent,
+  stateAfter,
+  stateBefore,
+  stateOf,
+} from '../record/noted-change.js';
 
 /**
  * What a file is now, held against what was noted: `same` where the change changes nothing, `changed` where it is

@@ -1,9 +1,9 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import { failure } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
+import { failure } from '../answer/results.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import type { InspectedIntent } from './inspect-change.js';
 import type { Verdict } from './run-probe.js';
 

@@ -4,8 +4,8 @@ import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
-import type { EngineSettings } from '../settings.js';
-import { readIntent } from './noted-change.js';
+import type { EngineSettings } from '../call/settings.js';
+import { readIntent } from '../record/noted-change.js';
 import { isStream, recoverCall, recoverStream } from './recover-call.js';
 
 /** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */

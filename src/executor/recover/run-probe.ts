@@ -2,11 +2,11 @@ import type { ContainedFiles } from '../../contract/files.js';
 import type { JournalNote } from '../../contract/journal.js';
 import type { ProbeContext } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
+import { runInScope } from '../call/unhandled-errors.js';
 import { grantFiles } from '../execute/grant-files.js';
 import { Lease } from '../execute/lease.js';
-import { runInScope } from '../execute/unhandled-errors.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
 
 export type Verdict = 'applied' | 'not_applied' | 'unknown';
 

@@ -16,7 +16,7 @@ import {
   stateAfter,
   stateBefore,
   stateOf,
-} from '../recover/noted-change.js';
+} from '../record/noted-change.js';
 
 export interface UndoPlan extends PlannedDirectories {
   /** All of them, or none. */

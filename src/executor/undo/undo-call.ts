@@ -8,9 +8,9 @@ import {
 import type { UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { reasonOf } from '../record/results.js';
-import { type NotedIntent, readIntent } from '../recover/noted-change.js';
-import type { EngineSettings } from '../settings.js';
+import { reasonOf } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
+import { type NotedIntent, readIntent } from '../record/noted-change.js';
 import { planUndo, type UndoPlan } from './plan-undo.js';
 import { NotKept, UndoRecord } from './undo-record.js';
 

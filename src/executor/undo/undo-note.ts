@@ -1,7 +1,7 @@
 import type { DirectoryMode } from '../../contract/files.js';
 import type { CallKey, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
-import { directoriesOf, textsOf } from '../recover/noted-change.js';
+import { directoriesOf, textsOf } from '../record/noted-change.js';
 
 /** What an undo notes of itself before it begins. */
 export interface UndoNote {

@@ -2,9 +2,9 @@ import type { ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { CallEntry, CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { noteIntent } from '../record/note-intent.js';
-import { failure, reasonOf } from '../record/results.js';
-import type { EngineSettings } from '../settings.js';
+import { failure, reasonOf } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
+import { noteIntent } from '../record/noted-change.js';
 import type { UndoPlan } from './plan-undo.js';
 import { toUndoData, undoneBy } from './undo-note.js';
 

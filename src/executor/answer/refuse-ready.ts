@@ -1,9 +1,10 @@
+import { WAITING_ANSWER, waitingHint } from '../../contract/approval.js';
 import type { ResultError, ToolFailure } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { cleanOutput } from '../../output/clean-output.js';
-import type { ReadyCall, ResolvedCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
+import type { ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
 
@@ -61,4 +62,21 @@ function cleanDetails(details: JsonObject | undefined, values: readonly string[]
   if (details === undefined || Object.keys(details).length < 2) return details;
   const uncut = { maxBytes: Number.POSITIVE_INFINITY, values };
   return cleanJson(details, (text) => cleanOutput(text, uncut).text);
+}
+
+/**
+ * How a call is answered that waits for approval: not run yet, and that is not its last word.
+ * @param changed files that are not any more what the request was shown with.
+ */
+export function pending(
+  { call, effects }: ReadyCall | ResolvedCall,
+  batchId: string,
+  changed: readonly string[] = [],
+): ResolvedCall {
+  const details = changed.length === 0 ? undefined : { changed: [...changed] };
+  const result = {
+    ...notRun(call, 'approval_unavailable', WAITING_ANSWER, details, undefined, waitingHint(batchId)),
+    metadata: { pending: true, waits_for: batchId },
+  };
+  return { kind: 'resolved', call, result, reason: WAITING_ANSWER, effects, recorded: true };
 }

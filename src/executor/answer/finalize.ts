@@ -11,12 +11,12 @@ import {
 import { redactValues } from '../../output/create-redactor.js';
 import { exactValuesOf } from '../../output/redact.js';
 import { contentWords } from '../../protocols/content-words.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { Outcome, OutcomeError } from '../execute/outcome.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import type { EngineSettings } from '../settings.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
 import { type CleanContent, cleanContent } from './clean-content.js';
 import { cleanJson, cleanValue } from './clean-json.js';
+import type { Outcome, OutcomeError } from './outcome.js';
 import { rememberCause } from './results.js';
 
 const NOTHING: JsonObject = Object.freeze({});

@@ -1,17 +1,17 @@
-import type { Approver, Reviewer } from '../contract/approval.js';
-import type { Clock, Logger, Middleware } from '../contract/context.js';
-import type { ExecutorMode } from '../contract/executor.js';
-import type { Sandbox } from '../contract/files.js';
-import type { Journal, Worker } from '../contract/journal.js';
-import type { OutputStore } from '../contract/outputs.js';
-import type { DecisionObserver, Policy, PolicyQuestion } from '../contract/policy.js';
-import type { BackgroundShells, RunCommand } from '../contract/processes.js';
-import type { Asker } from '../contract/question.js';
-import type { SearchEngine } from '../contract/search.js';
-import type { Registry, TimeoutClass } from '../contract/tool.js';
-import type { ToolError } from '../errors/tool-error.js';
-import type { LruResultCache } from './cache/create-result-cache.js';
-import type { OnUnhandledError } from './execute/unhandled-errors.js';
+import type { Approver, Reviewer } from '../../contract/approval.js';
+import type { Clock, Logger, Middleware } from '../../contract/context.js';
+import type { ExecutorMode } from '../../contract/executor.js';
+import type { Sandbox } from '../../contract/files.js';
+import type { Journal, Worker } from '../../contract/journal.js';
+import type { OutputStore } from '../../contract/outputs.js';
+import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
+import type { BackgroundShells, RunCommand } from '../../contract/processes.js';
+import type { Asker } from '../../contract/question.js';
+import type { SearchEngine } from '../../contract/search.js';
+import type { Registry, TimeoutClass } from '../../contract/tool.js';
+import type { ToolError } from '../../errors/tool-error.js';
+import type { LruResultCache } from '../cache/create-result-cache.js';
+import type { OnUnhandledError } from './unhandled-errors.js';
 
 export interface EngineLimits {
   readonly maxToolCallsPerBatch: number;

@@ -1,8 +1,8 @@
 import type { Executed, ToolFailure, ToolResult } from '../../contract/call.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { textBeside } from '../../protocols/content-words.js';
-import type { BatchScope } from '../execute/batch-scope.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
 import { finalize, isUncut } from './finalize.js';
 import { readContent } from './read-content.js';
 import { causeOf, failure } from './results.js';

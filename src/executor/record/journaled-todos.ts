@@ -1,5 +1,5 @@
-import type { JsonValue } from '../contract/json.js';
-import { TODO_STATUSES, type Todo, TodoList } from '../tools/todo-list.js';
+import type { JsonValue } from '../../contract/json.js';
+import { TODO_STATUSES, type Todo, TodoList } from '../../tools/todo-list.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'todos';

@@ -6,11 +6,11 @@ import {
   isWhole,
   type OptionRules,
   option,
-} from '../base/normalize-options.js';
-import type { ShownFile } from '../contract/approval.js';
-import type { ApproveOptions, RunOptions } from '../contract/executor.js';
-import type { BatchMessage } from '../contract/journal.js';
-import { ToolError } from '../errors/tool-error.js';
+} from '../../base/normalize-options.js';
+import type { ShownFile } from '../../contract/approval.js';
+import type { ApproveOptions, RunOptions } from '../../contract/executor.js';
+import type { BatchMessage } from '../../contract/journal.js';
+import { ToolError } from '../../errors/tool-error.js';
 
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
   signal: option(undefined, (value) => value instanceof AbortSignal, 'an AbortSignal'),

@@ -1,4 +1,11 @@
-import type { DirectoryMode, ExaminedEntry, FileOwner, IntendedChange } from '../../contract/files.js';
+import type {
+  DirectoryMode,
+  ExaminedEntry,
+  FileIntent,
+  FileOwner,
+  IntendedChange,
+} from '../../contract/files.js';
+import type { CallKey, Journal } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
 /** A change to one file as the journal notes it, before it is made. */
@@ -100,4 +107,23 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Resolves when it is on disk what a call will replace, with what is there now. */
+export async function noteIntent(
+  journal: Journal,
+  key: CallKey,
+  { op, changes, made, removed }: FileIntent,
+  at: number,
+): Promise<void> {
+  // Asked for in one turn: they share a commit.
+  const kept = changes.map(({ content }) => (content === undefined ? undefined : journal.keep(content)));
+  const data = {
+    op,
+    changes: changes.map(toNotedChange),
+    ...(made === undefined ? {} : { made: [...made] }),
+    ...(removed === undefined ? {} : { removed: removed.map((directory) => ({ ...directory })) }),
+  };
+  const note = journal.note(key, { kind: 'intent', data, at });
+  await Promise.all([...kept, note]);
 }

@@ -3,9 +3,7 @@ import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import type { Recorder } from '../record/recorder.js';
-import type { EngineSettings } from '../settings.js';
+import type { EngineSettings } from './settings.js';
 
 /** What the calls of one batch have in common (D032). */
 export interface BatchScope {
@@ -32,17 +30,4 @@ export interface BatchScope {
   readonly observer: Observer | undefined;
   /** Bytes that the model's context can still take; shrinks with every result. */
   capacityBytes: number;
-}
-
-/** One execution of one call. */
-export interface CallParts {
-  readonly ready: ReadyCall;
-  /** Its place in the batch. */
-  readonly index: number;
-  readonly scope: BatchScope;
-  readonly timeoutMs: number;
-  /** Stable over repeated delivery of the same call. */
-  readonly idempotencyKey: string;
-  /** Undefined: nothing of this batch is recorded. */
-  readonly recorder: Recorder | undefined;
 }

@@ -1,10 +1,10 @@
-import type { ShownFile } from '../contract/approval.js';
-import type { Clock, ConversationMemory, Logger } from '../contract/context.js';
-import type { ConversationFact, Journal } from '../contract/journal.js';
-import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../tools/files-read.js';
-import { TODO_LIST } from '../tools/todo-list.js';
+import type { ShownFile } from '../../contract/approval.js';
+import type { Clock, ConversationMemory, Logger } from '../../contract/context.js';
+import type { ConversationFact, Journal } from '../../contract/journal.js';
+import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../../tools/files-read.js';
+import { TODO_LIST } from '../../tools/todo-list.js';
+import { reasonOf } from '../answer/results.js';
 import { JournaledTodos } from './journaled-todos.js';
-import { reasonOf } from './record/results.js';
 
 interface MemorySettings {
   readonly journal: Journal | null;

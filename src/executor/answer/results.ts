@@ -1,7 +1,7 @@
 import type { Executed, ToolCall, ToolFailure, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
 
 const NOTHING: JsonObject = Object.freeze({});
 const NOT_RUN: JsonObject = Object.freeze({ executed: 'no' });

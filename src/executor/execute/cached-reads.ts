@@ -1,10 +1,11 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
-import type { BatchScope, CallParts } from '../execute/batch-scope.js';
-import type { ReadyCall } from '../plan/evaluated-call.js';
-import { isUncut, markUncut } from '../record/finalize.js';
-import type { Entry, LruResultCache } from './create-result-cache.js';
+import { isUncut, markUncut } from '../answer/finalize.js';
+import type { Entry, LruResultCache } from '../cache/create-result-cache.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { CallParts } from './tool-context.js';
 
 /** What a kept read rests on. */
 interface ReadState {

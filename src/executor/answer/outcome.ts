@@ -7,9 +7,9 @@ import { isErrorCode } from '../../errors/catalogue.js';
 import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { isJsonObjectText } from '../../output/clean-output.js';
 import { compiledTool } from '../declare/compiled-tool.js';
-import { readContent } from '../record/read-content.js';
-import { readJson } from '../record/read-json.js';
-import { reasonOf } from '../record/results.js';
+import { readContent } from './read-content.js';
+import { readJson } from './read-json.js';
+import { reasonOf } from './results.js';
 
 /** What came of running a tool, before it is cleaned and cut. */
 export interface Outcome {

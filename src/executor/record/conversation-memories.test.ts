@@ -1,20 +1,20 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Approver } from '../contract/approval.js';
-import type { ToolResult } from '../contract/call.js';
-import type { Executor } from '../contract/executor.js';
-import type { Journal } from '../contract/journal.js';
-import type { JsonObject } from '../contract/json.js';
-import { createMemoryJournal } from '../journal/memory/memory-journal.js';
-import { openJournal } from '../journal/open-journal.js';
-import { verifyJournal } from '../journal/verify-journal.js';
-import { filesRead, sha256Of } from '../tools/files-read.js';
-import { builtinTools } from './builtin-tools.js';
+import type { Approver } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { Executor } from '../../contract/executor.js';
+import type { Journal } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
+import { createMemoryJournal } from '../../journal/memory/memory-journal.js';
+import { openJournal } from '../../journal/open-journal.js';
+import { verifyJournal } from '../../journal/verify-journal.js';
+import { filesRead, sha256Of } from '../../tools/files-read.js';
+import { builtinTools } from '../builtin-tools.js';
+import type { ExecutorOptions } from '../executor-options.js';
+import { executorOf, folder } from '../fixtures/plan-fixture.js';
+import { runProgram } from '../fixtures/run-program.js';
 import { ConversationMemories, recordReads, recordShown } from './conversation-memories.js';
-import type { ExecutorOptions } from './executor-options.js';
-import { executorOf, folder } from './fixtures/plan-fixture.js';
-import { runProgram } from './fixtures/run-program.js';
 
 interface Desk {
   readonly root: string;
