@@ -1,6 +1,14 @@
 export type { Configuration, ConfiguredOptions } from './config/configuration.js';
 export { loadConfig } from './config/configuration.js';
 export type {
+  AgentReply,
+  AgentRunner,
+  AgentTask,
+  AgentWorld,
+  NarrowOptions,
+  ToolAgents,
+} from './contract/agents.js';
+export type {
   ApprovalDecision,
   ApprovalRequest,
   Approver,
@@ -34,6 +42,7 @@ export type {
   MiddlewareContext,
   ToolContext,
 } from './contract/context.js';
+export type { Transcript, TranscriptEntry } from './contract/conversation.js';
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type {
   ApproveOptions,

@@ -182,7 +182,7 @@ describe('the guides', () => {
     const [, table = ''] = /\| tool \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(read('README.md')) ?? [];
     const names = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(names.sort()).toEqual(
-      builtinTools()
+      builtinTools({ agents: true })
         .map(({ name }) => name)
         .sort(),
     );

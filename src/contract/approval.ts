@@ -24,6 +24,8 @@ export interface ApprovalRequest {
    * Consent is bound to them: when they have changed before the decision, the call is planned and asked for again.
    */
   readonly shown: readonly ShownFile[];
+  /** The sub-agent that makes the call. Left out: the conversation itself. */
+  readonly agent?: string;
   /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
   readonly changed?: readonly string[];
 }

@@ -1,3 +1,4 @@
+import type { ToolAgents } from './agents.js';
 import type { ToolCall, ToolResult } from './call.js';
 import type { Effect, Risk } from './effect.js';
 import type { ContainedFiles } from './files.js';
@@ -40,6 +41,8 @@ export interface ToolContext {
   readonly ask?:
     | ((questions: readonly Question[]) => Promise<readonly QuestionAnswer[] | undefined>)
     | undefined;
+  /** Sub-agents. Undefined: none can be had here. */
+  readonly agents?: ToolAgents | undefined;
   /** Shows output while it is produced. Await it to go no faster than the reader. */
   emit(text: string, stream?: 'stdout' | 'stderr'): void | Promise<void>;
   readonly limits: ContextLimits;

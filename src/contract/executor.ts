@@ -1,5 +1,8 @@
+import type { ErrorCode } from '../errors/catalogue.js';
+import type { NarrowOptions } from './agents.js';
 import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
-import type { ToolCall, ToolResult } from './call.js';
+import type { ReadError, ToolCall, ToolResult } from './call.js';
+import type { Transcript } from './conversation.js';
 import type { BatchMessage, CallState, DecisionKind } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
@@ -143,10 +146,18 @@ export interface IncomingBatch {
    * @throws ToolError `bad_args` once it was started or dropped, `journal_unavailable`.
    */
   add(calls: readonly ToolCall[], said?: string): Promise<void>;
+  /**
+   * Records a call that came and cannot be read, with its answer `bad_args`; it is never run. As durable as `add`.
+   * @throws ToolError as `add`
+   */
+  addUnreadable(error: ReadError): Promise<void>;
   /** The stream is whole: runs its calls, with the options of `receive`. */
   start(): BatchRun;
-  /** The stream was broken off: every call is answered `cancelled`, executed: no, and that is recorded. */
-  drop(reason?: string): Promise<readonly ToolResult[]>;
+  /**
+   * None of the calls is run: every one is answered with this, executed: no, and that is recorded.
+   * @param why default: the stream was broken off. A text is the reason of `cancelled`.
+   */
+  drop(why?: string | { readonly code: ErrorCode; readonly message: string }): Promise<readonly ToolResult[]>;
 }
 
 export interface Executor {
@@ -210,6 +221,17 @@ export interface Executor {
    * options where they hold any.
    */
   definitions(): readonly ToolDefinition[];
+  readonly mode: ExecutorMode;
+  /** What a loop keeps to. */
+  readonly limits: { readonly maxToolIterationsPerUserTurn: number };
+  /** What was said in a conversation: a loop writes it, and reads it to go on in a later process. */
+  transcript(conversation: string): Transcript;
+  /**
+   * This executor for a part of the work: the same roots, policy, approver, journal and queue, and fewer tools. Closing
+   * it closes nothing; it ends with the executor that it comes from.
+   * @throws ToolError `unknown_tool`
+   */
+  narrow(options: NarrowOptions): Executor;
   /** Results of reads, kept for a while; nothing is kept where it was switched off. */
   readonly cache: ResultCache;
   /** Cancels what runs, waits for it, closes the journal it opened. Closing twice is fine. */

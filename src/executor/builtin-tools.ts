@@ -1,6 +1,12 @@
-import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import {
+  isBoolean,
+  isObject,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
 import type { Clock } from '../contract/context.js';
-import type { Tool } from '../contract/tool.js';
+import type { Registry, Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch.js';
 import { askUserQuestionTool } from '../tools/ask-user-question.js';
@@ -14,18 +20,23 @@ import { listDirectoryTool } from '../tools/list-directory/list-directory.js';
 import type { ListDirectoryOptions } from '../tools/list-directory/list-request.js';
 import { readFileTool } from '../tools/read-file/read-file.js';
 import { runCommandTool } from '../tools/run-command.js';
+import { taskTool } from '../tools/task.js';
 import { todoWriteTool } from '../tools/todo-write.js';
 import { writeFileTool } from '../tools/write-file.js';
 import { defineOwnTool } from './declare/define-tool.js';
+import { createRegistry } from './declare/registry.js';
 
 /** Of single tools. */
 export interface BuiltinToolsOptions {
   /** `[tools.list_directory]` */
   readonly listDirectory?: ListDirectoryOptions;
+  /** With the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default false. */
+  readonly agents?: boolean;
 }
 
-const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined }> = {
+const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined; agents: boolean }> = {
   listDirectory: option(undefined, isObject, 'an object'),
+  agents: option(false, isBoolean, 'true or false'),
 };
 
 /**
@@ -38,7 +49,7 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
 
 /** The same by another clock, which says when a file was read or written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
-  const { listDirectory } = normalizeOptions('builtinTools', options, RULES);
+  const { listDirectory, agents } = normalizeOptions('builtinTools', options, RULES);
   const now = (): number => clock.now();
   return [
     defineOwnTool(applyPatchTool({ now })),
@@ -52,7 +63,14 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
     defineOwnTool(listDirectoryTool(listDirectory)),
     defineOwnTool(readFileTool({ now })),
     defineOwnTool(runCommandTool()),
+    ...(agents ? [defineOwnTool(taskTool(now))] : []),
     defineOwnTool(todoWriteTool()),
     defineOwnTool(writeFileTool({ now })),
   ];
+}
+
+/** The same tools, and `task`. A registry that has it stays as it is. */
+export function withTask(registry: Registry, clock: Clock): Registry {
+  if (registry.has('task')) return registry;
+  return createRegistry([...registry.list(), defineOwnTool(taskTool(() => clock.now()))]);
 }

@@ -25,7 +25,7 @@ import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { policyOf } from '../policy/create-policy.js';
 import { checkExamples } from '../policy/evaluation/check-examples.js';
-import { ownTools } from './builtin-tools.js';
+import { ownTools, withTask } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
 import type { EngineSettings } from './call/settings.js';
 import { shieldClock } from './call/shields.js';
@@ -82,7 +82,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     hide: () => createByteRedactor(secretValues),
   });
   const journal = journalFor(options.journal, logger);
-  const settings: EngineSettings = {
+  const settings: Omit<EngineSettings, 'partOf'> = {
     registry,
     mode: options.mode ?? 'enabled',
     policy,
@@ -92,6 +92,8 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     reviewers: options.reviewers ?? [],
     approver: options.approver,
     asker: options.asker,
+    agents: options.agents,
+    depth: 0,
     sandbox,
     covers,
     runCommand: commands.run,
@@ -120,12 +122,15 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   return new ToolExecutor(settings, {
     definitions: definitionsOf(options.definitions),
     checkExamples,
+    agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
     owned: [shells, commands, outputs, journal],
   });
 }
 
-function registryOf({ tools, builtins = {}, clock = systemClock }: ExecutorOptions): Registry {
-  if (tools === undefined) return createRegistry(ownTools(builtins, clock));
+function registryOf({ tools, builtins = {}, agents, clock = systemClock }: ExecutorOptions): Registry {
+  if (tools === undefined) {
+    return createRegistry(ownTools(agents === undefined ? builtins : { ...builtins, agents: true }, clock));
+  }
   return isToolList(tools) ? createRegistry(tools) : tools;
 }
 

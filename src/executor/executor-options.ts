@@ -9,6 +9,7 @@ import {
   type OptionRules,
   option,
 } from '../base/normalize-options.js';
+import type { AgentRunner } from '../contract/agents.js';
 import type { Approver, Reviewer } from '../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
@@ -129,6 +130,8 @@ export interface ExecutorOptions {
   readonly middleware?: readonly Middleware[];
   /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
   readonly approver?: Approver | null;
+  /** Does the work of sub-agents, and gives the tool `task` where `tools` is left out. A loop brings its own. */
+  readonly agents?: AgentRunner;
   /** Asks the person what a tool wants to know (`ask_user_question`). Left out: such a call fails and says so. */
   readonly asker?: Asker;
   /**
@@ -254,6 +257,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   reviewers: option(undefined, isFunctionList, 'a list of functions'),
   middleware: option(undefined, isFunctionList, 'a list of functions'),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  agents: option(undefined, isFunction, 'a function'),
   asker: option(undefined, isFunction, 'a function'),
   journal: option(
     undefined,

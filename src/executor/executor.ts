@@ -1,10 +1,13 @@
+import type { NarrowOptions } from '../contract/agents.js';
 import type { Plan } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
+import type { Transcript } from '../contract/conversation.js';
 import type {
   ApproveOptions,
   BatchRun,
   Executor,
+  ExecutorMode,
   IncomingBatch,
   RecoveredBatch,
   RunOptions,
@@ -16,7 +19,7 @@ import type {
 import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
-import type { ToolDefinition } from '../contract/tool.js';
+import type { Registry, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { causeOf } from './answer/results.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
@@ -29,6 +32,7 @@ import type { EngineSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { type Closable, closeAll, closeRecords } from './closing.js';
+import { narrowSettings } from './declare/narrow-settings.js';
 import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -40,6 +44,7 @@ import { ConversationMemories } from './record/conversation-memories.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
+import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
@@ -55,6 +60,8 @@ export interface ExecutorParts {
   readonly definitions: readonly ToolDefinition[];
   /** Holds the rules of the policy against their own examples. Undefined: no rule has one. */
   readonly checkExamples: (() => Promise<void>) | undefined;
+  /** The built-in tools with `task`, for when sub-agents come later. Undefined: the tools were chosen by name. */
+  readonly agentTools: ((registry: Registry) => Registry) | undefined;
   /** What was opened for this executor alone, in the order in which it is closed. */
   readonly owned: readonly Closable[];
 }
@@ -64,31 +71,48 @@ export class ToolExecutor implements Executor {
   readonly #settings: EngineSettings;
   readonly #parts: ExecutorParts;
   readonly #memories: ConversationMemories;
-  readonly #ownMemory: ConversationMemory = new Map();
+  readonly #ownMemory: ConversationMemory;
   /** The conversation of those who name none. */
   readonly #ownConversation: string;
   /** Of conversations in which calls run now. */
-  readonly #queues = new Map<string, ConversationQueue>();
+  readonly #queues: Map<string, ConversationQueue>;
   readonly #ownQueue: ConversationQueue;
   readonly #active = new Set<Batch>();
-  readonly #undoing = new Set<Promise<unknown>>();
+  readonly #undoing: Set<Promise<unknown>>;
   readonly #recovery: Recovery;
+  /** The executor that this one is a part of: it is closed with that. */
+  readonly #whole: ToolExecutor | undefined;
   #checking: Promise<void> | undefined;
   /** Examples are yet to be checked, or do not hold. */
   #isUnchecked: boolean;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: EngineSettings, parts: ExecutorParts) {
+  constructor(settings: Omit<EngineSettings, 'partOf'>, parts: ExecutorParts, whole?: ToolExecutor) {
     this.#settings = {
       ...settings,
       logger: shieldLogger(settings.logger),
+      partOf: (part) => new ToolExecutor(part, { ...parts, agentTools: undefined }, whole ?? this),
     };
-    this.#memories = new ConversationMemories(this.#settings);
     this.#parts = parts;
+    this.#whole = whole;
     this.#isUnchecked = parts.checkExamples !== undefined;
-    this.#ownQueue = new ConversationQueue(settings.covers);
-    this.#recovery = new Recovery(this.#settings);
-    this.#ownConversation = `executor:${settings.createId()}`;
+    if (whole === undefined) {
+      this.#memories = new ConversationMemories(this.#settings);
+      this.#ownMemory = new Map();
+      this.#queues = new Map();
+      this.#ownQueue = new ConversationQueue(settings.covers);
+      this.#undoing = new Set();
+      this.#recovery = new Recovery(this.#settings);
+      this.#ownConversation = `executor:${settings.createId()}`;
+    } else {
+      this.#memories = whole.#memories;
+      this.#ownMemory = whole.#ownMemory;
+      this.#queues = whole.#queues;
+      this.#ownQueue = whole.#ownQueue;
+      this.#undoing = whole.#undoing;
+      this.#recovery = whole.#recovery;
+      this.#ownConversation = whole.#ownConversation;
+    }
   }
 
   async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
@@ -200,6 +224,33 @@ export class ToolExecutor implements Executor {
     return shownDefinitions(this.#settings, this.#parts.definitions);
   }
 
+  get mode(): ExecutorMode {
+    return this.#settings.mode;
+  }
+
+  get limits(): { readonly maxToolIterationsPerUserTurn: number } {
+    return this.#settings.limits;
+  }
+
+  transcript(conversation: string): Transcript {
+    return transcriptOf(conversation, this.#settings);
+  }
+
+  narrow(options: NarrowOptions): Executor {
+    const { agentTools } = this.#parts;
+    const adds = options.agents !== undefined && agentTools !== undefined;
+    const settings = adds
+      ? { ...this.#settings, registry: agentTools(this.#settings.registry) }
+      : this.#settings;
+    const isChosen = adds || options.tools !== undefined;
+    const parts = {
+      ...this.#parts,
+      agentTools: isChosen ? undefined : agentTools,
+      checkExamples: this.#isUnchecked ? this.#parts.checkExamples : undefined,
+    };
+    return new ToolExecutor(narrowSettings(settings, options), parts, this.#whole ?? this);
+  }
+
   get cache(): ResultCache {
     return this.#settings.cache ?? NO_CACHE;
   }
@@ -233,7 +284,8 @@ export class ToolExecutor implements Executor {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#shutDown();
+    // A part has opened nothing.
+    this.#closing ??= this.#whole === undefined ? this.#shutDown() : this.#stopBatches();
     return this.#closing;
   }
 
@@ -241,24 +293,31 @@ export class ToolExecutor implements Executor {
     return this.close();
   }
 
-  async #shutDown(): Promise<void> {
+  async #stopBatches(): Promise<void> {
     const active = [...this.#active];
     for (const batch of active) batch.stop(cancelled('the executor was closed'));
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
+  }
+
+  async #shutDown(): Promise<void> {
+    await this.#stopBatches();
     await Promise.allSettled(this.#undoing);
     const { journal } = this.#settings;
     if (journal !== null) await closeRecords(journal);
     await closeAll(this.#parts.owned);
   }
 
-  #settingsFor({ agent }: RunOptions): EngineSettings {
-    return agent === undefined ? this.#settings : { ...this.#settings, agent };
+  #settingsFor({ agent, approver }: RunOptions): EngineSettings {
+    if (agent === undefined && approver === undefined) return this.#settings;
+    const settings = agent === undefined ? this.#settings : { ...this.#settings, agent };
+    return approver === undefined ? settings : { ...settings, approver };
   }
 
   #requireOpen(action: string): void {
-    if (this.#closing !== undefined) throw executorIsClosed(action);
+    if (this.#closing !== undefined || (this.#whole ?? this).#closing !== undefined)
+      throw executorIsClosed(action);
   }
 
   /** A batch in the queue of its conversation, which has not begun. */
@@ -286,6 +345,7 @@ export class ToolExecutor implements Executor {
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
     const batch = new Batch(own, scope, asked, { recovery: this.#recovery, queue, ended: this.#ended });
     this.#active.add(batch);
+    if (this.#whole !== undefined) this.#whole.#active.add(batch);
     return batch;
   }
 
@@ -308,6 +368,7 @@ export class ToolExecutor implements Executor {
 
   readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {
     this.#active.delete(batch);
+    if (this.#whole !== undefined) this.#whole.#active.delete(batch);
     if (conversation === this.#ownConversation) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
   };

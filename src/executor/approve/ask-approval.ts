@@ -95,7 +95,7 @@ export function askedAgain(ready: ReadyCall, picture: Picture, changed: readonly
 
 async function askOnce(asked: readonly AskedCall[], question: Question): Promise<readonly ApprovedCall[]> {
   const { approver, signal, replan, settings, scope } = question;
-  const requests = asked.map(toRequest);
+  const requests = asked.map((call) => toRequest(call, settings));
   let decision: ApprovalDecision;
   try {
     decision = await abortable(
@@ -122,7 +122,10 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
 }
 
-export function toRequest({ ready, picture, changed }: AskedCall): ApprovalRequest {
+export function toRequest(
+  { ready, picture, changed }: AskedCall,
+  { agent }: Pick<EngineSettings, 'agent'> = {},
+): ApprovalRequest {
   return {
     callId: ready.call.id,
     toolName: ready.call.name,
@@ -132,6 +135,7 @@ export function toRequest({ ready, picture, changed }: AskedCall): ApprovalReque
     effects: shownEffects(ready),
     reason: ready.reason,
     shown: picture.shown,
+    ...(agent === undefined ? {} : { agent }),
     ...(changed === undefined ? {} : { changed }),
   };
 }

@@ -1,6 +1,7 @@
+import type { AgentRunner } from '../../contract/agents.js';
 import type { Approver, Reviewer } from '../../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
-import type { ExecutorMode } from '../../contract/executor.js';
+import type { Executor, ExecutorMode } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { Journal, Worker } from '../../contract/journal.js';
 import type { OutputStore } from '../../contract/outputs.js';
@@ -61,6 +62,12 @@ export interface EngineSettings {
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
   readonly approver: Approver | null | undefined;
+  /** Does the work of sub-agents. Undefined: there are none. */
+  readonly agents: AgentRunner | undefined;
+  /** How deep this agent is below the conversation itself, which is 0. */
+  readonly depth: number;
+  /** An executor with other settings, which is a part of this one and is closed with it. */
+  readonly partOf: (settings: EngineSettings) => Executor;
   /** Asked what tools want to know. Undefined: no person is there. */
   readonly asker: Asker | undefined;
   readonly sandbox: Sandbox;

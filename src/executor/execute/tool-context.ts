@@ -9,6 +9,7 @@ import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
+import { grantAgents } from './grant-agents.js';
 import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
 import { Lease } from './lease.js';
@@ -44,6 +45,7 @@ export class CallHandles {
   #live: LiveOutput | undefined;
   #emit: ToolContext['emit'] | undefined;
   #limits: ContextLimits | undefined;
+  #agents: ToolContext['agents'];
 
   constructor(parts: CallParts) {
     this.parts = parts;
@@ -125,6 +127,14 @@ export class CallHandles {
     };
   }
 
+  get agents(): ToolContext['agents'] {
+    const { settings } = this.parts.scope;
+    if (settings.agents === undefined) return undefined;
+    const { lease, signal, emit } = this;
+    this.#agents ??= grantAgents({ settings, lease, signal, emit });
+    return this.#agents;
+  }
+
   abort(reason: Error): void {
     this.#abortedWith ??= reason;
     this.#controller?.abort(reason);
@@ -200,6 +210,10 @@ class ContextView implements ToolContext {
 
   get ask(): ToolContext['ask'] {
     return this.#handles.ask;
+  }
+
+  get agents(): ToolContext['agents'] {
+    return this.#handles.agents;
   }
 }
 

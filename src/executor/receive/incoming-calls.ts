@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../../contract/call.js';
+import type { ReadError, ToolCall, ToolResult } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
 import { failure, notRun, reasonOf } from '../answer/results.js';
@@ -29,6 +29,8 @@ export class IncomingCalls implements IncomingBatch {
   /** Undefined: what is not meant to happen is not recorded. */
   readonly #journal: Journal | undefined;
   readonly #calls: ToolCall[] = [];
+  /** Came and cannot be read: each with its answer. */
+  readonly #unreadable: { readonly call: ToolCall; readonly result: ToolResult }[] = [];
   #said: string | undefined;
   #stream: Promise<CallKey> | undefined;
   #isOver = false;
@@ -45,9 +47,20 @@ export class IncomingCalls implements IncomingBatch {
   async add(calls: readonly ToolCall[], said?: string): Promise<void> {
     this.#requireOpen();
     checkCalls(calls);
+    await this.#note(calls, said, () => this.#calls.push(...calls));
+  }
+
+  async addUnreadable({ index, id = `call_${index}`, name = '', message }: ReadError): Promise<void> {
+    this.#requireOpen();
+    const call = { id, name, args: {} };
+    const result = notRun(call, 'bad_args', message);
+    await this.#note([call], undefined, () => this.#unreadable.push({ call, result }));
+  }
+
+  async #note(calls: readonly ToolCall[], said: string | undefined, keep: () => void): Promise<void> {
     // What was said before the stream began is not said again.
-    const data = toReceivedData(calls, said ?? (this.#calls.length === 0 ? this.#said : undefined));
-    this.#calls.push(...calls);
+    const data = toReceivedData(calls, said ?? (this.#stream === undefined ? this.#said : undefined));
+    keep();
     this.#said = said ?? this.#said;
     const journal = this.#journal;
     if (journal === undefined) return;
@@ -64,16 +77,45 @@ export class IncomingCalls implements IncomingBatch {
       this.#said === undefined ? options : { ...options, message: { ...message, text: this.#said } };
     const run = begin(this.#calls, spoken);
     // By then the batch is recorded itself, or nothing of it was run.
-    const results = run.results.finally(() =>
+    const results = this.#recordUnreadable(run.results).finally(() =>
       this.#end(`${this.#calls.length} calls came, and are batch ${this.id}.`),
     );
     return { ...run, results };
   }
 
-  async drop(reason = 'the stream was broken off'): Promise<readonly ToolResult[]> {
+  /** A call that cannot be read is no call of the batch: it is recorded beside it, with its answer. */
+  async #recordUnreadable(running: BatchRun['results']): Promise<readonly ToolResult[]> {
+    const results = await running;
+    const journal = this.#journal;
+    if (journal === undefined || this.#unreadable.length === 0) return results;
+    const { settings, conversation } = this.#parts;
+    try {
+      await recordReceived(journal, settings, {
+        id: settings.createId(),
+        conversation,
+        attach: false,
+        calls: this.#unreadable.map(({ call }) => call),
+        results: this.#unreadable.map(({ result }) => result),
+      });
+    } catch (error) {
+      // The calls of the batch have run, and their results stand.
+      settings.logger.error(
+        { batch: this.id, why: reasonOf(error) },
+        'an unreadable call could not be recorded',
+      );
+    }
+    return results;
+  }
+
+  async drop(
+    why: Parameters<IncomingBatch['drop']>[0] = 'the stream was broken off',
+  ): Promise<readonly ToolResult[]> {
     this.#close();
-    const message = `It was never started: ${reason.replace(/[.]+$/, '')}.`;
-    const results = this.#calls.map((call) => notRun(call, 'cancelled', message));
+    const { code, message } =
+      typeof why === 'string'
+        ? { code: 'cancelled' as const, message: `It was never started: ${why.replace(/[.]+$/, '')}.` }
+        : why;
+    const results = this.#calls.map((call) => notRun(call, code, message));
     const journal = this.#journal;
     if (journal === undefined || this.#stream === undefined) return results;
     await this.#stream;
@@ -82,8 +124,8 @@ export class IncomingCalls implements IncomingBatch {
       id: this.id,
       conversation,
       attach: attaches(options),
-      calls: this.#calls,
-      results,
+      calls: [...this.#calls, ...this.#unreadable.map(({ call }) => call)],
+      results: [...results, ...this.#unreadable.map(({ result }) => result)],
       ...(options.turn === undefined ? {} : { turn: options.turn }),
       ...this.#message(),
       ...(options.origin === undefined ? {} : { origin: options.origin }),

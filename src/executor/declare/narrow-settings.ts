@@ -1,0 +1,78 @@
+import type { NarrowOptions } from '../../contract/agents.js';
+import type { Policy } from '../../contract/policy.js';
+import type { Registry, Tool } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { EngineSettings } from '../call/settings.js';
+import { unknownTool } from './registry.js';
+
+/**
+ * The settings of a part of the work. What the whole may not do, the part may not do: it has no tool besides, and what
+ * the policy refuses the parent it refuses the part.
+ * @throws ToolError `unknown_tool`
+ */
+export function narrowSettings(settings: EngineSettings, options: NarrowOptions): EngineSettings {
+  const { tools, agent, approver = settings.approver, agents = settings.agents } = options;
+  const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
+  const registry = tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools);
+  return { ...named, registry, approver, agents };
+}
+
+/** Refuses what the parent is refused; else it is the same policy, asked about the part. */
+function heirOf({ policy, agent: parent }: EngineSettings): Policy | null {
+  if (policy === null) return null;
+  const { screen, refuses } = policy;
+  return {
+    decide(question) {
+      const { agent: _, ...ofParent } = question;
+      const answer = policy.decide(parent === undefined ? ofParent : { ...ofParent, agent: parent });
+      return answer.disposition === 'pre_resolved' ? answer : policy.decide(question);
+    },
+    ...(screen === undefined ? {} : { screen: screen.bind(policy) }),
+    ...(refuses === undefined ? {} : { refuses: refuses.bind(policy) }),
+  };
+}
+
+/** Some tools of a registry, and what becomes of them there. */
+class RegistryPart implements Registry {
+  readonly #whole: Registry;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(whole: Registry, names: readonly string[]) {
+    this.#whole = whole;
+    this.#names = new Set(names.map((name) => whole.get(name).name));
+  }
+
+  get revision(): number {
+    return this.#whole.revision;
+  }
+
+  register(tool: Tool): void {
+    throw new ToolError(
+      'config_invalid',
+      `Cannot register tool "${tool.name}": this is a part of a registry.`,
+    );
+  }
+
+  find(name: string): Tool | undefined {
+    const tool = this.#whole.find(name);
+    return tool !== undefined && this.#names.has(tool.name) ? tool : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
+  }
+
+  get(name: string): Tool {
+    const tool = this.find(name);
+    if (tool === undefined) throw unknownTool(name, this.list());
+    return tool;
+  }
+
+  list(): readonly Tool[] {
+    return this.#whole.list().filter(({ name }) => this.#names.has(name));
+  }
+
+  definitions(): ReturnType<Registry['definitions']> {
+    return this.#whole.definitions().filter(({ name }) => this.#names.has(name));
+  }
+}

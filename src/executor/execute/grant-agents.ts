@@ -1,0 +1,144 @@
+import type { AgentTask, ToolAgents } from '../../contract/agents.js';
+import type { Approver } from '../../contract/approval.js';
+import type { ToolContext } from '../../contract/context.js';
+import type { Asker } from '../../contract/question.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { EngineSettings } from '../call/settings.js';
+import { narrowSettings } from '../declare/narrow-settings.js';
+import type { Lease } from './lease.js';
+
+const DEFAULT_MS = 300_000;
+const MOST_MS = 1_800_000;
+/** How deep sub-agents go; the conversation itself is 0 (C006). */
+const DEEPEST = 5;
+/** The one tool that makes further agents. */
+const TASK = 'task';
+
+interface AgentsGrant {
+  readonly settings: EngineSettings;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+  readonly emit: ToolContext['emit'];
+}
+
+/** Sub-agents for one call, for as long as it lives. Undefined: the executor has none. */
+export function grantAgents(grant: AgentsGrant): ToolAgents | undefined {
+  const { settings, lease } = grant;
+  if (settings.agents === undefined) return undefined;
+  return Object.freeze({
+    depth: settings.depth,
+    run: (task: AgentTask) => {
+      lease.require('start a sub-agent');
+      return runAgent(task, grant);
+    },
+  });
+}
+
+async function runAgent(
+  task: AgentTask,
+  { settings, signal, emit }: AgentsGrant,
+): ReturnType<ToolAgents['run']> {
+  const depth = settings.depth + 1;
+  if (depth > DEEPEST) {
+    const message = `Cannot start a sub-agent: there are ${DEEPEST} above it already. Do the work yourself.`;
+    throw new ToolError('limit_exceeded', message, { details: { limit: DEEPEST } });
+  }
+  const runner = settings.agents;
+  if (runner === undefined) throw new Error('a grant of sub-agents has a runner');
+  const stop = new AbortController();
+  const time = new WorkTime(limitOf(task), settings, () => stop.abort(outOfTime(task)));
+  const onAbort = (): void => stop.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const id = `agent_${settings.createId()}`;
+  const executor = settings.partOf({ ...forAgent(task, depth, settings, time), depth });
+  try {
+    const ended = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+    });
+    stop.signal.throwIfAborted();
+    const working = Promise.resolve(runner(task, { id, depth, executor, signal: stop.signal, emit }));
+    const reply = await Promise.race([working, ended]);
+    return { ...reply, agentId: id };
+  } finally {
+    time.end();
+    signal.removeEventListener('abort', onAbort);
+    // What the runner does from now on runs nothing.
+    await executor.close();
+  }
+}
+
+function limitOf({ timeoutMs = DEFAULT_MS }: AgentTask): number {
+  return Math.min(timeoutMs, MOST_MS);
+}
+
+function outOfTime(task: AgentTask): ToolError {
+  const ms = limitOf(task);
+  return new ToolError('timeout', `The sub-agent was stopped after ${ms} ms of work.`, {
+    details: { timeoutMs: ms },
+  });
+}
+
+/** Its parent's settings, with the tools that the task names; questions say whose they are and stop the time. */
+function forAgent(task: AgentTask, depth: number, settings: EngineSettings, time: WorkTime): EngineSettings {
+  const all = task.tools ?? settings.registry.list().map(({ name }) => name);
+  // Below the deepest agent there is none: it is not shown the tool either.
+  const tools = depth < DEEPEST ? all : all.filter((name) => settings.registry.find(name)?.name !== TASK);
+  const { approver, asker } = settings;
+  const asked = {
+    tools,
+    agent: task.type,
+    ...(approver === undefined
+      ? {}
+      : { approver: approver === null ? null : time.outside<Approver>(approver) }),
+  };
+  return { ...narrowSettings(settings, asked), asker: asker && time.outside<Asker>(asker) };
+}
+
+/** The time that a sub-agent works: it stands while the person is asked. */
+class WorkTime {
+  #leftMs: number;
+  readonly #settings: EngineSettings;
+  readonly #isUp: () => void;
+  #startedAt = 0;
+  #stopTimer: (() => void) | undefined;
+  #questions = 0;
+  #isOver = false;
+
+  constructor(limitMs: number, settings: EngineSettings, isUp: () => void) {
+    this.#leftMs = limitMs;
+    this.#settings = settings;
+    this.#isUp = isUp;
+    this.#go();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stopTimer?.();
+  }
+
+  outside<F extends (...args: never[]) => unknown>(ask: F): F {
+    const asking = async (...args: Parameters<F>): Promise<unknown> => {
+      this.#stand();
+      try {
+        return await ask(...args);
+      } finally {
+        if (--this.#questions === 0 && !this.#isOver) this.#go();
+      }
+    };
+    // The same parameters, and a promise of the same answer, which every question may give.
+    return asking as unknown as F;
+  }
+
+  #go(): void {
+    const { clock } = this.#settings;
+    this.#startedAt = clock.monotonic();
+    this.#stopTimer = clock.after(Math.max(0, this.#leftMs), this.#isUp);
+  }
+
+  #stand(): void {
+    if (this.#questions++ > 0) return;
+    this.#stopTimer?.();
+    this.#leftMs -= this.#settings.clock.monotonic() - this.#startedAt;
+  }
+}

@@ -1,0 +1,50 @@
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
+import type { CallRecord, Journal } from '../contract/journal.js';
+import type { JsonValue } from '../contract/json.js';
+import type { EngineSettings } from './call/settings.js';
+import { discarded } from './record/attach.js';
+
+/** The transcript of a conversation, among the messages of its journal. */
+export function transcriptOf(
+  conversation: string,
+  { journal, clock }: Pick<EngineSettings, 'journal' | 'clock'>,
+): Transcript {
+  if (journal === null) return NO_TRANSCRIPT;
+  return {
+    async read(): Promise<readonly TranscriptEntry[]> {
+      const entries = await journal.history(conversation);
+      return entries.flatMap((entry) => {
+        if (entry.kind !== 'message') return [];
+        const { role, content } = entry;
+        return [{ role, content }];
+      });
+    },
+    async add(role: string, content: JsonValue): Promise<void> {
+      await journal.message(conversation, { role, content, at: clock.now() });
+    },
+    async answers(batchId, calls) {
+      const records = await journal.batch(batchId);
+      return Promise.all(calls.map((call, index) => answerTo(call, records[index], conversation, journal)));
+    },
+  };
+}
+
+const NO_TRANSCRIPT: Transcript = {
+  read: async () => [],
+  add: async () => {},
+  answers: async (_, calls) => calls.map(() => undefined),
+};
+
+async function answerTo(
+  call: ToolCall,
+  inBatch: CallRecord | undefined,
+  conversation: string,
+  journal: Journal,
+): Promise<ToolResult | undefined> {
+  const isIt = inBatch?.callId === call.id && inBatch.result !== undefined;
+  // A call that was delivered before has its answer in the batch that it came in first.
+  const record = isIt ? inBatch : await journal.find(conversation, call.id, call.turn);
+  if (record?.result === undefined) return undefined;
+  return record.decision === 'discard' ? discarded(record.result) : record.result;
+}
