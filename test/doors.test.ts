@@ -36,6 +36,7 @@ describe('the doors', () => {
       [
         "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool isToolError loadConfig loggingMiddleware openJournal",
         "lp1: applyPatch parsePatch",
+        "models: ModelError anthropic gemini openai openaiResponses",
         "output: createSanitizer redact sanitize truncate",
         "policy: analyzeCommand createPolicy",
         "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",
@@ -57,7 +58,7 @@ describe('the doors', () => {
         expect(value.name).toBe(name);
       }
     }
-    expect(classes).toEqual(['ToolError', 'ShellManager']);
+    expect(classes).toEqual(['ToolError', 'ModelError', 'ShellManager']);
   }, 60_000);
 
   it('have no default exports and no logic of their own', () => {

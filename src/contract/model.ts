@@ -50,6 +50,8 @@ export interface AssistantMessage {
   readonly errors: readonly ReadError[];
   /** The response's own id, where it has one: the turn of calls whose ids were made up. */
   readonly id?: string;
+  /** What has to be known of calls that are not of the format's usual kind, to answer them in kind. */
+  readonly origins?: readonly JsonObject[];
   readonly native: NativeMessages;
 }
 

@@ -37,8 +37,10 @@ export function toReadCalls(calls: ResponseCalls<WireFormat>): ReadCalls {
   return calls as ReadCalls;
 }
 
-export function toResponseCalls<F extends WireFormat>(format: F, collector: CallCollector): ResponseCalls<F> {
-  const { id, places, calls, errors, origins } = collector;
+export function toResponseCalls<F extends WireFormat>(
+  format: F,
+  { id, places, calls, errors, origins }: CollectedCalls,
+): ResponseCalls<F> {
   return {
     format,
     ...(id === undefined ? {} : { id }),
@@ -54,6 +56,33 @@ export function toResponseCalls<F extends WireFormat>(format: F, collector: Call
       return providerOf(format).write(inPlaces(places, results), createOriginLookup(asked));
     },
   };
+}
+
+/** The calls of one response, each in its place. */
+type CollectedCalls = Pick<CallCollector, 'id' | 'places' | 'calls' | 'errors' | 'origins'>;
+
+/** What was kept of a response: plain JSON. */
+export type KeptCalls = Pick<ResponseCalls<WireFormat>, 'calls' | 'errors' | 'origins'>;
+
+/** A response that is not at hand any more, from what was kept of it, to be answered now. */
+export function restoreCalls<F extends WireFormat>(format: F, kept: KeptCalls): ResponseCalls<F> {
+  const { calls, errors, origins = [] } = kept;
+  const originOf = createOriginLookup(origins);
+  const withOrigin = (id: string) => {
+    const origin = originOf(id);
+    return origin === undefined ? {} : { origin };
+  };
+  const places: ResolvedCall[] = calls.map((call) => ({
+    kind: 'call',
+    call,
+    ...withOrigin(call.id),
+    ...(call.madeUp === undefined ? {} : { madeUp: call.madeUp }),
+  }));
+  // Their index counts all calls: in order, each is put where it stood.
+  for (const error of errors) {
+    places.splice(error.index, 0, { kind: 'error', error, ...withOrigin(error.id ?? '') });
+  }
+  return toResponseCalls(format, { id: undefined, places, calls, errors, origins });
 }
 
 /** For input that is no response of the format that was named. */

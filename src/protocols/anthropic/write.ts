@@ -61,7 +61,8 @@ function toContent(result: ToolResult): AnthropicToolResult['content'] {
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 type ImageType = (typeof IMAGE_TYPES)[number];
 
-function carry(block: ContentBlock): AnthropicResultBlock | undefined {
+/** A block as the provider takes it; undefined where it does not. */
+export function carry(block: ContentBlock): AnthropicResultBlock | undefined {
   if (!('data' in block) || block.data === undefined) return undefined;
   const { mediaType } = block;
   const data = toBase64(bytesOf(block));

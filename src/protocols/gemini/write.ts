@@ -51,7 +51,8 @@ function toText(content: readonly (string | object)[], { output }: ToolResult): 
 const CARRIED =
   /^(?:image\/(?:png|jpeg|webp|heic|heif)|audio\/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|application\/pdf|text\/plain)$/;
 
-function carry(block: ContentBlock): GeminiResponsePart | undefined {
+/** A block as the provider takes it; undefined where it does not. */
+export function carry(block: ContentBlock): GeminiResponsePart | undefined {
   if (!('data' in block) || block.data === undefined || block.mediaType === undefined) return undefined;
   if (!CARRIED.test(block.mediaType)) return undefined;
   return { inlineData: { mimeType: block.mediaType, data: toBase64(bytesOf(block)) } };

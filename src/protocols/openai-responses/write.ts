@@ -80,7 +80,8 @@ function toOutput(result: ToolResult): string | OpenaiOutputContent[] {
 
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-function carry(block: ContentBlock): OpenaiOutputContent | undefined {
+/** A block as the provider takes it; undefined where it does not. */
+export function carry(block: ContentBlock): OpenaiOutputContent | undefined {
   if (!('data' in block) || block.data === undefined) return undefined;
   const { mediaType = '' } = block;
   const url = (): string => `data:${mediaType};base64,${toBase64(bytesOf(block))}`;

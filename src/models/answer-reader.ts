@@ -1,0 +1,91 @@
+import type { JsonObject } from '../contract/json.js';
+import type { AssistantMessage, ModelEvent } from '../contract/model.js';
+import type { ToolDefinition } from '../contract/tool.js';
+import { ModelError } from '../errors/model-error.js';
+import { type CallStream, createCallStream } from '../protocols/create-call-stream.js';
+import type { WireFormat } from '../protocols/registry.js';
+import type { ResponseCalls } from '../protocols/response-calls.js';
+import { asJsonObjects } from './json-fields.js';
+import { answerMessage } from './messages.js';
+import type { CallPlace, ProviderAnswer, ProviderApi } from './provider-api.js';
+
+/** One answer while it arrives: the events of a provider in, those of a model out. */
+export class AnswerReader {
+  readonly #format: ProviderApi['format'];
+  readonly #calls: CallStream;
+  readonly #answer: ProviderAnswer;
+  #hasCalls = false;
+
+  constructor(api: ProviderApi, tools: readonly ToolDefinition[]) {
+    this.#format = api.format;
+    this.#calls = createCallStream<WireFormat>(api.format, { tools });
+    this.#answer = api.createAnswer();
+  }
+
+  /** Something of the message has arrived: to ask again could give another. */
+  get begun(): boolean {
+    return this.#answer.begun || this.#hasCalls;
+  }
+
+  get isOver(): boolean {
+    return this.#answer.isOver;
+  }
+
+  /** @throws ModelError where the provider reports a failure. */
+  push(event: JsonObject): readonly ModelEvent[] {
+    const pieces = this.#answer.push(event);
+    const { failure } = this.#answer;
+    if (failure !== undefined) {
+      const { message, ...more } = failure;
+      throw new ModelError(message, more);
+    }
+    const calls = this.#calls.push(event);
+    if (calls.length === 0) return pieces;
+    this.#hasCalls = true;
+    return [...pieces, ...calls.map((call) => ({ type: 'call' as const, call }))];
+  }
+
+  /** @throws ModelError where the provider has not said that this is the end. */
+  *end(): Generator<ModelEvent, void> {
+    const { stop, usage } = this.#answer;
+    if (stop === undefined)
+      throw new ModelError('its stream was cut off before its end', { retriable: true });
+    const response = this.#calls.end();
+    for (const error of response.errors) yield { type: 'call_error', error };
+    if (usage !== undefined) yield { type: 'usage', ...usage };
+    const message = this.#toMessage(response);
+    const isAsked = response.calls.length + response.errors.length > 0;
+    yield {
+      type: 'end',
+      stopReason: isAsked && stop !== 'refused' ? 'tool_calls' : stop === 'tool_calls' ? 'end' : stop,
+      message,
+      answer: (results) => answerMessage(message, results),
+    };
+  }
+
+  /** Of an answer that ends here: the calls that were begun, and whose end never came. */
+  *cut(): Generator<ModelEvent, void> {
+    if (!this.begun) return;
+    for (const error of this.#calls.end().errors) yield { type: 'call_error', error };
+  }
+
+  #toMessage(response: ResponseCalls<WireFormat>): AssistantMessage {
+    const { calls, errors, id, origins } = response;
+    return {
+      role: 'assistant',
+      text: this.#answer.text,
+      calls,
+      errors,
+      ...(id === undefined ? {} : { id }),
+      ...(origins === undefined ? {} : { origins: asJsonObjects(origins) }),
+      native: { format: this.#format, messages: this.#answer.native(toPlaces(response)) },
+    };
+  }
+}
+
+function toPlaces({ calls, errors }: ResponseCalls<WireFormat>): readonly CallPlace[] {
+  const places: CallPlace[] = calls.map(({ id }) => ({ id, isBroken: false }));
+  // Their index counts all calls: in order, each is put where it stood.
+  for (const { index, id } of errors) places.splice(index, 0, { id: id ?? `call_${index}`, isBroken: true });
+  return places;
+}

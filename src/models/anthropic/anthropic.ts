@@ -1,0 +1,43 @@
+import type { Model } from '../../contract/model.js';
+import { createModel } from '../create-model.js';
+import type { ModelOptions } from '../model-options.js';
+import type { ProviderApi } from '../provider-api.js';
+import { AnthropicAnswer } from './answer.js';
+
+/**
+ * A model of Anthropic's Messages API. The key comes from `ANTHROPIC_API_KEY`, another address from
+ * `ANTHROPIC_BASE_URL`.
+ * @throws ToolError `config_invalid` for a wrong option, and without a key.
+ */
+export function anthropic(options: ModelOptions): Model {
+  return createModel(anthropicApi, options);
+}
+
+export const anthropicApi: ProviderApi = {
+  format: 'anthropic',
+  title: 'Anthropic',
+  factory: 'anthropic',
+  keyNames: ['ANTHROPIC_API_KEY'],
+  baseUrlNames: ['ANTHROPIC_BASE_URL'],
+  defaultBaseUrl: 'https://api.anthropic.com',
+  path: () => '/v1/messages',
+  headers: { 'anthropic-version': '2023-06-01' },
+  keyHeader: (key) => ({ 'x-api-key': key }),
+  body: ({ model, system, messages, tools, maxTokens }) => ({
+    model,
+    max_tokens: maxTokens ?? mostTokens(model),
+    ...(system === undefined || system === '' ? {} : { system }),
+    messages,
+    ...(tools.length === 0 ? {} : { tools }),
+    stream: true,
+  }),
+  concessions: [],
+  createAnswer: () => new AnthropicAnswer(),
+};
+
+/** The API demands a number, and refuses one that is larger than the model can give. */
+function mostTokens(model: string): number {
+  if (/claude-(?:3-(?:opus|sonnet|haiku)|2|instant)/.test(model)) return 4_096;
+  if (/claude-3-5/.test(model)) return 8_192;
+  return model.includes('claude') ? 32_000 : 8_192;
+}

@@ -1,0 +1,97 @@
+import type { ModelMessage, ModelRequest, ModelUsage } from '../contract/model.js';
+
+/** Of what a model is known to take: input and output together, in tokens. The first that fits a name counts. */
+const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
+  [/claude-(?:instant|2\.0)/, 100_000],
+  [/claude/, 200_000],
+  [/gpt-4\.1/, 1_047_576],
+  [/gpt-5.*chat/, 128_000],
+  [/gpt-5|codex/, 400_000],
+  [/gpt-4o|chatgpt-4o|gpt-4-turbo|gpt-4-(?:1106|0125)/, 128_000],
+  [/gpt-4-32k/, 32_768],
+  [/gpt-4(?![.\d])/, 8_192],
+  [/gpt-3\.5/, 16_385],
+  [/gpt-oss/, 131_072],
+  [/\bo1-(?:mini|preview)/, 128_000],
+  [/\bo[134](?:-|$)/, 200_000],
+  [/gemini-1\.5-pro/, 2_097_152],
+  [/gemini-1\.0|gemini-pro(?:-vision)?$/, 32_768],
+  [/gemini/, 1_048_576],
+];
+
+/** Undefined for a model that is not known. */
+export function contextTokensOf(name: string): number | undefined {
+  const known = name.toLowerCase();
+  return WINDOWS.find(([pattern]) => pattern.test(known))?.[1];
+}
+
+/** For a conversation of which nothing is known (D031). */
+export const FALLBACK_CAPACITY_BYTES = 64 * 1024;
+
+const DEFAULT_RESERVE_TOKENS = 8_192;
+const BYTES_PER_TOKEN = 4;
+
+export interface Capacity {
+  /** What the model takes; left out: not known. */
+  readonly contextTokens?: number | undefined;
+  /** What the conversation takes by now; left out: not known. */
+  readonly usedTokens?: number | undefined;
+  /** Kept free for the answer. Default 8,192, but no more than a quarter of all. */
+  readonly reserveTokens?: number | undefined;
+}
+
+/**
+ * The bytes that the results of one batch may have, so that the next request still fits (D031): what is left
+ * of the context without the answer and a margin of 2 %, at four bytes a token; 64 KB where it cannot be told.
+ */
+export function availableCapacityBytes({ contextTokens, usedTokens, reserveTokens }: Capacity): number {
+  if (contextTokens === undefined || usedTokens === undefined) return FALLBACK_CAPACITY_BYTES;
+  const reserve = Math.min(reserveTokens ?? DEFAULT_RESERVE_TOKENS, Math.floor(contextTokens / 4));
+  const margin = Math.ceil(contextTokens / 50);
+  return Math.max(0, contextTokens - usedTokens - reserve - margin) * BYTES_PER_TOKEN;
+}
+
+/**
+ * What the conversation takes before the next request: what the provider has counted for the last one, and an estimate
+ * of what has been added since. Without a count everything is estimated.
+ * @param added to the request that was counted, besides the model's own answer
+ */
+export function usedTokens(
+  request: ModelRequest,
+  counted?: ModelUsage,
+  added: readonly ModelMessage[] = [],
+): number {
+  if (counted === undefined || counted.inputTokens === 0) return estimateTokens(request);
+  return counted.inputTokens + counted.outputTokens + sum(added.map(messageTokens));
+}
+
+/** Three bytes a token, which is more than most texts need, since too much is safer than too little. */
+export function estimateTokens({ system = '', messages, tools }: ModelRequest): number {
+  return textTokens(system) + textTokens(JSON.stringify(tools)) + sum(messages.map(messageTokens));
+}
+
+const MESSAGE_TOKENS = 8;
+
+function messageTokens(message: ModelMessage): number {
+  return MESSAGE_TOKENS + partsTokens(message.role === 'user' ? message.content : message.native.messages);
+}
+
+/** About what providers count for a large picture; bytes in base64 are no text. */
+const MEDIA_TOKENS = 2_000;
+const LONG_BASE64 = /^(?:data:[^,]{0,100},)?[A-Za-z0-9+/]{1000,}={0,2}$/;
+
+function partsTokens(value: unknown): number {
+  if (typeof value === 'string') return LONG_BASE64.test(value) ? MEDIA_TOKENS : textTokens(value);
+  if (value instanceof Uint8Array) return MEDIA_TOKENS;
+  if (Array.isArray(value)) return sum(value.map(partsTokens));
+  if (typeof value !== 'object' || value === null) return 1;
+  return sum(Object.entries(value).map(([name, part]) => textTokens(name) + partsTokens(part)));
+}
+
+function textTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 3);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../contract/context.js';
+import type { Model, ModelEvent, ModelRequest } from '../contract/model.js';
+import { ModelError } from '../errors/model-error.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { readEnvironment } from '../platform/environment.js';
+import { type PostHttp, postHttp } from '../platform/post-http.js';
+import { describeTools } from '../protocols/describe/describe-tools.js';
+import { AnswerReader } from './answer-reader.js';
+import { contextTokensOf } from './context-window.js';
+import { asJsonObjects } from './json-fields.js';
+import { toNativeMessages } from './messages.js';
+import { type ModelOptions, type ModelSettings, toSettings } from './model-options.js';
+import { cancelled, openStream, RefusedRequest } from './open-stream.js';
+import type { ProviderApi } from './provider-api.js';
+import { retryDelay } from './retry-delay.js';
+
+/** The world as a model sees it. */
+export interface ModelWorld {
+  readonly post: PostHttp;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly environment: () => Readonly<Record<string, string | undefined>>;
+}
+
+const SYSTEM: ModelWorld = {
+  post: postHttp,
+  clock: systemClock,
+  random: Math.random,
+  environment: readEnvironment,
+};
+
+export function createModel(api: ProviderApi, options: ModelOptions, world: ModelWorld = SYSTEM): Model {
+  const settings = toSettings(api, options, world.environment());
+  const contextTokens = contextTokensOf(settings.model);
+  const connector = new Connector(api, settings, world);
+  return Object.freeze({
+    name: settings.model,
+    format: api.format,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(settings.maxTokens === undefined ? {} : { maxOutputTokens: settings.maxTokens }),
+    stream: (request: ModelRequest, { signal }: { readonly signal: AbortSignal }) =>
+      connector.stream(request, signal),
+  });
+}
+
+class Connector {
+  readonly #api: ProviderApi;
+  readonly #settings: ModelSettings;
+  readonly #world: ModelWorld;
+  /** What this server has refused of our requests: it is left out from then on. */
+  readonly #without = new Set<string>();
+
+  constructor(api: ProviderApi, settings: ModelSettings, world: ModelWorld) {
+    this.#api = api;
+    this.#settings = settings;
+    this.#world = world;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const toBody = this.#bodyWriter(request);
+    for (let attempt = 0; ; ) {
+      if (signal.aborted) throw this.#report(cancelled(signal));
+      const answer = new AnswerReader(this.#api, request.tools);
+      try {
+        for await (const event of this.#open(toBody(), signal)) {
+          yield* answer.push(event);
+          if (answer.isOver) break;
+        }
+        yield* answer.end();
+        return;
+      } catch (error) {
+        yield* answer.cut();
+        const failure = toModelError(error);
+        if (answer.begun) throw this.#report(failure);
+        if (this.#concede(failure)) continue;
+        await this.#pause(failure, attempt, signal);
+        attempt += 1;
+      }
+    }
+  }
+
+  #bodyWriter({ system, messages, tools }: ModelRequest): () => string {
+    const { model, maxTokens } = this.#settings;
+    const request = {
+      model,
+      system,
+      maxTokens,
+      messages: toNativeMessages(this.#api.format, messages, model),
+      tools: asJsonObjects(describeTools(this.#api.format, tools)),
+      without: this.#without,
+    };
+    return () => JSON.stringify(this.#api.body(request));
+  }
+
+  #open(body: string, signal: AbortSignal) {
+    const { url, headers, timeoutMs } = this.#settings;
+    const { post, clock } = this.#world;
+    return openStream({ url, headers, body }, { post, clock, timeoutMs, signal });
+  }
+
+  /** Whether the request is to be sent once more without what the server does not know. */
+  #concede(failure: ModelError): boolean {
+    if (failure.status !== 400 && failure.status !== 422) return false;
+    const concession = this.#api.concessions.find(
+      ({ name, refusal }) => !this.#without.has(name) && refusal.test(failure.message),
+    );
+    if (concession === undefined) return false;
+    this.#without.add(concession.name);
+    return true;
+  }
+
+  /** @throws the failure, where there is nothing to wait for. */
+  async #pause(failure: ModelError, attempt: number, signal: AbortSignal): Promise<void> {
+    const { random, clock } = this.#world;
+    const asked = failure instanceof RefusedRequest ? failure.askedDelayMs : undefined;
+    const delay = retryDelay(attempt, asked, random());
+    if (!failure.retriable || attempt >= this.#settings.retries || delay === undefined) {
+      throw this.#report(failure);
+    }
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        stop();
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      const stop = clock.after(delay, finish);
+      signal.addEventListener('abort', finish, { once: true });
+    });
+  }
+
+  /** The failure in a sentence that names the model, and without anything secret in it. */
+  #report(failure: ModelError): ModelError {
+    let message = failure.message;
+    for (const secret of this.#settings.secrets) message = message.replaceAll(secret, '[REDACTED]');
+    const { title, keyNames } = this.#api;
+    const remedy = failure.status === 401 ? ` Check the key (${keyNames[0]}).` : '';
+    const sentence = `Cannot get an answer of ${JSON.stringify(this.#settings.model)} from ${title}: ${message}`;
+    const { status, retriable, cause } = failure;
+    return new ModelError(`${sentence.replace(/[.!\s]*$/, '')}.${remedy}`, {
+      ...(status === undefined ? {} : { status }),
+      retriable,
+      cause,
+    });
+  }
+}
+
+function toModelError(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  return new ModelError(error instanceof Error ? error.message : String(error), { cause: error });
+}

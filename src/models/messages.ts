@@ -1,0 +1,87 @@
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { JsonObject } from '../contract/json.js';
+import type { AssistantMessage, ModelFormat, ModelMessage, ToolMessage } from '../contract/model.js';
+import type { CallOrigin } from '../protocols/call-origin.js';
+import { restoreCalls } from '../protocols/response-calls.js';
+import { anthropicTurns } from './anthropic/turns.js';
+import { geminiTurns } from './gemini/turns.js';
+import { asJsonObjects } from './json-fields.js';
+import { nativeTurns } from './native-turns.js';
+import { openaiTurns } from './openai/turns.js';
+import { openaiResponsesTurns } from './openai-responses/turns.js';
+import type { ProviderTurns } from './provider-turns.js';
+
+const TURNS: Readonly<Record<ModelFormat, ProviderTurns>> = {
+  anthropic: anthropicTurns,
+  gemini: geminiTurns,
+  native: nativeTurns,
+  openai: openaiTurns,
+  'openai-responses': openaiResponsesTurns,
+};
+
+/**
+ * A conversation in a provider's shape. What came from a model of the same format goes back as it came; the messages of
+ * another are written from their text, calls and results.
+ * @param model its name, where that makes a difference to what it takes
+ */
+export function toNativeMessages(
+  format: ModelFormat,
+  messages: readonly ModelMessage[],
+  model = '',
+): readonly JsonObject[] {
+  return messages.flatMap((message, at) => {
+    if (message.role === 'user') return [TURNS[format].writeUser(message.content)];
+    if (message.native.format === format) return message.native.messages;
+    if (message.role === 'assistant') return TURNS[format].writeAssistant(withSafeIds(message, at), model);
+    const asked = messages[at - 1];
+    if (asked?.role !== 'assistant') return [];
+    const results = message.results.map((result) => ({
+      ...result,
+      callId: safeId(asked.calls.find(({ id }) => id === result.callId) ?? { id: result.callId }, at - 1),
+    }));
+    return writeAnswer(format, withSafeIds(asked, at - 1), results);
+  });
+}
+
+/** With ids that every provider takes, and that are unique in the conversation. */
+function withSafeIds(message: AssistantMessage, at: number): AssistantMessage {
+  const { origins: _, ...rest } = message;
+  return {
+    ...rest,
+    calls: message.calls.map((call) => ({ ...call, id: safeId(call, at) })),
+    errors: message.errors.map((error) => ({ ...error, id: `error_${at}_${error.index}` })),
+  };
+}
+
+function safeId({ id, madeUp }: Pick<ToolCall, 'id' | 'madeUp'>, at: number): string {
+  return (madeUp === undefined ? id : `${id}_${at}`).replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/**
+ * The message that answers the calls of `message`, to be added behind it; for a conversation that is gone on with later
+ * than its model has answered.
+ * @param results one for each readable call, in any order; errors are answered by themselves
+ * @throws ToolError `bad_args` when a call has no result, or one too many
+ */
+export function answerMessage(message: AssistantMessage, results: readonly ToolResult[]): ToolMessage {
+  const { format } = message.native;
+  return { role: 'tool', results, native: { format, messages: writeAnswer(format, message, results) } };
+}
+
+function writeAnswer(
+  format: ModelFormat,
+  { calls, errors, origins }: AssistantMessage,
+  results: readonly ToolResult[],
+): readonly JsonObject[] {
+  const kept = {
+    calls: [...calls],
+    errors: [...errors],
+    ...(origins === undefined ? {} : { origins: origins.map(toOrigin) }),
+  };
+  return asJsonObjects(restoreCalls(format, kept).answer(results));
+}
+
+/** It was one when it was kept. */
+function toOrigin(kept: JsonObject): CallOrigin {
+  return { ...kept, callId: String(kept.callId) };
+}

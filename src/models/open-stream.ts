@@ -1,0 +1,196 @@
+import type { Clock } from '../contract/context.js';
+import type { JsonObject } from '../contract/json.js';
+import { ModelError } from '../errors/model-error.js';
+import type { HttpAnswer, HttpPost, PostHttp } from '../platform/post-http.js';
+import { isJsonObject, numberIn, objectIn, objectsIn, readJson, textIn } from './json-fields.js';
+import { askedDelay } from './retry-delay.js';
+import { ServerEvents } from './server-events.js';
+
+export interface StreamOptions {
+  readonly post: PostHttp;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The provider answered with something else than a stream. */
+export class RefusedRequest extends ModelError {
+  /** What the answer asks to wait. */
+  readonly askedDelayMs: number | undefined;
+
+  constructor(message: string, status: number, askedDelayMs: number | undefined, retriable: boolean) {
+    super(message, { status, retriable });
+    this.askedDelayMs = askedDelayMs;
+  }
+}
+
+/**
+ * Sends a request and gives the events of its answer. Ending the iteration early closes the connection.
+ * @throws ModelError when the provider refuses, when the connection fails or is silent for too long, and when the signal
+ *   aborts. The messages may hold what the provider said: they are cleaned by the caller.
+ */
+export async function* openStream(
+  request: Omit<HttpPost, 'signal'>,
+  { post, clock, timeoutMs, signal }: StreamOptions,
+): AsyncGenerator<JsonObject, void> {
+  const connection = new Connection(clock, timeoutMs, signal);
+  try {
+    const answer = await connection.wait(() => post({ ...request, signal: connection.signal }));
+    if (!isStream(answer)) throw await toRefusal(answer, connection, clock);
+    const events = new ServerEvents();
+    const body = answer.body[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await connection.wait(() => body.next());
+      for (const data of done === true ? events.end() : events.push(value)) {
+        // How OpenAI says that nothing follows.
+        if (data === '[DONE]') return;
+        yield toEvent(data, done === true);
+      }
+      if (done === true) return;
+    }
+  } finally {
+    connection.close();
+  }
+}
+
+/** One connection, with the two reasons to close it that are not its own: silence, and the caller's signal. */
+class Connection {
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #cancelled: AbortSignal;
+  readonly #onAbort = (): void => this.#controller.abort();
+  #isSilent = false;
+
+  constructor(clock: Clock, timeoutMs: number, cancelled: AbortSignal) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#cancelled = cancelled;
+    cancelled.addEventListener('abort', this.#onAbort, { once: true });
+    if (cancelled.aborted) this.#controller.abort();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Waits for the provider's next sign of life; the time in which nothing is asked of it does not count. */
+  async wait<T>(next: () => Promise<T>): Promise<T> {
+    const stop = this.#clock.after(this.#timeoutMs, () => {
+      this.#isSilent = true;
+      this.#controller.abort();
+    });
+    try {
+      return await next();
+    } catch (error) {
+      throw this.#explain(error);
+    } finally {
+      stop();
+    }
+  }
+
+  close(): void {
+    this.#cancelled.removeEventListener('abort', this.#onAbort);
+    this.#controller.abort();
+  }
+
+  #explain(error: unknown): ModelError {
+    if (this.#cancelled.aborted) return cancelled(this.#cancelled);
+    if (this.#isSilent) {
+      return new ModelError(`no answer within ${this.#timeoutMs} ms (timeoutMs)`, { retriable: true });
+    }
+    return new ModelError(`the connection failed: ${reasonOf(error)}`, { retriable: true });
+  }
+}
+
+export function cancelled(signal: AbortSignal): ModelError {
+  return new ModelError('the request was cancelled', { cause: signal.reason });
+}
+
+/** What is behind "fetch failed". */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  // Several addresses that all failed have no message of their own.
+  return cause.message === '' ? code || error.message : cause.message;
+}
+
+function isStream(answer: HttpAnswer): boolean {
+  const type = answer.header('content-type') ?? '';
+  return answer.status === 200 && !/^(?:application\/json|text\/html)\b/i.test(type);
+}
+
+function toEvent(data: string, isLast: boolean): JsonObject {
+  const value = readJson(data);
+  if (isJsonObject(value)) return value;
+  const what = isLast ? 'its stream ended inside an event' : 'an event of its stream is no JSON object';
+  throw new ModelError(what, { retriable: true });
+}
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+async function toRefusal(answer: HttpAnswer, connection: Connection, clock: Clock): Promise<RefusedRequest> {
+  const { status } = answer;
+  const text = await readStart(answer.body, connection);
+  const asked = askedDelay(answer.header, clock.now());
+  const isPassing = status === 408 || status === 429 || status >= 500;
+  return new RefusedRequest(describeRefusal(answer, text), status, asked, isPassing);
+}
+
+async function readStart(body: AsyncIterable<Uint8Array>, connection: Connection): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body[Symbol.asyncIterator]();
+  let text = '';
+  try {
+    while (text.length < MAX_REFUSAL_BYTES) {
+      const { done, value } = await connection.wait(() => reader.next());
+      if (done === true) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (error) {
+    // The status says enough; only a cancellation goes before it.
+    if (!(error instanceof ModelError) || !error.retriable) throw error;
+  }
+  return text;
+}
+
+function describeRefusal({ status, header }: HttpAnswer, text: string): string {
+  if (status >= 300 && status < 400) {
+    return `it redirects (${status}) to ${header('location') ?? 'another address'}: set the base URL to where it is`;
+  }
+  const said = saidIn(text);
+  if (status === 200) return `it answered with ${header('content-type')} in place of a stream${said}`;
+  return `it answered ${status}${said}`;
+}
+
+/** The message of an error, as each provider wraps it; of other texts the beginning. */
+function saidIn(text: string): string {
+  const value = readJson(text);
+  const body = objectIn(Array.isArray(value) ? objectsIn(value)[0] : value);
+  const error = objectIn(body.error);
+  const plain = [error.message, body.error, body.message, body.detail].map(textIn);
+  const message =
+    plain.find((candidate) => candidate !== '') ?? (isJsonObject(value) ? text : firstWords(text));
+  const kind = [error.type, error.status, error.code].map(textIn).find((candidate) => candidate !== '');
+  const shown = message.replace(/\s+/g, ' ').trim().slice(0, 500);
+  return `${kind === undefined ? '' : ` (${kind})`}${shown === '' ? '' : `: ${shown}`}`;
+}
+
+function firstWords(text: string): string {
+  return text.replace(/<[^>]*>/g, ' ').slice(0, 200);
+}
+
+/** The failure that an event of a stream reports: `{ error: … }`, or the error itself. */
+export function failureIn(error: JsonObject): { readonly message: string; readonly status?: number } {
+  const code = numberIn(error.code) || numberIn(error.status);
+  const kind = [error.type, error.status, error.code]
+    .map(textIn)
+    .find((word) => word !== '' && word !== 'error');
+  const message = textIn(error.message) || 'no reason given';
+  return {
+    message: `${kind === undefined ? '' : `${kind}: `}${message}`,
+    ...(code >= 400 && code < 600 ? { status: code } : {}),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Model } from '../../contract/model.js';
+import { createModel } from '../create-model.js';
+import type { ModelOptions } from '../model-options.js';
+import type { ProviderApi } from '../provider-api.js';
+import { OpenaiResponsesAnswer } from './answer.js';
+
+/**
+ * A model behind OpenAI's Responses. The provider keeps nothing: every request holds the whole conversation, with the
+ * reasoning in encrypted form. The key comes from `OPENAI_API_KEY`, another address from `OPENAI_BASE_URL`.
+ * @throws ToolError `config_invalid` for a wrong option, and without a key where no base URL is given.
+ */
+export function openaiResponses(options: ModelOptions): Model {
+  return createModel(openaiResponsesApi, options);
+}
+
+const REASONING = 'reasoning.encrypted_content';
+
+export const openaiResponsesApi: ProviderApi = {
+  format: 'openai-responses',
+  title: 'OpenAI',
+  factory: 'openaiResponses',
+  keyNames: ['OPENAI_API_KEY'],
+  baseUrlNames: ['OPENAI_BASE_URL'],
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  path: () => '/responses',
+  headers: {},
+  keyHeader: (key) => ({ authorization: `Bearer ${key}` }),
+  body: ({ model, system, messages, tools, maxTokens, without }) => ({
+    model,
+    ...(system === undefined || system === '' ? {} : { instructions: system }),
+    input: messages,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
+    store: false,
+    ...(without.has(REASONING) ? {} : { include: [REASONING] }),
+    stream: true,
+  }),
+  // Models that do not reason have nothing to include.
+  concessions: [{ name: REASONING, refusal: /encrypted[_ ]content/i }],
+  createAnswer: () => new OpenaiResponsesAnswer(),
+};

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../contract/json.js';
+import type { Model } from '../../contract/model.js';
+import { createModel } from '../create-model.js';
+import type { ModelOptions } from '../model-options.js';
+import type { ProviderApi, ProviderRequest } from '../provider-api.js';
+import { OpenaiAnswer } from './answer.js';
+
+/**
+ * A model behind OpenAI's Chat Completions, or behind any server that speaks them: a base URL is enough. The key comes
+ * from `OPENAI_API_KEY`, another address from `OPENAI_BASE_URL`.
+ * @throws ToolError `config_invalid` for a wrong option, and without a key where no base URL is given.
+ */
+export function openai(options: ModelOptions): Model {
+  return createModel(openaiApi, options);
+}
+
+const USAGE = 'stream_options';
+const OLD_LIMIT = 'max_tokens';
+
+export const openaiApi: ProviderApi = {
+  format: 'openai',
+  title: 'OpenAI',
+  factory: 'openai',
+  keyNames: ['OPENAI_API_KEY'],
+  baseUrlNames: ['OPENAI_BASE_URL'],
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  path: () => '/chat/completions',
+  headers: {},
+  keyHeader: (key) => ({ authorization: `Bearer ${key}` }),
+  body: ({ model, system, messages, tools, maxTokens, without }) => ({
+    model,
+    messages: [...instructions(system), ...messages],
+    ...(tools.length === 0 ? {} : { tools }),
+    ...limit(maxTokens, without),
+    stream: true,
+    ...(without.has(USAGE) ? {} : { stream_options: { include_usage: true } }),
+  }),
+  concessions: [
+    { name: USAGE, refusal: /stream_options|include_usage/ },
+    // Newer models of OpenAI know the other name alone, and most other servers the older.
+    { name: OLD_LIMIT, refusal: /max_completion_tokens/ },
+  ],
+  createAnswer: () => new OpenaiAnswer(),
+};
+
+function instructions(system: string | undefined): readonly JsonObject[] {
+  return system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
+}
+
+function limit(tokens: number | undefined, without: ProviderRequest['without']): JsonObject {
+  if (tokens === undefined) return {};
+  return without.has(OLD_LIMIT) ? { max_completion_tokens: tokens } : { max_tokens: tokens };
+}
