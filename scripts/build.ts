@@ -20,7 +20,7 @@ import { loadOnFirstUse } from './load-on-first-use.js';
 const ROOT = resolve(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'src');
 
-/** They bring binaries along, which they look for beside themselves. `platform/installed-package.ts` loads them. */
+/** They bring binaries along, which they look for beside themselves. `platform/runtime/installed-package.ts` loads them. */
 const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });

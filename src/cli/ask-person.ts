@@ -1,7 +1,7 @@
 import type { Asker, Question, QuestionAnswer } from '../contract/question.js';
 import { sanitize } from '../output/sanitize.js';
-import { openKeyboard } from '../platform/open-keyboard.js';
-import type { Stdio } from '../platform/stdio.js';
+import { openKeyboard } from '../platform/runtime/open-keyboard.js';
+import type { Stdio } from '../platform/runtime/stdio.js';
 import { type Display, isAutomated } from './display/display.js';
 import { createPalette, type Palette } from './display/terminal-text.js';
 

@@ -1,8 +1,8 @@
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../contract/approval.js';
 import type { Effect } from '../contract/effect.js';
 import { sanitize } from '../output/sanitize.js';
-import { openKeyboard } from '../platform/open-keyboard.js';
-import type { Stdio, TextOutput } from '../platform/stdio.js';
+import { openKeyboard } from '../platform/runtime/open-keyboard.js';
+import type { Stdio, TextOutput } from '../platform/runtime/stdio.js';
 import { describeName } from './display/describe-call.js';
 import { isAutomated } from './display/display.js';
 import type { Palette } from './display/terminal-text.js';

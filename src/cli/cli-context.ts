@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { EXIT_CODES } from '../errors/catalogue.js';
-import type { Stdio } from '../platform/stdio.js';
+import type { Stdio } from '../platform/runtime/stdio.js';
 
 /** What a command sees of the process it runs in. */
 export interface CliContext {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' };
-import { readEnvironment } from '../platform/environment.js';
-import { openStdio } from '../platform/stdio.js';
-import { onStrayError } from '../platform/stray-errors.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
+import { openStdio } from '../platform/runtime/stdio.js';
+import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import type { ExitCode } from './cli-context.js';
 import { runProgram } from './program.js';
 
@@ -11,7 +11,7 @@ const env = readEnvironment();
 const { version } = packageJson;
 
 // The last resort: an error that nothing waits for would end in a stack trace. Those of tools are the executor's.
-onStrayError((error) => {
+onUnhandledError((error) => {
   void report(error).then(leave);
   return true;
 });

@@ -3,7 +3,7 @@ import { parseJson } from '../base/parse-json.js';
 import type { ReadError, ToolCall } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
 import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
-import type { Stdio } from '../platform/stdio.js';
+import type { Stdio } from '../platform/runtime/stdio.js';
 import type { CallOrigin } from '../protocols/call-origin.js';
 import { readCalls } from '../protocols/read-calls.js';
 import type { WireFormat } from '../protocols/registry.js';

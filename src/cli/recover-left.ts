@@ -1,7 +1,7 @@
 import type { Executor, RecoveredBatch, RecoveredCall } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
-import { openKeyboard } from '../platform/open-keyboard.js';
-import type { Stdio } from '../platform/stdio.js';
+import { openKeyboard } from '../platform/runtime/open-keyboard.js';
+import type { Stdio } from '../platform/runtime/stdio.js';
 import type { CliContext } from './cli-context.js';
 import type { Display } from './display/display.js';
 import { isAutomated } from './display/display.js';

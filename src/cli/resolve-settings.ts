@@ -6,8 +6,8 @@ import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js'
 import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
 import { JOURNAL_LOSS } from '../journal/sqlite/journal-anchor.js';
-import { stateDirectory } from '../platform/environment.js';
 import { realPlace } from '../platform/fs/probe-place.js';
+import { stateDirectory } from '../platform/runtime/environment.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 import type { Display } from './display/display.js';

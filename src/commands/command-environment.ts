@@ -1,4 +1,4 @@
-import { environmentIgnoresCase } from '../platform/environment.js';
+import { environmentIgnoresCase } from '../platform/runtime/environment.js';
 import { isPlainSecretName } from './environment-rules.js';
 import { createNameMatcher, type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
 

@@ -1,6 +1,6 @@
 import type { CommandLimits, LimitHit } from '../contract/processes.js';
-import { userId } from '../platform/environment.js';
-import type { ProcessEnd } from '../platform/spawn.js';
+import type { ProcessEnd } from '../platform/process/spawn.js';
+import { userId } from '../platform/runtime/environment.js';
 
 /**
  * The limit that a command has hit, as far as its end and its last words tell: the system reports it to no other.

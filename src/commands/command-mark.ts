@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../platform/clock/clock.js';
-import { closeMarkFile, type MarkFile, openMarkFile } from '../platform/mark-file.js';
-import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform/proc-table.js';
+import { closeMarkFile, type MarkFile, openMarkFile } from '../platform/process/mark-file.js';
+import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform/process/proc-table.js';
 
 /** What every process of a command inherits, wherever it flees. */
 export interface CommandMark {

@@ -7,9 +7,9 @@ import {
   ownProcessId,
   type ProcessEntry,
   readProcess,
-} from '../platform/proc-table.js';
-import { type SignalName, sendSignal } from '../platform/send-signal.js';
-import type { StartedProcess } from '../platform/spawn.js';
+} from '../platform/process/proc-table.js';
+import { type SignalName, sendSignal } from '../platform/process/send-signal.js';
+import type { StartedProcess } from '../platform/process/spawn.js';
 import { type CommandMark, processMarks } from './command-mark.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { Clock } from '../contract/context.js';
 import type { CommandRequest, CommandSandbox, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
-import type { ProcessEntry } from '../platform/proc-table.js';
-import type { ProcessEnd } from '../platform/spawn.js';
+import type { ProcessEntry } from '../platform/process/proc-table.js';
+import type { ProcessEnd } from '../platform/process/spawn.js';
 import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';

@@ -7,7 +7,7 @@ import type {
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { readProcess } from '../platform/proc-table.js';
+import { readProcess } from '../platform/process/proc-table.js';
 import { explainEnd } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
 import {

@@ -7,7 +7,7 @@ import {
   option,
 } from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
-import { environmentIgnoresCase } from '../platform/environment.js';
+import { environmentIgnoresCase } from '../platform/runtime/environment.js';
 import { ENVIRONMENT_RULES, type EnvironmentRule } from './environment-rules.js';
 
 export interface EnvironmentOptions {

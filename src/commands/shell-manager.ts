@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { BackgroundShells, CommandLimits, Confinement, ShellRequest } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
-import { readEnvironment } from '../platform/environment.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
 import { commandEnvironment } from './command-environment.js';
 import { ShellProcess } from './shell-process.js';
 import { useCommandHelpers } from './supervise-command.js';

@@ -1,8 +1,8 @@
 import type { CommandRequest, CommandSandbox } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
-import { findShell, isDirectory } from '../platform/find-shell.js';
-import type { ProcessEnd, StartedProcess } from '../platform/spawn.js';
-import { startProcess } from '../platform/start-process.js';
+import { findShell, isDirectory } from '../platform/process/find-shell.js';
+import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
+import { startProcess } from '../platform/process/start-process.js';
 import { limitLines } from './command-limits.js';
 import { type CommandMark, markFor } from './command-mark.js';
 import { chooseSandbox } from './sandbox/find-sandbox.js';

@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findProgram } from '../platform/find-program.js';
-import { findShell } from '../platform/find-shell.js';
-import { readProcess } from '../platform/proc-table.js';
-import { SharedList } from '../platform/shared-list.js';
+import { findProgram } from '../platform/process/find-program.js';
+import { findShell } from '../platform/process/find-shell.js';
+import { readProcess } from '../platform/process/proc-table.js';
+import { SharedList } from '../platform/process/shared-list.js';
 import { BREED, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { SUPERVISOR_PROGRAM } from './supervise-command.js';
 

@@ -1,10 +1,10 @@
-import { readEnvironment } from '../platform/environment.js';
-import { findShell } from '../platform/find-shell.js';
-import { readProcess } from '../platform/proc-table.js';
-import { type ListEntry, SharedList } from '../platform/shared-list.js';
-import type { StartedProcess } from '../platform/spawn.js';
-import { type HelperProcess, spawnHelper } from '../platform/spawn-helper.js';
-import { endSpawnServer } from '../platform/start-process.js';
+import { findShell } from '../platform/process/find-shell.js';
+import { readProcess } from '../platform/process/proc-table.js';
+import { type ListEntry, SharedList } from '../platform/process/shared-list.js';
+import type { StartedProcess } from '../platform/process/spawn.js';
+import { type HelperProcess, spawnHelper } from '../platform/process/spawn-helper.js';
+import { endSpawnServer } from '../platform/process/start-process.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
 import type { CommandMark } from './command-mark.js';
 
 /** A command that the supervisor knows of. */

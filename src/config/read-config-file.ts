@@ -4,7 +4,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { decodeText, ReadFailure } from '../platform/fs/read-file.js';
-import { type ReadBytesOptions, readFileBytes } from '../platform/read-file-bytes.js';
+import { type ReadBytesOptions, readFileBytes } from '../platform/fs/read-file-bytes.js';
 
 const MAX_BYTES = 1024 * 1024;
 

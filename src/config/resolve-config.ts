@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
-import { configHome } from '../platform/environment.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
+import { configHome } from '../platform/runtime/environment.js';
 import { ADMINISTRATOR_PLACE, type AdministratorPlace, administratorLayer } from './administrator-file.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ToolError } from '../errors/tool-error.js';
-import { stateHome } from '../platform/environment.js';
-import { readPrivateFile, updatePrivateFile } from '../platform/fs/private-file.js';
 import { realPlace } from '../platform/fs/probe-place.js';
+import { stateHome } from '../platform/runtime/environment.js';
+import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 import { orInvalid, readConfigFile } from './read-config-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

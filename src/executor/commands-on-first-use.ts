@@ -2,7 +2,7 @@ import { onFirstUse } from '../base/on-first-use.js';
 import type { Sandbox } from '../contract/files.js';
 import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
-import { looksLikePlaceholder } from '../platform/looks-like-placeholder.js';
+import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/analyze.js';
 import type { CommandGuard, CommandSandboxVerdict } from './call/settings.js';
 

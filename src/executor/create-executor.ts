@@ -18,10 +18,10 @@ import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { readEnvironment } from '../platform/environment.js';
-import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/is-worker-alive.js';
-import { onStrayError } from '../platform/stray-errors.js';
-import { workerOfThisProcess } from '../platform/worker-of-this-process.js';
+import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
+import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
+import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { policyOf } from '../policy/create-policy.js';
 import { checkExamples } from '../policy/evaluation/check-examples.js';
@@ -115,7 +115,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     isProcessAlive,
     cache: cacheOf(options, clock),
     clock,
-    onStrayError,
+    onUnhandledError,
     logger,
     createId: createIds(clock),
   };

@@ -257,7 +257,7 @@ export class ToolExecutor implements Executor {
 
   async recover(): Promise<readonly RecoveredBatch[]> {
     this.#requireOpen('recover');
-    watchUnhandledErrors(this.#settings.onStrayError);
+    watchUnhandledErrors(this.#settings.onUnhandledError);
     return this.#recovery.run();
   }
 
@@ -325,7 +325,7 @@ export class ToolExecutor implements Executor {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
     this.#requireOpen('run calls');
-    watchUnhandledErrors(this.#settings.onStrayError);
+    watchUnhandledErrors(this.#settings.onUnhandledError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
       id: known?.id ?? this.#settings.createId(),

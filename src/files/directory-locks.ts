@@ -1,6 +1,6 @@
 import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs/fs-entry.js';
 import type { Handle } from '../platform/fs/open-handle.js';
-import { fateOf, ownTag } from '../platform/process-tag.js';
+import { fateOf, ownTag } from '../platform/process/process-tag.js';
 
 /** Named like every other temporary file, so that code that skips those skips it too. */
 export const LOCK_NAME = '.toolexec-0000000000000000.tmp';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fateOf, ownTag, pidOf, TAG_DIGITS } from '../platform/process-tag.js';
+import { fateOf, ownTag, pidOf, TAG_DIGITS } from '../platform/process/process-tag.js';
 
 /**
  * What we put beside a file for a moment: its new content; or the old one, while several files are replaced. Neither

@@ -1,8 +1,8 @@
 import { sep } from 'node:path';
 import { ToolError } from '../errors/tool-error.js';
-import { findProgram } from '../platform/find-program.js';
-import { importInstalled } from '../platform/installed-package.js';
-import { spawnReader } from '../platform/spawn-reader.js';
+import { findProgram } from '../platform/process/find-program.js';
+import { spawnReader } from '../platform/process/spawn-reader.js';
+import { importInstalled } from '../platform/runtime/installed-package.js';
 
 /** What is asked of ripgrep is there since then. */
 const OLDEST = [13, 0] as const;

@@ -1,5 +1,5 @@
 import type { FileMatches, SearchLine, TextSearch } from '../contract/search.js';
-import { descriptorPath } from '../platform/descriptor-path.js';
+import { descriptorPath } from '../platform/process/spawn-reader.js';
 import { createResultParser, type ResultSink } from './parse-results.js';
 import { runRipgrep } from './ripgrep.js';
 import { patternArguments, resultArguments } from './text-arguments.js';

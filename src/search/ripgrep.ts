@@ -1,6 +1,6 @@
 import { ToolError } from '../errors/tool-error.js';
-import type { ReaderEnd } from '../platform/spawn-reader.js';
-import { spawnReader } from '../platform/spawn-reader.js';
+import type { ReaderEnd } from '../platform/process/spawn-reader.js';
+import { spawnReader } from '../platform/process/spawn-reader.js';
 import { findRipgrep } from './find-ripgrep.js';
 
 export interface RipgrepRun {

@@ -1,7 +1,7 @@
 import { createExecutor } from '../executor/create-executor.js';
 import { openJournal } from '../journal/open-journal.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { appendLine, endAtOnce, readOrder, sayLine } from '../platform/trial-process.js';
+import { appendLine, endAtOnce, readOrder, sayLine } from '../platform/process/trial-process.js';
 import { loadTrialModule } from './crash-trial.js';
 import type { RoundNews, RoundOrder } from './watched-journal.js';
 import { WatchedJournal } from './watched-journal.js';

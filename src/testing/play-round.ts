@@ -7,7 +7,7 @@ import { createExecutor } from '../executor/create-executor.js';
 import { openJournal } from '../journal/open-journal.js';
 import { type Verification, verifyJournal } from '../journal/verify-journal.js';
 import { makeScratchDirectory, type ScratchDirectory } from '../platform/fs/scratch.js';
-import { startTrialProcess, type TrialProcess } from '../platform/trial-process.js';
+import { startTrialProcess, type TrialProcess } from '../platform/process/trial-process.js';
 import type { CrashTrial } from './crash-trial.js';
 import type { Acknowledged, RoundNews, RoundOrder } from './watched-journal.js';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
-import { workerOfThisProcess } from '../../src/platform/worker-of-this-process.js';
+import { workerOfThisProcess } from '../../src/platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry } from '../../src/testing/journal-entries.js';
 import { builtCommand } from '../cli/built-command.js';
 import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './killed-run.js';

@@ -8,7 +8,7 @@ import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
-import { workerOfThisProcess } from '../../src/platform/worker-of-this-process.js';
+import { workerOfThisProcess } from '../../src/platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry, successOf } from '../../src/testing/journal-entries.js';
 import { builtCommand } from '../cli/built-command.js';
 import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './killed-run.js';

@@ -116,7 +116,7 @@ describe('the package', () => {
     // The crash kit, packages with native parts, and the tool that a program gives to the crash kit.
     expect(byName.map(([name]) => name).sort()).toEqual([
       'cli/commands/tools/crash.ts',
-      'platform/installed-package.ts',
+      'platform/runtime/installed-package.ts',
       'testing/crash-trial.ts',
     ]);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import { createExecutor } from '../../executor/create-executor.js';
-import type { TextOutput } from '../../platform/stdio.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { builtinTools } from '../../executor/builtin-tools.js';
-import type { TextOutput } from '../../platform/stdio.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
 import type { DefineCommand } from '../cli-context.js';
 
 export const define: DefineCommand = (command, context, finish) => {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { sanitize } from '../../output/sanitize.js';
-import { nodeVersion, systemName } from '../../platform/environment.js';
+import { nodeVersion, systemName } from '../../platform/runtime/environment.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import type { Palette } from '../display/terminal-text.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';

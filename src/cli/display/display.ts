@@ -2,7 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import type { TextOutput } from '../../platform/stdio.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { describeName, describeResult } from './describe-call.js';
 import { createLiveDisplay } from './live-display.js';
 import type { Palette } from './terminal-text.js';

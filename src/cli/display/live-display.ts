@@ -1,7 +1,7 @@
 import type { Clock } from '../../contract/context.js';
 import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
-import type { TextOutput } from '../../platform/stdio.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { describeDuration, describeName, describeResult } from './describe-call.js';
 import type { Display } from './display.js';
 import type { Palette } from './terminal-text.js';

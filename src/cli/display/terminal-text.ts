@@ -1,5 +1,5 @@
 import { sanitize } from '../../output/sanitize.js';
-import type { TextOutput } from '../../platform/stdio.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
 
 export type Paint = (text: string) => string;
 

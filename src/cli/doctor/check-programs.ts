@@ -1,9 +1,9 @@
 import { findCommandSandbox } from '../../commands/sandbox/find-sandbox.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { askProgram } from '../../platform/ask-program.js';
-import { findProgram } from '../../platform/find-program.js';
-import { findShell } from '../../platform/find-shell.js';
+import { askProgram } from '../../platform/process/ask-program.js';
+import { findProgram } from '../../platform/process/find-program.js';
+import { findShell } from '../../platform/process/find-shell.js';
 import { findRipgrep } from '../../search/find-ripgrep.js';
 import type { Check } from './check-machine.js';
 

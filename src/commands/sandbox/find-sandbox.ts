@@ -1,8 +1,8 @@
 import type { CommandSandbox, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { askProgram } from '../../platform/ask-program.js';
-import { systemName } from '../../platform/environment.js';
-import { findTrustedProgram } from '../../platform/find-trusted-program.js';
+import { askProgram } from '../../platform/process/ask-program.js';
+import { findTrustedProgram } from '../../platform/process/find-program.js';
+import { systemName } from '../../platform/runtime/environment.js';
 import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
 import type { Bubblewrap } from './open-sandbox.js';
 import { systemMounts } from './system-mounts.js';

@@ -1,4 +1,4 @@
-import { type HeldPlace, holdPlace } from '../../platform/held-place.js';
+import { openPlaceDescriptor, type PlaceDescriptor } from '../../platform/fs/place-descriptor.js';
 
 /**
  * Mounts what lies at canonical paths now. What takes their names while bubblewrap works, a link to the outside least
@@ -9,7 +9,7 @@ export interface MountHolder {
   readonly writable: (path: string, onto?: string) => readonly string[];
   readonly readOnly: (path: string) => readonly string[];
   /** Holds it for our own use. */
-  readonly hold: (path: string) => HeldPlace;
+  readonly hold: (path: string) => PlaceDescriptor;
   /** What is held, for the program to inherit, in the order of its descriptors. */
   readonly places: () => readonly number[];
   readonly close: () => void;
@@ -28,10 +28,10 @@ const FIRST = 5;
 
 /** @param byDescriptor bubblewrap knows `--bind-fd`; without that it is told paths, and a window is left. */
 export function openMountHolder(byDescriptor: boolean): MountHolder {
-  const held: HeldPlace[] = [];
+  const held: PlaceDescriptor[] = [];
   const inherited: number[] = [];
-  const hold = (path: string): HeldPlace => {
-    const place = holdPlace(path);
+  const hold = (path: string): PlaceDescriptor => {
+    const place = openPlaceDescriptor(path);
     if (place === undefined) throw new PlaceChanged(path);
     held.push(place);
     return place;

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openReportFile, type Report } from '../../platform/report-file.js';
+import { openReportFile, type Report } from '../../platform/process/report-file.js';
 import { endToldBy, readReport } from './sandbox-program.js';
 
 /** What the report says once these words were written over it. */

@@ -1,6 +1,6 @@
-import type { Report } from '../../platform/report-file.js';
-import { signalName } from '../../platform/signal-name.js';
-import type { ProcessEnd } from '../../platform/spawn.js';
+import type { Report } from '../../platform/process/report-file.js';
+import { signalName } from '../../platform/process/send-signal.js';
+import type { ProcessEnd } from '../../platform/process/spawn.js';
 import type { PersonalFile } from './git/personal-settings.js';
 
 /**

@@ -101,7 +101,7 @@ export interface EngineSettings {
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;
   readonly clock: Clock;
-  readonly onStrayError: OnUnhandledError;
+  readonly onUnhandledError: OnUnhandledError;
   readonly logger: Logger;
   /** A new unique, time-ordered id. */
   readonly createId: () => string;

@@ -6,7 +6,7 @@ export type OnUnhandledError = (handle: (error: unknown) => boolean) => () => vo
 /** What code that runs for a call belongs to: found again in every timer and promise that the code leaves behind. */
 export interface CallScope {
   /** Takes errors that escape through timers and floating promises. Left out: they are the host program's own. */
-  strayError?(error: unknown): void;
+  unhandledError?(error: unknown): void;
   /** The queue in which the call has its turn: calls that it makes itself do not wait behind it there. */
   readonly queue?: object | undefined;
 }
@@ -32,13 +32,13 @@ export function currentScope(): CallScope | undefined {
 }
 
 /** Starts watching, for the life of the process: a tool may throw long after its executor was closed. */
-export function watchUnhandledErrors(onStrayError: OnUnhandledError): void {
+export function watchUnhandledErrors(onUnhandledError: OnUnhandledError): void {
   if (watching) return;
   watching = true;
-  onStrayError((error) => {
+  onUnhandledError((error) => {
     const scope = scopes.getStore();
-    if (scope?.strayError === undefined) return false;
-    scope.strayError(error);
+    if (scope?.unhandledError === undefined) return false;
+    scope.unhandledError(error);
     return true;
   });
 }

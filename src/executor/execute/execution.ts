@@ -99,7 +99,7 @@ export class Execution implements CallScope, Timed {
   }
 
   /** An error of the tool that escaped through a timer or a floating promise. */
-  strayError(error: unknown): void {
+  unhandledError(error: unknown): void {
     this.#log('tool threw outside of its call', error);
     this.#settle(panic(error));
   }

@@ -39,7 +39,7 @@ export async function runProbe(
   try {
     const verdict = await new Promise<unknown>((resolve, reject) => {
       forget = settings.clock.after(PROBE_MS, () => resolve('unknown'));
-      runInScope({ strayError: reject }, ask, ready, context).then(resolve, reject);
+      runInScope({ unhandledError: reject }, ask, ready, context).then(resolve, reject);
     });
     return verdict === 'applied' || verdict === 'not_applied' ? verdict : 'unknown';
   } catch (error) {

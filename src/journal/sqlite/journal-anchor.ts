@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { type FixedFile, openFixedFile, readFixedFile } from '../../platform/fs/fixed-file.js';
-import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/sqlite/journal-file.js';
+import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/fs/journal-file.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import type { JournalDatabase } from './journal-database.js';
 

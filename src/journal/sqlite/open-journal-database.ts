@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { targetOf } from '../../platform/fs/fs-entry.js';
-import { makeScratchDirectory } from '../../platform/fs/scratch.js';
 import {
   assertCanOpen,
   ensureJournalFile,
   isWritableFile,
   NotARegularFile,
   syncDirectoryOf,
-} from '../../platform/sqlite/journal-file.js';
+} from '../../platform/fs/journal-file.js';
+import { makeScratchDirectory } from '../../platform/fs/scratch.js';
 import {
   attachSqlite,
   type SqliteAccess,

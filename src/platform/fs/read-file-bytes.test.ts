@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readFileBytes } from '../read-file-bytes.js';
+import { readFileBytes } from './read-file-bytes.js';
 
 const ANY = { maxBytes: 1000, acceptPipes: true };
 const FILES = { maxBytes: 1000, acceptPipes: false };

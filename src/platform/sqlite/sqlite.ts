@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { ToolError } from '../../errors/tool-error.js';
-import { requireInstalled } from '../installed-package.js';
+import { requireInstalled } from '../runtime/installed-package.js';
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import {
   removeQuietly,
   writeNewFile,
 } from '../../../platform/fs/make-and-remove.js';
-import { sweepPlaceholder } from '../../../platform/placeholder.js';
+import { sweepPlaceholder } from '../../../platform/process/placeholder.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { GuardedPath } from '../../../contract/processes.js';
 import { entryStat, realPath } from '../../../platform/fs/fs-entry.js';
-import { readFileBytes } from '../../../platform/read-file-bytes.js';
+import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { isWithin } from '../mount-holder.js';
 import { parseGitConfig } from './parse-git-config.js';
 

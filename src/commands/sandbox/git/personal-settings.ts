@@ -1,5 +1,5 @@
-import { configHome } from '../../../platform/environment.js';
 import { targetOf } from '../../../platform/fs/fs-entry.js';
+import { configHome } from '../../../platform/runtime/environment.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 

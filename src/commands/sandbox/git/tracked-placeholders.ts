@@ -1,7 +1,7 @@
 import type { GuardedPath } from '../../../contract/processes.js';
 import { filePrint } from '../../../platform/fs/fs-entry.js';
-import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/placeholder-files.js';
-import { readFileBytes } from '../../../platform/read-file-bytes.js';
+import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
+import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/process/placeholder-files.js';
 import { isWithin } from '../mount-holder.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
 import { type IndexEntry, parseGitIndex } from './parse-git-index.js';

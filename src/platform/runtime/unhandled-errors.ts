@@ -6,7 +6,7 @@ const STRAY = new Set<string | symbol>(['uncaughtException', 'unhandledRejection
  * own listeners, as its flags say. No listener could do either, so we stand in front of all listeners.
  * @returns stops listening.
  */
-export function onStrayError(handle: (error: unknown) => boolean): () => void {
+export function onUnhandledError(handle: (error: unknown) => boolean): () => void {
   const before = Object.getOwnPropertyDescriptor(process, 'emit');
   const { emit } = process;
   let listening = true;

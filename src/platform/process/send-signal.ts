@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT';
 
 /**
@@ -15,4 +17,9 @@ export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'go
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'refused';
   }
+}
+
+/** `SIGKILL` for 9; undefined for what is no signal here. */
+export function signalName(number: number): string | undefined {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }

@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type OpenPipe, openPipes } from './open-pipes.js';
+import { isMainThread } from 'node:worker_threads';
 import { readProcess } from './proc-table.js';
 
 export interface ProcessStart {
@@ -147,4 +149,50 @@ function startedProcess(
 async function spawnError(child: ChildProcess): Promise<unknown> {
   const [error] = await once(child, 'error').catch((thrown: unknown) => [thrown]);
   return error;
+}
+
+/** A pipe of which we read one end. */
+interface OpenPipe {
+  readonly reader: number;
+  /** For somebody else; to be closed here once they have it. */
+  readonly writer: number;
+  /** What `/proc` shows for it. */
+  readonly name: string;
+}
+
+/**
+ * Two real pipes: what Node makes are sockets, which a command cannot open by the name `/dev/stderr`. Undefined where
+ * the system makes none for us.
+ */
+async function openPipes(): Promise<readonly [OpenPipe, OpenPipe] | undefined> {
+  // Node takes what a worker has opened for its own, and closes the number again at the worker's end, whoever has it then.
+  if (process.platform !== 'linux' || !isMainThread) return undefined;
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'toolexec-pipes-'));
+    const names = [join(folder, '1'), join(folder, '2')] as const;
+    await makePipes(names);
+    return [openPipe(names[0]), openPipe(names[1])];
+  } catch {
+    return undefined;
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makePipes(names: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile('mkfifo', ['-m', '600', ...names], (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+function openPipe(name: string): OpenPipe {
+  // The reader comes first, and does not wait for a writer.
+  const reader = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return { reader, writer: openSync(name, constants.O_WRONLY), name: `${name} (deleted)` };
+  } catch (error) {
+    closeSync(reader);
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Worker } from '../contract/journal.js';
-import { errnoOf } from './fs/fs-entry.js';
+import type { Worker } from '../../contract/journal.js';
+import { errnoOf } from '../fs/fs-entry.js';
 import { readProcess } from './proc-table.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 

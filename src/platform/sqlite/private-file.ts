@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
-import { readFileBytes } from '../read-file-bytes.js';
-import { ensureJournalFile, syncDirectoryOf } from '../sqlite/journal-file.js';
-import { openSqlite } from '../sqlite/sqlite.js';
-import { entryStat } from './fs-entry.js';
+import { entryStat } from '../fs/fs-entry.js';
+import { ensureJournalFile, syncDirectoryOf } from '../fs/journal-file.js';
+import { readFileBytes } from '../fs/read-file-bytes.js';
+import { openSqlite } from './sqlite.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const LOCK_MS = 10_000;

@@ -3,19 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type HeldPlace, holdPlace } from './held-place.js';
+import { openPlaceDescriptor, type PlaceDescriptor } from '../fs/place-descriptor.js';
 import { shellScript } from './shell-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'shell-script-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const held: HeldPlace[] = [];
+const held: PlaceDescriptor[] = [];
 afterEach(() => {
   for (const place of held.splice(0)) place.close();
 });
 
 function hold(path: string): number {
-  const place = holdPlace(path);
+  const place = openPlaceDescriptor(path);
   if (place === undefined) throw new Error(`Nothing is at ${path}.`);
   held.push(place);
   return place.fd;

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { onStrayError } from './stray-errors.js';
+import { onUnhandledError } from './unhandled-errors.js';
 
-const MODULE = pathToFileURL(`${import.meta.dirname}/stray-errors.ts`).href;
+const MODULE = pathToFileURL(`${import.meta.dirname}/unhandled-errors.ts`).href;
 
 /** A program of its own: what is not caught ends it. */
 function run(program: string): {
@@ -11,7 +11,7 @@ function run(program: string): {
   readonly stdout: string;
   readonly stderr: string;
 } {
-  const text = `import { onStrayError } from '${MODULE}';\n${program}`;
+  const text = `import { onUnhandledError } from '${MODULE}';\n${program}`;
   return spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text], {
     cwd: import.meta.dirname,
     encoding: 'utf8',
@@ -33,15 +33,15 @@ function heardBy(event: 'uncaughtException' | 'unhandledRejection'): unknown[] {
   return heard;
 }
 
-describe('onStrayError()', () => {
+describe('onUnhandledError()', () => {
   it.each([
     ['an exception', "setTimeout(() => { throw new Error('stray'); }, 1);"],
     ['a rejection', "void Promise.reject(new Error('stray'));"],
   ])('hands %s to the newest handler, and to an older one only when it declines', (_what, stray) => {
     const { status, stdout } = run(`
-      onStrayError((error) => { console.log('old', error.message); return true; });
-      const stop = onStrayError((error) => { console.log('new', error.message); return true; });
-      setTimeout(() => { stop(); onStrayError(() => false); ${stray} }, 10);
+      onUnhandledError((error) => { console.log('old', error.message); return true; });
+      const stop = onUnhandledError((error) => { console.log('new', error.message); return true; });
+      setTimeout(() => { stop(); onUnhandledError(() => false); ${stray} }, 10);
       ${stray} ${LATER}`);
     expect({ status, lines: stdout.trim().split('\n') }).toEqual({
       status: 0,
@@ -53,7 +53,7 @@ describe('onStrayError()', () => {
     ['an exception', "setTimeout(() => { throw new Error('stray'); }, 1);"],
     ['a rejection', "void Promise.reject(new Error('stray'));"],
   ])('lets %s end the process when all decline, and when all have stopped', (_what, stray) => {
-    for (const handlers of ['onStrayError(() => false);', 'onStrayError(() => true)();']) {
+    for (const handlers of ['onUnhandledError(() => false);', 'onUnhandledError(() => true)();']) {
       const { status, stdout, stderr } = run(`${handlers} ${stray} ${LATER}`);
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).toContain('stray');
@@ -63,7 +63,7 @@ describe('onStrayError()', () => {
   it('leaves what it declines to the listeners of the host program', () => {
     const { status, stdout } = run(`
       process.on('uncaughtException', ({ message }) => console.log('host', message));
-      onStrayError(() => false);
+      onUnhandledError(() => false);
       setTimeout(() => { throw new Error('stray'); }, 1); ${LATER}`);
     expect({ status, lines: stdout.trim().split('\n') }).toEqual({
       status: 0,
@@ -73,7 +73,7 @@ describe('onStrayError()', () => {
 
   it('keeps what it handles from all listeners, and hands on the rest', () => {
     const heard = heardBy('unhandledRejection');
-    stops.push(onStrayError((error) => error === 'ours'));
+    stops.push(onUnhandledError((error) => error === 'ours'));
     const promise = Promise.resolve();
     // The listeners of the test runner hear of theirs as well, so nothing is emitted for real.
     for (const listener of process.listeners('unhandledRejection').slice(0, -1)) {
@@ -88,7 +88,7 @@ describe('onStrayError()', () => {
   it('adds no listener, and leaves nothing behind when it is stopped', () => {
     const emit = Object.getOwnPropertyDescriptor(process, 'emit');
     const count = process.listenerCount('uncaughtException');
-    const stop = onStrayError(() => true);
+    const stop = onUnhandledError(() => true);
     expect(process.listenerCount('uncaughtException')).toBe(count);
     stop();
     expect(Object.getOwnPropertyDescriptor(process, 'emit')).toEqual(emit);
@@ -96,8 +96,8 @@ describe('onStrayError()', () => {
 
   it('hands on everything when it is stopped while somebody stands in front of it', () => {
     const handled: unknown[] = [];
-    const stopFirst = onStrayError((error) => handled.push(error) > 0);
-    const stopSecond = onStrayError(() => false);
+    const stopFirst = onUnhandledError((error) => handled.push(error) > 0);
+    const stopSecond = onUnhandledError(() => false);
     stopFirst();
     const heard: unknown[] = [];
     process.once('toolexec-test' as 'exit', (value) => heard.push(value));

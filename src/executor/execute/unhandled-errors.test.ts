@@ -9,7 +9,7 @@ describe('an error that nobody caught', () => {
       return () => {};
     });
     const told: unknown[] = [];
-    const owner = { strayError: (error: unknown): void => void told.push(error) };
+    const owner = { unhandledError: (error: unknown): void => void told.push(error) };
     // Where the error comes up is all that counts; `handle` stands there for the process.
     const later = (error: string): Promise<boolean> =>
       new Promise((resolve) => setTimeout(() => resolve(handle(error)), 1));

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { sleepSync } from './clock/clock.js';
-import { entryStat, errnoOf } from './fs/fs-entry.js';
-import { ReadFailure, tooLarge, toReadFailure } from './fs/read-file.js';
+import { sleepSync } from '../clock/clock.js';
+import { entryStat, errnoOf } from './fs-entry.js';
+import { ReadFailure, tooLarge, toReadFailure } from './read-file.js';
 
 export interface ReadBytesOptions {
   readonly maxBytes: number;

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { removeQuietly } from './fs/make-and-remove.js';
+import { removeQuietly } from '../fs/make-and-remove.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /** A file that is shown to commands in the place of another one. */

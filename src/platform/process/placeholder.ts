@@ -1,21 +1,100 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
-import { sleepSync } from './clock/clock.js';
-import { errnoOf, makeDirectory } from './fs/fs-entry.js';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { sleepSync } from '../clock/clock.js';
+import { errnoOf, makeDirectory } from '../fs/fs-entry.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
+export interface Placeholder {
+  /** An empty directory in it, for all who hold it: what they make is theirs until the last of them goes. */
+  readonly inner: string;
+  readonly release: () => void;
+}
+
+/** Takes of what was made in `inner` what shall stay, once no program holds the placeholder any more. The rest is removed. */
+export type Settle = (inner: string, path: string) => void;
+
+/**
+ * Makes a directory where there is none, for as long as a command needs it: then something can be mounted on it. Who
+ * needs it has a file in it, so that the last one to go, of whichever process, takes it away, and no other does.
+ * Undefined where another program has made a directory meanwhile, or it cannot be made.
+ */
+export function holdPlaceholder(path: string, settle: Settle): Placeholder | undefined {
+  const count = holders.get(path)?.count;
+  if (count === undefined && !enter(path)) return undefined;
+  tidyAtExit();
+  holders.set(path, { count: (count ?? 0) + 1, settle });
+  attempt(() => mkdirSync(`${path}/${INNER}`));
+  return { inner: `${path}/${INNER}`, release: () => leave(path) };
+}
+
+/** Takes away what processes have left that were killed. */
+export function sweepPlaceholder(path: string, settle: Settle): void {
+  if (!holders.has(path) && isPlaceholder(path)) takeAway(path, settle);
+}
+
+/** Whether a directory is there for this only. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    return holders.has(path) || isMarked(path);
+  } catch {
+    return false;
+  }
+}
+
+/** How many of this process hold it. */
+const holders = new Map<string, { readonly count: number; readonly settle: Settle }>();
+
+let isTidied = false;
+
+function tidyAtExit(): void {
+  if (isTidied) return;
+  isTidied = true;
+  process.once('exit', () => {
+    for (const [path, { settle }] of holders) takeAway(path, settle);
+  });
+}
+
+function leave(path: string): void {
+  const { count, settle } = holders.get(path) ?? {};
+  if (count === undefined || settle === undefined) return;
+  if (count > 1) {
+    holders.set(path, { count: count - 1, settle });
+    return;
+  }
+  holders.delete(path);
+  takeAway(path, settle);
+}
+
+function takeAway(path: string, settle: Settle): void {
+  if (!startLeaving(path)) return;
+  // Most often nothing was made in it.
+  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, settle);
+  left(path);
+}
+
+/** Unless it is gone. */
+function keepRest(path: string, settle: Settle): void {
+  // From now on it is not taken for a placeholder.
+  const taken = `${path}/${INNER}-${OWN}`;
+  attempt(() => {
+    renameSync(`${path}/${INNER}`, taken);
+    settle(taken, path);
+  });
+  attempt(() => rmSync(taken, { recursive: true, force: true }));
+}
+
 /** Where something is made aside. */
-export const INNER = 'toolexec-new';
+const INNER = 'toolexec-new';
 
 /** Each thread has its own. */
-export const OWN = randomBytes(4).toString('hex');
+const OWN = randomBytes(4).toString('hex');
 
 /**
  * Makes a directory, if there is none, and writes into it that we need it. Who leaves says so before it looks for
  * others, and who enters says so before it looks for those who leave: one of them sees the other.
  * @returns false where it is somebody's own, or cannot be made.
  */
-export function enter(path: string): boolean {
+function enter(path: string): boolean {
   for (let round = 0; round < ROUNDS; round++) {
     try {
       if (!makeDirectory(path) && !isMarked(path)) return false;
@@ -43,7 +122,7 @@ function isLeftToUs(path: string): boolean {
 const LONGEST_LEAVE_MS = 200;
 
 /** Says that we need it no more, and leaves. Answers whether nobody else needs it: then nobody comes until `left`. */
-export function startLeaving(path: string): boolean {
+function startLeaving(path: string): boolean {
   const leaving = `${path}/${ownMark()}${LEAVING}`;
   try {
     renameSync(`${path}/${ownMark()}`, leaving);
@@ -57,7 +136,7 @@ export function startLeaving(path: string): boolean {
 }
 
 /** Ends what `startLeaving` has started: whoever is the last of all takes the directory away. */
-export function left(path: string): void {
+function left(path: string): void {
   attempt(() => unlinkSync(`${path}/${ownMark()}${LEAVING}`));
   attempt(() => rmdirSync(path));
 }
@@ -76,7 +155,7 @@ function entriesOf(path: string): readonly string[] {
  * Whether a directory is there for this only. One that has just been made, or is about to go, is empty for a moment.
  * @throws ENOENT where it has gone.
  */
-export function isMarked(path: string): boolean {
+function isMarked(path: string): boolean {
   for (let waited = 0; ; waited++) {
     const names = readdirSync(path);
     if (names.length > 0 || waited === LONGEST_EMPTY_MS) return names.length > 0 && names.every(isOurs);
@@ -118,7 +197,7 @@ function isGone(mark: string): boolean {
 }
 
 /** Whether it could be done: somebody else may be quicker, or still need it. */
-export function attempt(step: () => void): boolean {
+function attempt(step: () => void): boolean {
   try {
     step();
     return true;

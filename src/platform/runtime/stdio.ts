@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { decodeText, tooLarge, toReadFailure } from './fs/read-file.js';
+import { decodeText, tooLarge, toReadFailure } from '../fs/read-file.js';
 
 /** A stream that a program writes text to. */
 export interface TextOutput {

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
-import { openUnnamedFile } from './fs/scratch.js';
+import { openUnnamedFile } from '../fs/scratch.js';
 
 /** An open file without a name in any directory, which whoever inherits it can be known by. */
 export interface MarkFile {

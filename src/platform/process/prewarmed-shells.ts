@@ -1,6 +1,6 @@
 import { closeSync, statSync, writeSync } from 'node:fs';
+import { unlinkQuietly } from '../fs/make-and-remove.js';
 import { findShell } from './find-shell.js';
-import { unlinkQuietly } from './fs/make-and-remove.js';
 import type { OpenedProcess } from './opened-process.js';
 import { lastProcessId } from './proc-table.js';
 import { shellScript } from './shell-script.js';

@@ -114,7 +114,7 @@ describe('what a tool throws outside of its call', () => {
 });
 
 describe('the process', () => {
-  it('survives strays of tools, also after close, and host handlers do not hear of them', {
+  it('survives unhandled errors of tools, also after close, and host handlers do not hear of them', {
     timeout: LONG,
   }, async () => {
     const { code, stdout, stderr } = await runProgram(`

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openUnnamedFile } from './fs/scratch.js';
+import { openUnnamedFile } from '../fs/scratch.js';
 
 /**
  * A list that another process can read at any moment, also when this one has been killed: a file without a name with a

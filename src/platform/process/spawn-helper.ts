@@ -1,6 +1,7 @@
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { seeOff } from './see-off.js';
 
 /** A program of ours that runs beside us, with an input in which nothing ever comes but its end. */
 export interface HelperProcess {
@@ -43,3 +44,17 @@ export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): 
     end: () => seeOff(child),
   };
 }
+
+/** Lets a process of ours read the end of its input, and kills one that takes no notice. Resolves when it is gone. */
+export async function seeOff(child: ChildProcess): Promise<void> {
+  // One that could not be started never exits.
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.ref();
+  child.stdin?.end();
+  const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+  await gone;
+  clearTimeout(late);
+}
+
+const PATIENCE_MS = 1000;

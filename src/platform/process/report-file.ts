@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { openUnnamedFile } from './fs/scratch.js';
+import { openUnnamedFile } from '../fs/scratch.js';
 
 /** An open file without a name, in which a program of ours tells what no exit code can. */
 export interface ReportFile {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errnoOf } from '../fs/fs-entry.js';
+import { errnoOf } from './fs-entry.js';
 
 /**
  * Makes sure that a regular file is there and can be written, without opening one that is: to close it would end every

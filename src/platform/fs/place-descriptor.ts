@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 
-/** What lies at a path, held: whatever takes its name afterwards is something else. */
-export interface HeldPlace {
+/** What lies at a path, open: another file that takes its name afterwards is not it. */
+export interface PlaceDescriptor {
   /** For a program to inherit. It reads nothing, it only names. */
   readonly fd: number;
   /** A path that leads to it and to nothing else, in this process. */
@@ -10,10 +10,10 @@ export interface HeldPlace {
 }
 
 /**
- * Holds the file or directory at a canonical path. Undefined where nothing is, or a link, or where a link leads there:
- * then the path is not what was judged.
+ * Opens the file or directory at a canonical path. Undefined where there is nothing, or a link, or where a link is on the
+ * way: then the path is not the one that was checked.
  */
-export function holdPlace(path: string): HeldPlace | undefined {
+export function openPlaceDescriptor(path: string): PlaceDescriptor | undefined {
   let fd: number;
   try {
     fd = openSync(path, PLACE);

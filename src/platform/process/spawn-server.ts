@@ -3,11 +3,11 @@ import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { unlinkQuietly } from './fs/make-and-remove.js';
+import { unlinkQuietly } from '../fs/make-and-remove.js';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
 import { PrewarmedShells, type TakenPipe } from './prewarmed-shells.js';
-import { seeOff } from './see-off.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
+import { seeOff } from './spawn-helper.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 
 /** Starts processes for us. What that costs does not depend on how large our own process is. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { Worker } from '../contract/journal.js';
+import type { Worker } from '../../contract/journal.js';
 import { readProcess } from './proc-table.js';
 
 let worker: Worker | undefined;
