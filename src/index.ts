@@ -97,6 +97,12 @@ export type {
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
 export type { CacheStats, ResultCache } from './contract/outputs.js';
+export type {
+  CommandMark,
+  CommandPart,
+  Picture,
+  PicturePart,
+} from './contract/picture.js';
 export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
 export type {
   CommandOutcome,
@@ -108,6 +114,7 @@ export type {
 } from './contract/processes.js';
 export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
 export type {
+  PreviewContext,
   ProbeContext,
   Registry,
   Tool,
@@ -121,6 +128,7 @@ export type {
 } from './contract/tool.js';
 export type { ErrorCode } from './errors/catalogue.js';
 export { isToolError, ToolError } from './errors/tool-error.js';
+export { describeRequest } from './executor/approve/describe-request.js';
 export { builtinTools } from './executor/builtin-tools.js';
 export { createResultCache, type ResultCacheOptions } from './executor/cache/create-result-cache.js';
 export { createExecutor } from './executor/create-executor.js';

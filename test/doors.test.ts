@@ -34,7 +34,7 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
-        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool isToolError loadConfig loggingMiddleware openJournal",
+        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool describeRequest isToolError loadConfig loggingMiddleware openJournal",
         "lp1: applyPatch parsePatch",
         "models: ModelError anthropic gemini openai openaiResponses",
         "output: createSanitizer redact sanitize truncate",

@@ -1,6 +1,7 @@
 import type { ToolResult } from './call.js';
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
+import type { PicturePart } from './picture.js';
 
 /** The content that a request was shown with. */
 export interface ShownFile {
@@ -26,6 +27,8 @@ export interface ApprovalRequest {
   readonly shown: readonly ShownFile[];
   /** The sub-agent that makes the call. Left out: the conversation itself. */
   readonly agent?: string;
+  /** What there is to see of it: `describeRequest` makes a picture of them. Left out where nothing was looked at. */
+  readonly parts?: readonly PicturePart[];
   /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
   readonly changed?: readonly string[];
 }
@@ -93,6 +96,9 @@ export interface PlannedCall {
   readonly summary: string;
   /** Why this disposition. */
   readonly reason: string;
+  /** As of an approval request, where the call requires confirmation. */
+  readonly args?: JsonObject;
+  readonly parts?: readonly PicturePart[];
   /** The answer, when the call is `pre_resolved`. */
   readonly result?: ToolResult;
 }

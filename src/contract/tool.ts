@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors/catalogue.js';
 import type { ContentBlock } from './call.js';
 import type { ToolContext } from './context.js';
 import type { Effect, EffectKind, Risk } from './effect.js';
+import type { FileChange } from './files.js';
 import type { JsonObject, JsonSchema, JsonValue } from './json.js';
 
 export type Awaitable<T> = T | Promise<T>;
@@ -77,6 +78,13 @@ export interface ProbeContext {
   readonly lastChange: 'applied' | 'not_applied' | 'unknown';
 }
 
+/** What a tool may look at to say what it would change. Files can be looked at, not changed. */
+export interface PreviewContext {
+  readonly cwd: string;
+  readonly files: ToolContext['files'];
+  readonly signal: AbortSignal;
+}
+
 /** What a tool's declaration may go by. Bytes. */
 export interface DeclaredLimits {
   readonly maxApplyPatchBytes: number;
@@ -127,6 +135,11 @@ export interface ToolSpec<A, O = unknown> {
   /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;
+  /**
+   * The changes to files that `execute` would make now, for the person who is asked. A throw says that it would fail,
+   * and why. At most 5 s. Left out: the person is shown the arguments.
+   */
+  previewChanges?(args: A, ctx: PreviewContext): Awaitable<readonly FileChange[]>;
   /** After a crash: did it happen? Files can be looked at, not changed. */
   probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;
 }

@@ -24,6 +24,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { causeOf } from './answer/results.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
+import { picturePlan } from './approve/picture-parts.js';
 import { NO_CACHE } from './cache/create-result-cache.js';
 import type { BatchScope } from './call/batch-scope.js';
 import { copyCalls, recordedCall } from './call/calls.js';
@@ -37,7 +38,6 @@ import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import { planBatch } from './plan/plan-batch.js';
-import { toPlan } from './plan/to-plan.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { ConversationMemories } from './record/conversation-memories.js';
@@ -118,11 +118,10 @@ export class ToolExecutor implements Executor {
   async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
-    if (!this.#isUnchecked) return toPlan(await planBatch(calls, this.#settingsFor(options)));
     const held = copyCalls(calls);
     const settings = this.#settingsFor(options);
-    await this.#check();
-    return toPlan(await planBatch(held, settings));
+    if (this.#isUnchecked) await this.#check();
+    return picturePlan(await planBatch(held, settings), settings);
   }
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {

@@ -1,4 +1,5 @@
 import type { ToolContext } from '../contract/context.js';
+import type { ContainedFiles } from '../contract/files.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { assertNotRedacted, MAX_EDITED_BYTES, probeFiles, readIfThere } from './changed-files.js';
@@ -68,6 +69,10 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
     },
     summarize: (args) => `Edit ${checkedPath(args)}${args.replace_all === true ? ' (every occurrence)' : ''}`,
     execute: async (args, ctx) => editFile({ ...args, path: checkedPath(args) }, ctx, options.now),
+    previewChanges: async (args, { files }) => {
+      const path = checkedPath(args);
+      return [{ path, bytes: replace(path, await readFile(path, files), { ...args, path }).edited }];
+    },
     probe: probeFiles,
   };
 }
@@ -97,13 +102,7 @@ type Edit = EditFileArgs & { readonly path: string };
 
 async function editFile(args: Edit, ctx: ToolContext, now: (() => number) | undefined): Promise<ToolOutput> {
   const { path } = args;
-  const found = await readIfThere(path, ctx.files);
-  if (found === undefined) {
-    throw new ToolError('execution_failed', `file not found: ${path}. Use write_file to create it.`, {
-      details: { errno: 'ENOENT', path },
-    });
-  }
-  const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
+  const bytes = await readFile(path, ctx.files);
   const before = sha256Of(bytes);
   const canonical = canonicalPath(ctx, path);
   const known = filesRead(ctx.memory);
@@ -118,6 +117,14 @@ async function editFile(args: Edit, ctx: ToolContext, now: (() => number) | unde
     text: `Successfully replaced ${count} occurrence(s) in ${path}`,
     metadata: { path: canonical, replacements: count, lines, sha256_before: before, sha256_after: after },
   };
+}
+
+async function readFile(path: string, files: ContainedFiles): Promise<Buffer> {
+  const found = await readIfThere(path, files);
+  if (found !== undefined) return Buffer.from(found.buffer, found.byteOffset, found.byteLength);
+  throw new ToolError('execution_failed', `file not found: ${path}. Use write_file to create it.`, {
+    details: { errno: 'ENOENT', path },
+  });
 }
 
 interface Edited {

@@ -69,6 +69,14 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
       contentBytes(args.content);
       return writeFile(args, ctx, options.now);
     },
+    previewChanges: async ({ path, content, mode = 'create' }, { files }) => {
+      const bytes = Buffer.from(content, 'utf8');
+      const before = await readIfThere(path, files);
+      if (mode === 'create' && before !== undefined) throw new ToolError('execution_failed', exists(path));
+      return [
+        { path, bytes: mode === 'append' && before !== undefined ? Buffer.concat([before, bytes]) : bytes },
+      ];
+    },
     probe: probeFiles,
   };
 }

@@ -72,6 +72,7 @@ describe('approval', () => {
     expect(asked[0]?.[0]).toEqual({
       callId: '2',
       toolName: 'write',
+      parts: [{ kind: 'arguments', json: { path: '2.txt' } }],
       summary: expect.stringMatching(/^write 2\.txt:/),
       risk: 'medium',
       args: { path: '2.txt' },

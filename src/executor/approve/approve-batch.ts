@@ -12,7 +12,7 @@ import { attachToRecord } from '../record/attach.js';
 import { recordShown } from '../record/conversation-memories.js';
 import type { Recorder } from '../record/recorder.js';
 import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
-import { changedPaths, type Picture, takePicture } from './shown-files.js';
+import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
 export interface ApprovalParts {
   readonly scope: BatchScope;
@@ -48,7 +48,7 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of waiting) after[index] = unasked(ready(judged, index));
     return after;
   }
-  const asked = await Promise.all(waiting.map((index) => withPicture(ready(judged, index), scope)));
+  const asked = await Promise.all(waiting.map((index) => withSnapshot(ready(judged, index), scope)));
   const answers = await ask(asked, approver, parts);
   for (const [place, answer] of answers.entries()) after[waiting[place] as number] = answer.judged;
   noteAnswers(answers, waiting, recorder);
@@ -58,11 +58,11 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */
 async function putOff({ scope, judged, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
   for (const index of waiting) {
-    const { picture } = await withPicture(ready(judged, index), scope);
-    const shown = picture.shown.map(({ path, hash }) => ({ path, hash }));
+    const { snapshot } = await withSnapshot(ready(judged, index), scope);
+    const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
     recorder.note(index, ready(judged, index).call.id, 'asked', {
       shown,
-      places: [...picture.places],
+      places: [...snapshot.places],
     });
   }
   await recorder.defer();
@@ -152,22 +152,22 @@ async function askedSince(
   index: number,
   { scope, recorder }: ApprovalParts,
 ): Promise<{ readonly call: AskedCall; readonly changed: readonly string[] }> {
-  const { ready: call, picture } = await withPicture(planned, scope);
+  const { ready: call, snapshot } = await withSnapshot(planned, scope);
   const notes = recorder === undefined ? [] : await scope.settings.journal?.notes(recorder.key(index));
   const recorded = notes?.findLast(({ kind }) => kind === 'asked')?.data;
-  const before = readPicture(recorded, scope.deferred?.shown);
-  const changed = before === undefined ? [] : changedPaths(before, picture);
+  const before = readSnapshot(recorded, scope.deferred?.shown);
+  const changed = before === undefined ? [] : changedPaths(before, snapshot);
   return {
-    call: changed.length === 0 ? { ready: call, picture } : askedAgain(call, picture, changed),
+    call: changed.length === 0 ? { ready: call, snapshot } : askedAgain(call, snapshot, changed),
     changed,
   };
 }
 
 /** As it was recorded, but for what the caller says that the person saw. Undefined: nothing is known of it. */
-function readPicture(
+function readSnapshot(
   recorded: Readonly<Record<string, JsonValue>> | undefined,
   seen: readonly ShownFile[] | undefined,
-): Picture | undefined {
+): Snapshot | undefined {
   if (recorded === undefined) return undefined;
   const shown = new Map(readShown(recorded.shown).map(({ path, hash }) => [path, hash]));
   const places = readTexts(recorded.places);
@@ -188,8 +188,8 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
-async function withPicture(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
-  return { ready: call, picture: await takePicture(call, settings) };
+async function withSnapshot(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
+  return { ready: call, snapshot: await takeSnapshot(call, settings) };
 }
 
 async function ask(
@@ -201,10 +201,10 @@ async function ask(
   for (const { ready: call } of asked) observer?.approvalRequested(call);
   const question = { approver, replan: replanner(settings), signal, settings, scope: inner };
   const answers = await askApproval(asked, question);
-  for (const { judged, approved, reason, picture, changed } of answers) {
+  for (const { judged, approved, reason, snapshot, changed } of answers) {
     // The person has seen the changed content: it counts as read.
-    if (approved && picture !== undefined && changed !== undefined) {
-      recordShown(scope.memory, picture.shown, settings.clock.now());
+    if (approved && snapshot !== undefined && changed !== undefined) {
+      recordShown(scope.memory, snapshot.shown, settings.clock.now());
     }
     observer?.approvalDecided(judged.call, approved, reason);
   }

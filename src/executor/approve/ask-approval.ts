@@ -7,7 +7,8 @@ import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evalua
 import type { EngineSettings } from '../call/settings.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import type { Replan } from '../plan/plan-batch.js';
-import { changedPaths, type Picture, takePicture } from './shown-files.js';
+import { pictureParts } from './picture-parts.js';
+import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
 /** What became of one call that had to be asked for. */
 export interface ApprovedCall {
@@ -19,15 +20,15 @@ export interface ApprovedCall {
   /** SHA-256 of exactly the arguments that were agreed to. */
   readonly argsHash?: string;
   /** Of the files, as they were when the question was asked. */
-  readonly picture?: Picture;
+  readonly snapshot?: Snapshot;
   /** Of a call that was asked for again: what had changed since it was shown first. */
   readonly changed?: readonly string[] | undefined;
 }
 
-/** A call that is asked for, and the picture that it is asked with. */
+/** A call that is asked for, and the snapshot that it is asked with. */
 export interface AskedCall {
   readonly ready: ReadyCall;
-  readonly picture: Picture;
+  readonly snapshot: Snapshot;
   /** Files that are not any more what an earlier request for the call was shown with. */
   readonly changed?: readonly string[];
 }
@@ -64,7 +65,7 @@ export async function askApproval(
     const again: typeof open = [];
     for (const [index, answer] of given.entries()) {
       const { first } = open[index] as (typeof open)[number];
-      const checked = await checkPicture(answer, question);
+      const checked = await checkSnapshot(answer, question);
       if (!('ready' in checked)) answers.set(first, checked);
       else if (round < MOST_ROUNDS) again.push({ first, now: checked });
       else
@@ -76,26 +77,26 @@ export async function askApproval(
 }
 
 /** The answer, where it still fits the world; else the call as it has to be asked for again. */
-async function checkPicture(answer: ApprovedCall, question: Question): Promise<ApprovedCall | AskedCall> {
-  const { judged, approved, picture } = answer;
+async function checkSnapshot(answer: ApprovedCall, question: Question): Promise<ApprovedCall | AskedCall> {
+  const { judged, approved, snapshot } = answer;
   const { settings, replan, signal } = question;
-  if (!approved || judged.kind === 'resolved' || picture === undefined || signal.aborted) return answer;
-  const changed = changedPaths(picture, await takePicture(judged, settings));
+  if (!approved || judged.kind === 'resolved' || snapshot === undefined || signal.aborted) return answer;
+  const changed = changedPaths(snapshot, await takeSnapshot(judged, settings));
   if (changed.length === 0) return answer;
   const planned = await replan(judged, judged.call.args);
   if (planned.kind === 'resolved') return { judged: planned, approved: false, reason: planned.reason };
-  return askedAgain(planned, await takePicture(planned, settings), changed);
+  return askedAgain(planned, await takeSnapshot(planned, settings), changed);
 }
 
 /** A call whose files have changed since it was shown: it is asked for also where the policy would not ask. */
-export function askedAgain(ready: ReadyCall, picture: Picture, changed: readonly string[]): AskedCall {
+export function askedAgain(ready: ReadyCall, snapshot: Snapshot, changed: readonly string[]): AskedCall {
   const reason = `${ready.reason}; changed since it was shown: ${changed.join(', ')}`;
-  return { ready: ready.asking(true, reason), picture, changed };
+  return { ready: ready.asking(true, reason), snapshot, changed };
 }
 
 async function askOnce(asked: readonly AskedCall[], question: Question): Promise<readonly ApprovedCall[]> {
   const { approver, signal, replan, settings, scope } = question;
-  const requests = asked.map((call) => toRequest(call, settings));
+  const requests = await Promise.all(asked.map((call) => toQuestion(call, settings)));
   let decision: ApprovalDecision;
   try {
     decision = await abortable(
@@ -122,8 +123,14 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
 }
 
+/** The request as a person gets it, with what there is to see. */
+export async function toQuestion(asked: AskedCall, settings: EngineSettings): Promise<ApprovalRequest> {
+  const parts = await pictureParts(asked.ready, asked.snapshot.shown, settings);
+  return { ...toRequest(asked, settings), parts };
+}
+
 export function toRequest(
-  { ready, picture, changed }: AskedCall,
+  { ready, snapshot, changed }: AskedCall,
   { agent }: Pick<EngineSettings, 'agent'> = {},
 ): ApprovalRequest {
   return {
@@ -134,7 +141,7 @@ export function toRequest(
     args: ready.call.args,
     effects: shownEffects(ready),
     reason: ready.reason,
-    shown: picture.shown,
+    shown: snapshot.shown,
     ...(agent === undefined ? {} : { agent }),
     ...(changed === undefined ? {} : { changed }),
   };
@@ -165,14 +172,14 @@ async function applyDecision(
   }
 }
 
-function approved({ ready, picture, changed }: AskedCall): ApprovedCall {
-  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), picture, changed };
+function approved({ ready, snapshot, changed }: AskedCall): ApprovedCall {
+  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), snapshot, changed };
 }
 
 // The person has written these arguments, so they need not be asked about them once more.
 async function edited(judged: EvaluatedCall, settings: EngineSettings): Promise<ApprovedCall> {
   if (judged.kind === 'resolved') return { judged, approved: false, reason: judged.reason };
-  return approved({ ready: judged, picture: await takePicture(judged, settings) });
+  return approved({ ready: judged, snapshot: await takeSnapshot(judged, settings) });
 }
 
 function denied(ready: ReadyCall, given: unknown): ApprovedCall {

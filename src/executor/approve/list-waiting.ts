@@ -7,8 +7,8 @@ import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
 import type { EngineSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
-import { toRequest } from './ask-approval.js';
-import { takePicture } from './shown-files.js';
+import { toQuestion } from './ask-approval.js';
+import { takeSnapshot } from './shown-files.js';
 
 const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
@@ -66,7 +66,7 @@ async function requestOf(record: CallRecord, settings: EngineSettings): Promise<
   try {
     const judged = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
     if (judged.kind === 'resolved') return fromRecord(record, judged.reason);
-    return toRequest({ ready: judged, picture: await takePicture(judged, settings) });
+    return await toQuestion({ ready: judged, snapshot: await takeSnapshot(judged, settings) }, settings);
   } catch (error) {
     return fromRecord(record, reasonOf(error));
   }

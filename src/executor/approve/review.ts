@@ -43,7 +43,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Reviewed> {
   const disposition = ready.needsApproval ? 'requires_confirmation' : 'execute_now';
-  const request = { ...toRequest({ ready, picture: NOT_SHOWN }), disposition } as const;
+  const request = { ...toRequest({ ready, snapshot: NOT_SHOWN }), disposition } as const;
   try {
     const verdict = await abortable(async () => reviewer(request, { signal }), signal);
     if (verdict?.kind === 'ask') {

@@ -9,7 +9,7 @@ import { placeEffects } from '../plan/place-effects.js';
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /** What a request is bound to besides its arguments: the files that it would change, as they were when it was shown. */
-export interface Picture {
+export interface Snapshot {
   /** Regular files; one that is not there is left out. */
   readonly shown: readonly ShownFile[];
   /** Where the declared effects lead, links followed. */
@@ -17,9 +17,9 @@ export interface Picture {
 }
 
 /** The files that a call would change as they are now. What cannot be read is left out, as it is not shown either. */
-export async function takePicture(ready: ReadyCall, settings: EngineSettings): Promise<Picture> {
+export async function takeSnapshot(ready: ReadyCall, settings: EngineSettings): Promise<Snapshot> {
   const { effects, violation } = placeEffects(ready.declared, settings);
-  // A place that the sandbox refuses by now is none: the picture differs, and planning says why.
+  // A place that the sandbox refuses by now is none: the snapshot differs, and planning says why.
   const places = violation === undefined ? placesOf(effects) : [];
   const changed = effects.flatMap(({ effect: { kind }, at }) =>
     at !== undefined && (kind === 'write' || kind === 'delete') ? [at] : [],
@@ -32,8 +32,8 @@ export async function takePicture(ready: ReadyCall, settings: EngineSettings): P
   return { shown, places };
 }
 
-/** The paths whose picture is another one. */
-export function changedPaths(before: Picture, now: Picture): readonly string[] {
+/** The paths whose snapshot is another one. */
+export function changedPaths(before: Snapshot, now: Snapshot): readonly string[] {
   const changed = new Set<string>();
   const was = new Map(before.shown.map(({ path, hash }) => [path, hash]));
   const is = new Map(now.shown.map(({ path, hash }) => [path, hash]));

@@ -63,6 +63,7 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
     expected: 'a whole number of bytes from 1 or a function',
   },
   execute: { ...CALLBACK, required: true },
+  previewChanges: CALLBACK,
   probe: CALLBACK,
 };
 

@@ -3,9 +3,9 @@ import type { Approver } from '../../contract/approval.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { Asker } from '../../contract/question.js';
 import { ToolError } from '../../errors/tool-error.js';
+import type { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import { narrowSettings } from '../declare/narrow-settings.js';
-import type { Lease } from './lease.js';
 
 const DEFAULT_MS = 300_000;
 const MOST_MS = 1_800_000;

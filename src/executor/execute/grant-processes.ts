@@ -7,8 +7,8 @@ import { cleanOutput } from '../../output/clean-output.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import { reasonOf } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
+import type { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
-import type { Lease } from './lease.js';
 import type { LiveOutput } from './live-output.js';
 import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
 

@@ -7,12 +7,12 @@ import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
+import { grantFiles } from '../call/grant-files.js';
+import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
 import { grantAgents } from './grant-agents.js';
-import { grantFiles } from './grant-files.js';
 import { grantProcesses } from './grant-processes.js';
-import { Lease } from './lease.js';
 import { LiveOutput } from './live-output.js';
 
 /** One execution of one call. */

@@ -1,12 +1,10 @@
-import type { ContainedFiles } from '../../contract/files.js';
 import type { JournalNote } from '../../contract/journal.js';
 import type { ProbeContext } from '../../contract/tool.js';
-import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
+import { grantFilesToLook } from '../call/grant-files.js';
+import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import { runInScope } from '../call/unhandled-errors.js';
-import { grantFiles } from '../execute/grant-files.js';
-import { Lease } from '../execute/lease.js';
 
 export type Verdict = 'applied' | 'not_applied' | 'unknown';
 
@@ -30,7 +28,7 @@ export async function runProbe(
   const context: ProbeContext = {
     callId: ready.call.id,
     cwd: settings.sandbox.cwd,
-    files: onlyToLook(grantFiles(ready, settings, lease)),
+    files: grantFilesToLook(ready, settings, lease),
     signal: abort.signal,
     notes: notes.map(({ kind, at, data }) => ({ ...data, kind, at })),
     lastChange,
@@ -55,11 +53,4 @@ export async function runProbe(
 
 async function ask({ tool, parsed }: ReadyCall, context: ProbeContext): Promise<unknown> {
   return tool.probe?.(parsed, context);
-}
-
-function onlyToLook(files: ContainedFiles): ContainedFiles {
-  const refuse = async (): Promise<never> => {
-    throw new ToolError('sandbox_violation', 'Cannot change files: a probe only looks.');
-  };
-  return { ...files, write: refuse, writeAll: refuse, remove: refuse, rename: refuse };
 }

@@ -1,7 +1,7 @@
 import type { DeclaredLimits, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { probeFiles } from '../changed-files.js';
-import { patchFiles } from './patch-files.js';
+import { patchFiles, previewPatch } from './patch-files.js';
 import { type CheckedPatch, checkPatch } from './read-patch.js';
 
 export interface ApplyPatchArgs {
@@ -65,6 +65,7 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
       return `Apply patch to ${paths.length} file${paths.length === 1 ? '' : 's'}: ${paths.slice(0, 20).join(', ')}`;
     },
     execute: async (args, ctx) => patchFiles(checked(args).patch, ctx, now),
+    previewChanges: async (args, ctx) => previewPatch(checked(args).patch, ctx),
     probe: probeFiles,
   };
 }

@@ -1,7 +1,7 @@
 import type { ToolContext } from '../../contract/context.js';
 import type { ContainedFiles, FileChange } from '../../contract/files.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { ToolOutput } from '../../contract/tool.js';
+import type { PreviewContext, ToolOutput } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { MAX_EDITED_BYTES, readIfThere } from '../changed-files.js';
 import { assertFresh, fileRecord, filesRead, sha256Of } from '../files-read.js';
@@ -34,6 +34,17 @@ export async function patchFiles(
     text: reportChanges(changes),
     metadata: { format: patch.format, files: describeChanges(changes) },
   };
+}
+
+/** The changes that the patch would make now; whether the files were read before is not asked. */
+export async function previewPatch(
+  patch: ParsedPatch,
+  { files: contained, signal }: PreviewContext,
+): Promise<readonly FileChange[]> {
+  const between = (): Promise<void> => yieldToLoop({ signal });
+  const files = await openFiles(patch, contained, between);
+  await takeSteps(patch, files, between);
+  return compareFiles(files.values()).flatMap(toFileChange);
 }
 
 function toFileChange({ file, now, status }: ChangedFile): FileChange[] {

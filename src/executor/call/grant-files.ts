@@ -2,9 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import type { ChangeOptions, ContainedFiles, PlacedBytes, ReadOptions } from '../../contract/files.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ReadyCall } from './evaluated-call.js';
 import type { Lease } from './lease.js';
+import type { EngineSettings } from './settings.js';
 
 type Access = 'read' | 'write' | 'delete';
 
@@ -155,4 +155,13 @@ export function grantFiles(
       return files.rename(from, to, recorded);
     },
   };
+}
+
+/** The same, to look at and not to change: for what is asked of a tool before or after its call. */
+export function grantFilesToLook(ready: ReadyCall, settings: EngineSettings, lease: Lease): ContainedFiles {
+  const refuse = async (): Promise<never> => {
+    throw new ToolError('sandbox_violation', 'Cannot change files: they can only be looked at now.');
+  };
+  const files = grantFiles(ready, settings, lease);
+  return { ...files, write: refuse, writeAll: refuse, remove: refuse, rename: refuse };
 }

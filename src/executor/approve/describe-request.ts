@@ -1,0 +1,46 @@
+import type { ApprovalRequest, PlannedCall } from '../../contract/approval.js';
+import type { Effect } from '../../contract/effect.js';
+import type { Picture, PicturePart } from '../../contract/picture.js';
+import { summarizeText } from '../../output/clean-output.js';
+import { sanitize } from '../../output/sanitize.js';
+
+/**
+ * What a call would do, as a picture that any surface can draw: the question on the terminal, `plan`, `waiting`, a page.
+ * Takes what an approver gets, what `waiting()` lists, and the calls of a plan.
+ */
+export function describeRequest(request: ApprovalRequest | PlannedCall): Picture {
+  const { toolName, summary, risk, effects, reason } = request;
+  const parts = request.parts ?? partsWithoutALook(request);
+  return {
+    title: sanitize(summary === '' ? toolName : `${toolName} · ${summary}`, 'inline'),
+    risk,
+    reason: summarizeText(reason, MOST_REASON),
+    effects,
+    dangerous: effects.some(isDangerous) || parts.some(isMarked),
+    parts,
+  };
+}
+
+const MOST_REASON = 2_000;
+
+function isDangerous(effect: Effect): boolean {
+  if (effect.kind === 'call') return effect.access === 'destroy';
+  return effect.kind === 'delete' || effect.kind === 'unknown';
+}
+
+function isMarked(part: PicturePart): boolean {
+  return part.kind === 'command' && part.marks.length > 0;
+}
+
+/** Of a request that comes from elsewhere: what it says by itself. */
+function partsWithoutALook({ effects, args }: ApprovalRequest | PlannedCall): readonly PicturePart[] {
+  const parts = effects.flatMap((effect): PicturePart[] => {
+    if (effect.kind === 'fetch') return [{ kind: 'url', url: effect.url }];
+    if (effect.kind !== 'run') return [];
+    const { command: text, shell, cwd } = effect;
+    // Nothing has looked at it, so nothing vouches for it.
+    const marks = [{ start: 0, end: text.length, reason: 'The command was not analysed.' }];
+    return [{ kind: 'command', text, shell, ...(cwd === undefined ? {} : { cwd }), marks, commands: [] }];
+  });
+  return parts.length > 0 || args === undefined ? parts : [{ kind: 'arguments', json: args }];
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { abortable } from '../../base/abortable.js';
+import type { Plan, ShownFile } from '../../contract/approval.js';
+import type { Effect } from '../../contract/effect.js';
+import type { ContainedFiles, FileChange } from '../../contract/files.js';
+import type { CommandMark, CommandPart, PicturePart } from '../../contract/picture.js';
+import { describeEffect } from '../../effects/traits.js';
+import type { AnalyzeCommand } from '../../policy/analyze.js';
+import { reasonOf } from '../answer/results.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import { grantFilesToLook } from '../call/grant-files.js';
+import { Lease } from '../call/lease.js';
+import type { EngineSettings } from '../call/settings.js';
+import { runInScope } from '../call/unhandled-errors.js';
+import { toPlan } from '../plan/to-plan.js';
+
+/** A file with more is not shown: nobody reads a million characters. */
+const MOST_BYTES = 1024 * 1024;
+/** More than a look around should ever take. */
+const PREVIEW_MS = 5_000;
+
+/**
+ * What there is to see of a call before it runs: the changes that it would make to files, its command lines taken
+ * apart. Never rejects: what cannot be told is a part that says so.
+ * @param shown the contents that consent will be bound to; a preview of others is told as that.
+ */
+export async function pictureParts(
+  ready: ReadyCall,
+  shown: readonly ShownFile[],
+  settings: EngineSettings,
+): Promise<readonly PicturePart[]> {
+  const parts: PicturePart[] = [];
+  for (const effect of ready.declared) {
+    if (effect.kind === 'run') parts.push(await commandPart(effect));
+    if (effect.kind === 'fetch') parts.push({ kind: 'url', url: effect.url });
+  }
+  if (ready.tool.previewChanges !== undefined) parts.push(...(await previewParts(ready, shown, settings)));
+  // A tool that shows nothing else shows what it was asked to do.
+  if (parts.every(({ kind }) => kind === 'problem')) parts.push({ kind: 'arguments', json: ready.call.args });
+  return parts;
+}
+
+/** A plan in which each call that requires confirmation has what the person would see. */
+export async function picturePlan(
+  planned: readonly EvaluatedCall[],
+  settings: EngineSettings,
+): Promise<Plan> {
+  const { calls } = toPlan(planned);
+  return {
+    calls: await Promise.all(
+      calls.map(async (call, index) => {
+        const ready = planned[index];
+        if (ready?.kind !== 'ready' || !ready.needsApproval) return call;
+        return { ...call, args: ready.call.args, parts: await pictureParts(ready, [], settings) };
+      }),
+    ),
+  };
+}
+
+async function previewParts(
+  ready: ReadyCall,
+  shown: readonly ShownFile[],
+  settings: EngineSettings,
+): Promise<readonly PicturePart[]> {
+  const lease = new Lease();
+  const stop = new AbortController();
+  const forget = settings.clock.after(PREVIEW_MS, () =>
+    stop.abort(new Error(`the tool does not say within ${PREVIEW_MS / 1000} s what it would change`)),
+  );
+  try {
+    const files = grantFilesToLook(ready, settings, lease);
+    const context = Object.freeze({ cwd: settings.sandbox.cwd, files, signal: stop.signal });
+    const changes = await abortable(
+      () =>
+        new Promise<readonly FileChange[]>((resolve, reject) => {
+          const ask = async (): Promise<readonly FileChange[]> =>
+            (await ready.tool.previewChanges?.(ready.parsed, context)) ?? [];
+          runInScope({ strayError: reject }, ask).then(resolve, reject);
+        }),
+      stop.signal,
+    );
+    const parts: PicturePart[] = [];
+    const moved = new Set(
+      changes.flatMap(({ bytes, like }) => (bytes !== null && like !== undefined ? [like] : [])),
+    );
+    for (const change of changes) {
+      // The other half of a move shows both names.
+      if (change.bytes === null && moved.has(change.path)) continue;
+      parts.push(await changePart(change, changes, shown, files));
+    }
+    return parts;
+  } catch (error) {
+    return [{ kind: 'problem', text: reasonOf(error) }];
+  } finally {
+    forget();
+    lease.end();
+    stop.abort(new Error('the preview is over'));
+  }
+}
+
+async function changePart(
+  { path, bytes, like }: FileChange,
+  changes: readonly FileChange[],
+  shown: readonly ShownFile[],
+  files: ContainedFiles,
+): Promise<PicturePart> {
+  const from = changes.some((other) => other.path === like && other.bytes === null) ? like : undefined;
+  const source = from ?? path;
+  const before = await readWhole(source, files);
+  const canonical = files.resolve?.(source) ?? source;
+  const bound = shown.find((file) => file.path === canonical);
+  if (before !== undefined && bound !== undefined && bound.hash !== sha256(before)) {
+    return { kind: 'problem', text: `${source} changes while it is looked at.` };
+  }
+  const sizes = { bytesBefore: before?.length, bytesAfter: bytes?.length };
+  if (Math.max(before?.length ?? 0, bytes?.length ?? 0) > MOST_BYTES) {
+    return { kind: 'unshown', path, why: 'it is too large to be shown', ...sizes };
+  }
+  const [textBefore, textAfter] = [textOf(before), textOf(bytes)];
+  if (textBefore === false || textAfter === false) {
+    return { kind: 'unshown', path, why: 'it is no text', ...sizes };
+  }
+  if (textBefore === undefined) return { kind: 'file', path, text: textAfter ?? '' };
+  return {
+    kind: 'diff',
+    path,
+    before: textBefore,
+    after: textAfter,
+    ...(from === undefined ? {} : { from }),
+  };
+}
+
+async function readWhole(path: string, files: ContainedFiles): Promise<Uint8Array | undefined> {
+  try {
+    return await files.read(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Undefined where there is no file, false where it is no text. */
+function textOf(bytes: Uint8Array | null | undefined): string | false | undefined {
+  if (bytes === undefined || bytes === null) return undefined;
+  if (bytes.length > MOST_BYTES || bytes.includes(0)) return false;
+  try {
+    return DECODER.decode(bytes);
+  } catch {
+    return false;
+  }
+}
+
+async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
+  const { analyzeCommand: analyze } = await import('../../policy/shell/analyze-command.js');
+  const { verdict, reasons, commands } = analyze(text, shell);
+  const marks: CommandMark[] = [];
+  let from = 0;
+  const simple = commands.map((words) => {
+    const own = analyze(words.map(quoted).join(' '), shell);
+    const place = placeOf(words, text, from);
+    if (place !== undefined) from = place.start;
+    for (const reason of dangersOf(own)) marks.push({ ...(place ?? whole(text)), reason });
+    return { words, touches: own.effects };
+  });
+  // What the parts do not explain concerns the whole.
+  if (verdict !== 'allow') {
+    const said = new Set(marks.map(({ reason }) => reason));
+    for (const reason of reasons) if (!said.has(reason)) marks.push({ ...whole(text), reason });
+  }
+  return { kind: 'command', text, shell, ...(cwd === undefined ? {} : { cwd }), marks, commands: simple };
+}
+
+/** Why a simple command deserves a look: it was not understood, is refused, or takes something away. */
+function dangersOf({ verdict, reasons, effects }: ReturnType<AnalyzeCommand>): readonly string[] {
+  const losses = effects
+    .filter(({ kind }) => kind === 'delete')
+    .map((effect: Effect) => describeEffect(effect));
+  return [...(verdict === 'allow' ? [] : reasons), ...losses];
+}
+
+/** Where the first and the last of the words stand, if they stand there as they are. */
+function placeOf(
+  words: readonly string[],
+  text: string,
+  from: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const [first] = words;
+  const last = words.at(-1);
+  if (first === undefined || last === undefined || first === '') return undefined;
+  const start = text.indexOf(first, from);
+  if (start === -1) return undefined;
+  let end = start;
+  for (const word of words) {
+    const at = text.indexOf(word, end);
+    if (at === -1) return { start, end: Math.max(end, start + first.length) };
+    end = at + word.length;
+  }
+  return { start, end };
+}
+
+function whole(text: string): { readonly start: number; readonly end: number } {
+  return { start: 0, end: text.length };
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
