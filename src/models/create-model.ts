@@ -2,7 +2,7 @@ import type { Clock } from '../contract/context.js';
 import type { Model, ModelEvent, ModelRequest } from '../contract/model.js';
 import { ModelError } from '../errors/model-error.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { readEnvironment } from '../platform/environment.js';
+import { readEnvironment } from '../platform/process/environment.js';
 import { type PostHttp, postHttp } from '../platform/post-http.js';
 import { describeTools } from '../protocols/describe/describe-tools.js';
 import { AnswerReader } from './answer-reader.js';

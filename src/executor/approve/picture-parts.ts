@@ -75,7 +75,7 @@ async function previewParts(
         new Promise<readonly FileChange[]>((resolve, reject) => {
           const ask = async (): Promise<readonly FileChange[]> =>
             (await ready.tool.previewChanges?.(ready.parsed, context)) ?? [];
-          runInScope({ strayError: reject }, ask).then(resolve, reject);
+          runInScope({ unhandledError: reject }, ask).then(resolve, reject);
         }),
       stop.signal,
     );
