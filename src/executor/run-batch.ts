@@ -92,6 +92,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   }
 
   protected override end(stop: Stop): void {
+    this.recorder?.hurry();
     this.#runner.stop(stop);
   }
 

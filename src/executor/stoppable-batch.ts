@@ -7,12 +7,14 @@ export abstract class StoppableBatch extends QueuedBatch {
   #stop: Stop | undefined = undefined;
   #stopping: AbortController | undefined = undefined;
   #stopped: Promise<void> | undefined = undefined;
+  #tellStopped: (() => void) | undefined = undefined;
 
   /** The first time counts: then `end` is called. */
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
     this.#stopping?.abort(new Error(CANCELLED_MESSAGE));
+    this.#tellStopped?.();
     this.end(stop);
   }
 
@@ -39,9 +41,8 @@ export abstract class StoppableBatch extends QueuedBatch {
 
   get stopped(): Promise<void> {
     this.#stopped ??= new Promise((resolve) => {
-      const { signal } = this;
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
+      if (this.isStopped) resolve();
+      else this.#tellStopped = resolve;
     });
     return this.#stopped;
   }

@@ -1,9 +1,7 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
-import { ToolError } from '../../errors/tool-error.js';
 import { callKey } from '../../journal/records/call-key.js';
-import { systemClock } from '../../platform/clock/clock.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { toCallEntry } from '../call/calls.js';
@@ -13,10 +11,8 @@ import { awaitDeliveries } from './attach.js';
 import { recordReads } from './conversation-memories.js';
 import { findEarlier } from './find-earlier.js';
 import { noteIntent } from './noted-change.js';
+import { Patience } from './patience.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
-
-/** How long a journal that does not answer is waited for once the batch was told to stop. */
-const STOPPED_MS = 1_000;
 
 interface Stoppable {
   /** Resolves when the batch is told to stop. */
@@ -33,6 +29,7 @@ export class Recorder {
   readonly #scope: BatchScope;
   readonly #batchId: string;
   readonly #batch: Stoppable;
+  readonly #patience: Patience;
   /** The journal's answers for the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
   /** The batch's own record, while it is not on disk yet and the batch goes on all the same. */
@@ -53,6 +50,7 @@ export class Recorder {
     this.#scope = scope;
     this.#batchId = scope.id;
     this.#batch = batch;
+    this.#patience = new Patience(scope.settings.timeouts.default.ms);
   }
 
   get unrecorded(): UnrecordedResults {
@@ -266,32 +264,12 @@ export class Recorder {
 
   /** Waits for the journal, but not for ever. @throws ToolError `journal_unavailable` when it does not answer. */
   patiently<T>(work: Promise<T>): Promise<T> {
-    const limitMs = this.#settings.timeouts.default.ms;
-    return new Promise((resolve, reject) => {
-      let isOver = false;
-      const giveUp = (): void =>
-        reject(new ToolError('journal_unavailable', `The journal did not answer within ${limitMs}ms.`));
-      let forget = systemClock.after(limitMs, giveUp);
-      const end = (): void => {
-        isOver = true;
-        forget();
-      };
-      work.then(
-        (value) => {
-          end();
-          resolve(value);
-        },
-        (error: unknown) => {
-          end();
-          reject(error);
-        },
-      );
-      void this.#batch.stopped.then(() => {
-        if (isOver) return;
-        forget();
-        forget = systemClock.after(Math.min(limitMs, STOPPED_MS), giveUp);
-      });
-    });
+    return this.#patience.waitFor(work);
+  }
+
+  /** The batch was told to stop. */
+  hurry(): void {
+    this.#patience.hurry();
   }
 
   // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.

@@ -1,0 +1,50 @@
+import { ToolError } from '../../errors/tool-error.js';
+import { type Limited, TimeLimits } from '../../platform/clock/time-limits.js';
+
+/** How long a journal that does not answer is waited for once the batch was told to stop. */
+const STOPPED_MS = 1_000;
+
+/** What all batches of this process wait for. */
+const waits = new TimeLimits<Wait>();
+
+interface Wait extends Limited {
+  readonly of: Patience;
+}
+
+/** What a batch waits for its journal, nothing of it for ever. */
+export class Patience {
+  #limitMs: number;
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  /** Ends as `work` does. @throws ToolError `journal_unavailable` when that takes too long. */
+  waitFor<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const over = (): void => reject(this.#exhausted());
+      const wait: Wait = { of: this, dueAt: 0, over };
+      waits.start(wait, this.#limitMs);
+      work.then(
+        (value) => {
+          waits.end(wait);
+          resolve(value);
+        },
+        (error: unknown) => {
+          waits.end(wait);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** The batch was told to stop: from now on nothing is waited for much longer. */
+  hurry(): void {
+    this.#limitMs = Math.min(this.#limitMs, STOPPED_MS);
+    for (const wait of waits.running) if (wait.of === this) waits.shorten(wait, this.#limitMs);
+  }
+
+  #exhausted(): ToolError {
+    return new ToolError('journal_unavailable', `The journal did not answer within ${this.#limitMs}ms.`);
+  }
+}
