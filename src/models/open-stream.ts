@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import { ModelError } from '../errors/model-error.js';
-import type { HttpAnswer, HttpPost, PostHttp } from '../platform/post-http.js';
+import type { HttpAnswer, HttpPost, PostHttp } from '../platform/runtime/post-http.js';
 import { isJsonObject, numberIn, objectIn, objectsIn, readJson, textIn } from './json-fields.js';
 import { askedDelay } from './retry-delay.js';
 import { ServerEvents } from './server-events.js';
