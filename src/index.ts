@@ -96,6 +96,14 @@ export type {
   Worker,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
+export type {
+  LoopEvent,
+  LoopResult,
+  LoopRunOptions,
+  LoopState,
+  ToolLoop,
+  ToolLoopOptions,
+} from './contract/loop.js';
 export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type {
   CommandMark,
@@ -144,3 +152,5 @@ export {
 } from './executor/middleware/builtin-middleware.js';
 export type { SandboxRoot } from './files/sandbox-options.js';
 export { openJournal } from './journal/open-journal.js';
+export { type CommandAgentsOptions, commandAgents, type ModelAgentsOptions } from './loop/agents.js';
+export { createToolLoop, modelAgents } from './loop/tool-loop.js';

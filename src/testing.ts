@@ -5,6 +5,11 @@ export type {
   CrashVerdict,
 } from './testing/crash-trial.js';
 export {
+  createScriptedModel,
+  type ScriptedModel,
+  type ScriptedResponse,
+} from './testing/create-scripted-model.js';
+export {
   createTape,
   type Tape,
   type TapeExecutorOptions,

@@ -34,7 +34,7 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
-        "index: ToolError builtinTools createExecutor createMetrics createRegistry createResultCache createTiming defaultRegistry defineTool describeRequest isToolError loadConfig loggingMiddleware openJournal",
+        "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "lp1: applyPatch parsePatch",
         "models: ModelError anthropic gemini openai openaiResponses",
         "output: createSanitizer redact sanitize truncate",
@@ -42,7 +42,7 @@ describe('the doors', () => {
         "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",
         "protocols: answerReadErrors createCallStream describeTools parseToolBlocks readCalls repairHistory writeResults",
         "sandbox: createSandbox",
-        "testing: createTape describeJournal runCrashTrial",
+        "testing: createScriptedModel createTape describeJournal runCrashTrial",
       ]
     `);
   });

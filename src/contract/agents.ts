@@ -56,6 +56,6 @@ export interface NarrowOptions {
   /** Who makes the calls: rules of the policy can speak of it, and approval requests name it. */
   readonly agent?: string;
   readonly approver?: Approver | null;
-  /** Does the work of sub-agents; with the built-in tools it comes with the tool `task`. */
+  /** Does the work of sub-agents where the executor has no runner; with the built-in tools comes the tool `task`. */
   readonly agents?: AgentRunner;
 }

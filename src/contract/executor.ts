@@ -151,8 +151,8 @@ export interface IncomingBatch {
    * @throws ToolError as `add`
    */
   addUnreadable(error: ReadError): Promise<void>;
-  /** The stream is whole: runs its calls, with the options of `receive`. */
-  start(): BatchRun;
+  /** The stream is whole: runs its calls, with the options of `receive`, and what is known only now. */
+  start(options?: Pick<RunOptions, 'availableCapacityBytes'>): BatchRun;
   /**
    * None of the calls is run: every one is answered with this, executed: no, and that is recorded.
    * @param why default: the stream was broken off. A text is the reason of `cancelled`.

@@ -11,10 +11,10 @@ import { unknownTool } from './registry.js';
  * @throws ToolError `unknown_tool`
  */
 export function narrowSettings(settings: EngineSettings, options: NarrowOptions): EngineSettings {
-  const { tools, agent, approver = settings.approver, agents = settings.agents } = options;
+  const { tools, agent, approver = settings.approver, agents } = options;
   const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
   const registry = tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools);
-  return { ...named, registry, approver, agents };
+  return { ...named, registry, approver, agents: settings.agents ?? agents };
 }
 
 /** Refuses what the parent is refused; else it is the same policy, asked about the part. */

@@ -310,6 +310,8 @@ describe('the context of a tool', () => {
     expect(seen).toEqual([
       {
         names: [
+          'agents',
+          'ask',
           'callId',
           'cwd',
           'dryRun',

@@ -69,9 +69,10 @@ export class IncomingCalls implements IncomingBatch {
     await journal.note(key, { kind: 'received', data, at: this.#parts.settings.clock.now() });
   }
 
-  start(): BatchRun {
+  start(more: Pick<RunOptions, 'availableCapacityBytes'> = {}): BatchRun {
     this.#close();
-    const { begin, options } = this.#parts;
+    const { begin } = this.#parts;
+    const options = { ...this.#parts.options, ...more };
     const { message = { text: '' } } = options;
     const spoken =
       this.#said === undefined ? options : { ...options, message: { ...message, text: this.#said } };

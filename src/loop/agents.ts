@@ -1,0 +1,89 @@
+import type { AgentReply, AgentRunner, AgentTask, AgentWorld } from '../contract/agents.js';
+import type { LoopEvent, LoopResult, ToolLoop, ToolLoopOptions } from '../contract/loop.js';
+import type { Model } from '../contract/model.js';
+
+export interface ModelAgentsOptions {
+  readonly model: Model;
+  /** Instructions for a kind of sub-agent. Default: to do the task and give the result. */
+  readonly system?: (type: string) => string;
+  /** Batches of one sub-agent. Default 20. */
+  readonly maxToolIterations?: number;
+}
+
+const DEFAULT_ITERATIONS = 20;
+
+const instructions = (): string =>
+  'You do one task for another agent, which sees your last message and nothing else. Do the task with your tools, ' +
+  'then answer with what was asked for: facts, paths, and what you have changed.';
+
+/** @param createLoop the loop that such a sub-agent is */
+export function loopAgents(
+  createLoop: (options: ToolLoopOptions) => ToolLoop,
+  { model, system = instructions, maxToolIterations = DEFAULT_ITERATIONS }: ModelAgentsOptions,
+): AgentRunner {
+  return async (task: AgentTask, { executor, id, signal, emit }: AgentWorld): Promise<AgentReply> => {
+    const loop = createLoop({
+      executor,
+      model,
+      system: system(task.type),
+      conversation: id,
+      maxToolIterationsPerUserTurn: maxToolIterations,
+    });
+    for await (const event of loop.stream(task.prompt, { signal })) {
+      if (event.type === 'end') return toReply(event.result);
+      const shown = progressOf(event);
+      if (shown !== undefined) await emit(shown);
+    }
+    throw new Error('a turn ends with an end');
+  };
+}
+
+function progressOf(event: LoopEvent): string | undefined {
+  if (event.type === 'text') return event.text;
+  if (event.type === 'planned') return `\n▸ ${event.toolName} ${event.plan.summary}\n`;
+  if (event.type === 'completed' && !event.result.success) return `✗ ${event.result.error.message}\n`;
+  return undefined;
+}
+
+const INCOMPLETE: Readonly<Record<Exclude<LoopResult['stopReason'], 'end'>, string>> = {
+  max_iterations: 'The sub-agent came to its limit of tool calls before it was done.',
+  cancelled: 'The sub-agent was cancelled.',
+  refused: 'The model of the sub-agent declined.',
+  error: 'The model of the sub-agent failed.',
+};
+
+function toReply({ text, stopReason, iterations, usage, error }: LoopResult): AgentReply {
+  const metadata = {
+    iterations,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+  };
+  if (stopReason === 'end') return { text, metadata };
+  const why = error === undefined ? '' : ` ${error.message}`;
+  return { text, metadata, error: `${INCOMPLETE[stopReason]}${why}` };
+}
+
+export interface CommandAgentsOptions {
+  /** A command of bash. The prompt is its last argument. Its output is the answer. */
+  readonly command: string;
+}
+
+/**
+ * Sub-agents that are a command. It runs as a call of `bash` under the policy, the approver and the command sandbox of
+ * the parent: what `bash` may not do, it may not do.
+ */
+export function commandAgents({ command }: CommandAgentsOptions): AgentRunner {
+  return async ({ prompt }, { executor, id, signal, emit }) => {
+    const args = { command: `${command} '${prompt.replaceAll("'", `'\\''`)}'`, timeout: LONGEST_COMMAND_MS };
+    const run = executor.start([{ id: `${id}_command`, name: 'bash', args }], { conversation: id, signal });
+    for await (const event of run.events) {
+      if (event.type === 'stdout' || event.type === 'stderr') await emit(event.chunk);
+    }
+    const [result] = await run.results;
+    if (result === undefined) throw new Error('a batch of one call has one result');
+    const { output, error } = result;
+    return error === undefined ? { text: output } : { text: output, error: error.message };
+  };
+}
+
+const LONGEST_COMMAND_MS = 600_000;
