@@ -17,12 +17,13 @@ export type Covers = (outer: string, inner: string) => boolean;
  * conflicts with everything that touches anything, also with a second question to the person.
  */
 export function conflicts(a: readonly PlacedEffect[], b: readonly PlacedEffect[], covers: Covers): boolean {
-  if (a.length === 0 || b.length === 0) return false;
-  return a.some((x) => b.some((y) => clash(x, y, covers)));
+  for (const x of a) for (const y of b) if (clash(x, y, covers)) return true;
+  return false;
 }
 
 function clash(a: PlacedEffect, b: PlacedEffect, covers: Covers): boolean {
-  const [own, other] = [rowOf(a.effect).conflicts, rowOf(b.effect).conflicts];
+  const own = rowOf(a.effect).conflicts;
+  const other = rowOf(b.effect).conflicts;
   if (own === 'everything' || other === 'everything') return true;
   if (own !== 'places' || other !== 'places') return ofOneKind(a.effect, b.effect);
   if (a.at === undefined || b.at === undefined) return false;

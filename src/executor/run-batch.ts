@@ -353,11 +353,17 @@ export class Batch extends StoppableBatch implements RunningBatch {
   // ---- for the queue --------------------------------------------------------------------------------------------
 
   holdsUp(clash: (effects: readonly PlacedEffect[]) => boolean, calls: 'unanswered' | 'executing'): boolean {
-    if (calls === 'executing') return this.#runner.executing.some(({ effects }) => clash(effects));
+    // Asked of every batch in the conversation for every call: loops, because they leave nothing behind.
+    if (calls === 'executing') {
+      for (const { effects } of this.#runner.executing) if (clash(effects)) return true;
+      return false;
+    }
     if (!this.#isPlanned) return true;
-    return this.#judged.some(
-      (call, index) => call.kind === 'ready' && !this.#answers.has(index) && clash(call.effects),
-    );
+    for (let index = 0; index < this.#judged.length; index++) {
+      const call = this.#judged[index];
+      if (call?.kind === 'ready' && !this.#answers.has(index) && clash(call.effects)) return true;
+    }
+    return false;
   }
 }
 

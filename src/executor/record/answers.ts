@@ -16,8 +16,10 @@ export type NamedCall = Pick<ToolCall, 'id' | 'name'>;
 export class Answers {
   readonly #scope: BatchScope;
   readonly #results: (ToolResult | undefined)[];
-  /** Records that are being written. */
-  #writing: Promise<void>[] = NOTHING_WRITTEN;
+  /** How many records are being written. */
+  #writing = 0;
+  #written: Promise<void> | undefined = undefined;
+  #tellWritten: (() => void) | undefined = undefined;
 
   constructor(count: number, scope: BatchScope) {
     this.#scope = scope;
@@ -39,12 +41,16 @@ export class Answers {
       this.#complete(index, call, written);
       return;
     }
-    if (this.#writing === NOTHING_WRITTEN) this.#writing = [];
-    this.#writing.push(this.#completeAfter(written, index, call));
+    this.#writing++;
+    void this.#completeAfter(written, index, call);
   }
 
   async #completeAfter(written: Promise<boolean>, index: number, call: NamedCall): Promise<void> {
-    this.#complete(index, call, await written);
+    try {
+      this.#complete(index, call, await written);
+    } finally {
+      if (--this.#writing === 0) this.#tellWritten?.();
+    }
   }
 
   #complete(index: number, call: NamedCall, isOnDisk: boolean): void {
@@ -56,15 +62,16 @@ export class Answers {
     this.#scope.observer?.completed(call, result);
   }
 
-  /** Resolves when all answers so far are written and shown; undefined: they are. */
+  /** Resolves when all answers are written and shown; undefined: they are. */
   get written(): Promise<void> | undefined {
-    return this.#writing.length === 0 ? undefined : this.#wait(this.#writing);
-  }
-
-  async #wait(writing: readonly Promise<void>[]): Promise<void> {
-    const { length } = writing;
-    await Promise.all(writing);
-    if (writing.length === length) this.#writing = NOTHING_WRITTEN;
+    if (this.#writing === 0) return undefined;
+    this.#written ??= new Promise((resolve) => {
+      this.#tellWritten = () => {
+        this.#written = undefined;
+        resolve();
+      };
+    });
+    return this.#written;
   }
 
   /** All of them, once every call has one. */
@@ -74,8 +81,6 @@ export class Answers {
     return this.#results as ToolResult[];
   }
 }
-
-const NOTHING_WRITTEN: Promise<void>[] = [];
 
 /** Refusals quote what models wrote: they are cleaned; an answer of the journal's is what it was. Never throws. */
 export function fitted(answer: ToolResult, isRecorded: boolean, scope: BatchScope): ToolResult {

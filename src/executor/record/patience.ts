@@ -19,22 +19,26 @@ export class Patience {
     this.#limitMs = limitMs;
   }
 
-  /** Ends as `work` does. @throws ToolError `journal_unavailable` when that takes too long. */
-  waitFor<T>(work: Promise<T>): Promise<T> {
+  /**
+   * What `onDone` makes of the end of `work`, or `onFailed` of its error.
+   * @param onFailed also gets a ToolError `journal_unavailable`, when `work` takes too long.
+   */
+  waitFor<T, R>(work: Promise<T>, onDone: (value: T) => R, onFailed: (error: unknown) => R): Promise<R> {
     return new Promise((resolve, reject) => {
-      const over = (): void => reject(this.#exhausted());
-      const wait: Wait = { of: this, dueAt: 0, over };
+      const fail = (error: unknown): void => {
+        waits.end(wait);
+        try {
+          resolve(onFailed(error));
+        } catch (reason) {
+          reject(reason);
+        }
+      };
+      const wait: Wait = { of: this, dueAt: 0, over: () => fail(this.#exhausted()) };
       waits.start(wait, this.#limitMs);
-      work.then(
-        (value) => {
-          waits.end(wait);
-          resolve(value);
-        },
-        (error: unknown) => {
-          waits.end(wait);
-          reject(error);
-        },
-      );
+      work.then((value) => {
+        waits.end(wait);
+        resolve(onDone(value));
+      }, fail);
     });
   }
 

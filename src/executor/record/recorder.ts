@@ -113,15 +113,15 @@ export class Recorder {
     return answers;
   }
 
-  async #acceptBeside(accepted: Promise<readonly Acceptance[]>): Promise<void> {
-    try {
-      await this.patiently(accepted);
-    } catch (error) {
+  #acceptBeside(accepted: Promise<readonly Acceptance[]>): Promise<void> {
+    const end = (): void => {
+      this.#accepting = undefined;
+    };
+    return this.#patience.waitFor(accepted, end, (error) => {
+      end();
       this.#isAccepted = false;
       this.#complain(error, 'a batch could not be recorded', 'all');
-    } finally {
-      this.#accepting = undefined;
-    }
+    });
   }
 
   #entry(attach: boolean, judged: readonly EvaluatedCall[]): Parameters<Journal['accept']>[0] {
@@ -233,23 +233,13 @@ export class Recorder {
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(written instanceof Promise)) return true;
-      const onDisk = this.#finishLater(written, index, call, result);
+      const onDisk = this.#patience.waitFor(
+        written,
+        () => true,
+        (error) => this.#keep(index, call, result, error),
+      );
       if (this.#claimed?.has(index) === true) this.#owed = onDisk;
       return onDisk;
-    } catch (error) {
-      return this.#keep(index, call, result, error);
-    }
-  }
-
-  async #finishLater(
-    written: Promise<unknown>,
-    index: number,
-    call: Pick<ToolCall, 'id'>,
-    result: ToolResult,
-  ): Promise<boolean> {
-    try {
-      await this.patiently(written);
-      return true;
     } catch (error) {
       return this.#keep(index, call, result, error);
     }
@@ -264,7 +254,7 @@ export class Recorder {
 
   /** Waits for the journal, but not for ever. @throws ToolError `journal_unavailable` when it does not answer. */
   patiently<T>(work: Promise<T>): Promise<T> {
-    return this.#patience.waitFor(work);
+    return this.#patience.waitFor(work, asItIs, again);
   }
 
   /** The batch was told to stop. */
@@ -281,6 +271,11 @@ export class Recorder {
 }
 
 const NO_ANSWERS: readonly Acceptance[] = [];
+
+const asItIs = <T>(value: T): T => value;
+const again = (error: unknown): never => {
+  throw error;
+};
 
 /** Journals whose last write worked. */
 const proven = new WeakSet<Journal>();
