@@ -1,13 +1,7 @@
 export type { Configuration, ConfiguredOptions } from './config/configuration.js';
 export { loadConfig } from './config/configuration.js';
-export type {
-  AgentReply,
-  AgentRunner,
-  AgentTask,
-  AgentWorld,
-  NarrowOptions,
-  ToolAgents,
-} from './contract/agents.js';
+export type { AgentRunner, AgentWorld, NarrowOptions } from './contract/agent-runner.js';
+export type { AgentReply, AgentTask, ToolAgents } from './contract/agents.js';
 export type {
   ApprovalDecision,
   ApprovalRequest,

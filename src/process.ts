@@ -7,6 +7,7 @@ export {
 export type { ShellOptions } from './commands/shell-manager.js';
 export { ShellManager } from './commands/shell-manager.js';
 export type { ShellProcess } from './commands/shell-process.js';
+export type { GuardedPath, GuardedPaths } from './contract/files.js';
 export type {
   CommandLimits,
   CommandOutcome,
@@ -14,8 +15,6 @@ export type {
   CommandSandbox,
   Confinement,
   Denial,
-  GuardedPath,
-  GuardedPaths,
   KeptOutput,
   LimitHit,
   RunCommand,

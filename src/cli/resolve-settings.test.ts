@@ -9,7 +9,7 @@ import {
   SANDBOX_RULES,
   TIMEOUT_RULES,
 } from '../executor/executor-options.js';
-import { normalizePolicyOptions } from '../policy/policy-options.js';
+import { normalizePolicyOptions } from '../policy/rules/policy-options.js';
 
 const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback: unknown }>>>> = {
   limits: LIMIT_RULES,

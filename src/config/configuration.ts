@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import type { HardLinks } from '../files/sandbox-options.js';
-import type { PolicyOptions } from '../policy/policy-options.js';
+import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { readConfigFile } from './read-config-file.js';
 import { readSettings } from './read-settings.js';

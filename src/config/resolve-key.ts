@@ -1,4 +1,4 @@
-import type { PolicyOptions } from '../policy/policy-options.js';
+import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import type { PolicyRule, RuleTier } from '../policy/rules/policy-rule.js';
 import type { ConfigKey } from './config-keys.js';
 import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js';

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { JsonObject, JsonValue } from './json.js';
 
+export type Awaitable<T> = T | Promise<T>;
+
 /** A call as the model asked for it. */
 export interface ToolCall {
   /** What the result answers to: the provider's own, or `call_<index>` with `madeUp`. */

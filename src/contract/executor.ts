@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/catalogue.js';
-import type { NarrowOptions } from './agents.js';
+import type { NarrowOptions } from './agent-runner.js';
 import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
 import type { ReadError, ToolCall, ToolResult } from './call.js';
 import type { Transcript } from './conversation.js';

@@ -1,5 +1,4 @@
-import type { GuardedPaths } from './processes.js';
-import type { Awaitable } from './tool.js';
+import type { Awaitable } from './call.js';
 
 /** How `write` treats what is there (F006). */
 export type WriteMode = 'create' | 'overwrite' | 'append';
@@ -282,4 +281,21 @@ export interface Sandbox {
   hold(path: string): OpenEntry;
   /** What the deny patterns say of what is there now, for a command sandbox, which knows only paths. Left out: nothing is guarded. */
   guarded?(): GuardedPaths;
+}
+
+/** What lies inside the roots, and is not for commands. Canonical paths of entries that exist and are no links. */
+export interface GuardedPaths {
+  /** Commands see something empty in their place. */
+  readonly hidden: readonly GuardedPath[];
+  /** Commands may read them. */
+  readonly readOnly: readonly GuardedPath[];
+  /** Directories that are not there, and that no command may make. */
+  readonly missing: readonly string[];
+  /** There was more than could be looked at: deeper down, nothing is guarded. */
+  readonly incomplete: boolean;
+}
+
+export interface GuardedPath {
+  readonly path: string;
+  readonly type: 'file' | 'dir';
 }

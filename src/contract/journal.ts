@@ -1,8 +1,7 @@
 import type { Disposition } from './approval.js';
-import type { ToolResult } from './call.js';
+import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
 import type { JsonObject, JsonValue } from './json.js';
-import type { Awaitable } from './tool.js';
 
 /** Names one delivery of one call: batch and index. Opaque; unique in a journal. */
 export type CallKey = string;

@@ -1,3 +1,4 @@
+import type { GuardedPaths } from './files.js';
 import type { OutputSink } from './outputs.js';
 
 /** What commands are kept inside by the operating system. Where it is left out, nothing is. */
@@ -12,23 +13,6 @@ export interface Confinement {
   readonly readable: readonly string[];
   /** Asked for each command. */
   readonly guarded: () => GuardedPaths;
-}
-
-/** What lies inside the roots, and is not for commands. Canonical paths of entries that exist and are no links. */
-export interface GuardedPaths {
-  /** Commands see something empty in their place. */
-  readonly hidden: readonly GuardedPath[];
-  /** Commands may read them. */
-  readonly readOnly: readonly GuardedPath[];
-  /** Directories that are not there, and that no command may make. */
-  readonly missing: readonly string[];
-  /** There was more than could be looked at: deeper down, nothing is guarded. */
-  readonly incomplete: boolean;
-}
-
-export interface GuardedPath {
-  readonly path: string;
-  readonly type: 'file' | 'dir';
 }
 
 /** What stood around a command. */

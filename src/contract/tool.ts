@@ -1,12 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorCode } from '../errors/catalogue.js';
-import type { ContentBlock } from './call.js';
+import type { Awaitable, ContentBlock } from './call.js';
 import type { ToolContext } from './context.js';
 import type { Effect, EffectKind, Risk } from './effect.js';
 import type { FileChange } from './files.js';
 import type { JsonObject, JsonSchema, JsonValue } from './json.js';
-
-export type Awaitable<T> = T | Promise<T>;
 
 export type ToolCategory =
   | 'file'

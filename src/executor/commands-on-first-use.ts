@@ -3,7 +3,7 @@ import type { Sandbox } from '../contract/files.js';
 import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
-import type { AnalyzeCommand } from '../policy/analyze.js';
+import type { AnalyzeCommand } from '../policy/shell/analysis.js';
 import type { CommandGuard, CommandSandboxVerdict } from './call/settings.js';
 
 /*

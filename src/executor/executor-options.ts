@@ -9,7 +9,7 @@ import {
   type OptionRules,
   option,
 } from '../base/normalize-options.js';
-import type { AgentRunner } from '../contract/agents.js';
+import type { AgentRunner } from '../contract/agent-runner.js';
 import type { Approver, Reviewer } from '../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
@@ -20,7 +20,7 @@ import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from '../files/sandbox-options.js';
 import { ON_JOURNAL_LOSS, type OnJournalLoss } from '../journal/open-journal.js';
-import type { PolicyOptions } from '../policy/policy-options.js';
+import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
 import type { ResultCacheOptions } from './cache/create-result-cache.js';

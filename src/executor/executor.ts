@@ -1,4 +1,4 @@
-import type { NarrowOptions } from '../contract/agents.js';
+import type { NarrowOptions } from '../contract/agent-runner.js';
 import type { Plan } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { GuardedPath, GuardedPaths } from '../contract/processes.js';
+import type { GuardedPath, GuardedPaths } from '../contract/files.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';

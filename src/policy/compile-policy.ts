@@ -1,9 +1,9 @@
+import { type CompiledRule, compileRule } from './rules/compile-rule.js';
 import {
   type NormalizedPolicyOptions,
   normalizePolicyOptions,
   type PolicyOptions,
-} from './policy-options.js';
-import { type CompiledRule, compileRule } from './rules/compile-rule.js';
+} from './rules/policy-options.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 
 /** Options that have been read; all that is left to find wrong with them is an example that does not hold. */

@@ -1,5 +1,5 @@
 import { createPolicy, type PolicyParts, type RulePolicy } from './create-policy.js';
-import type { PolicyOptions } from './policy-options.js';
+import type { PolicyOptions } from './rules/policy-options.js';
 import { analyzeCommand } from './shell/analyze-command.js';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyQuestion } from '../contract/policy.js';
 import { createPolicy } from './create-policy.js';
-import type { PolicyOptions } from './policy-options.js';
+import type { PolicyOptions } from './rules/policy-options.js';
 
 const BOTH = [true, false] as const;
 const MODES = ['auto', 'prompt', 'deny'] as const;

@@ -1,7 +1,6 @@
 import { normalizeOptions, option } from '../base/normalize-options.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import { ToolError } from '../errors/tool-error.js';
-import type { AnalyzeCommand } from './analyze.js';
 import { type CompiledPolicy, compilePolicy, refusesName } from './compile-policy.js';
 import { checkExamples } from './evaluation/check-examples.js';
 import { Evaluation, type PolicyBasis } from './evaluation/evaluation.js';
@@ -9,8 +8,9 @@ import { ORDER } from './evaluation/order.js';
 import { RuleIndex } from './evaluation/rule-index.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
-import type { PolicyOptions } from './policy-options.js';
 import type { CompiledRule } from './rules/compile-rule.js';
+import type { PolicyOptions } from './rules/policy-options.js';
+import type { AnalyzeCommand } from './shell/analysis.js';
 
 /** What a policy is given besides its options. */
 export interface PolicyParts {

@@ -11,8 +11,9 @@ import {
   type OptionRules,
   option,
 } from '../base/normalize-options.js';
+import type { Awaitable } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Awaitable, Tool } from '../contract/tool.js';
+import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 
 /** A batch that is killed, again and again, while it runs. */

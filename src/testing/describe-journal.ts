@@ -1,5 +1,5 @@
+import type { Awaitable } from '../contract/call.js';
 import type { Journal } from '../contract/journal.js';
-import type { Awaitable } from '../contract/tool.js';
 import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';

@@ -1,5 +1,5 @@
+import type { Awaitable } from '../contract/call.js';
 import { type Journal, NOTE_KINDS } from '../contract/journal.js';
-import type { Awaitable } from '../contract/tool.js';
 import type { SharedJournalCase } from './describe-journal.js';
 import {
   assertEqual,

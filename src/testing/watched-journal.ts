@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { Awaitable, ToolCall, ToolResult } from '../contract/call.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -11,7 +11,6 @@ import type {
   JournalNote,
   Worker,
 } from '../contract/journal.js';
-import type { Awaitable } from '../contract/tool.js';
 
 /** Told of every step of a journal, in order; whoever watches may end the process there. */
 export interface JournalWatch {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import type { CommandRequest, Confinement, GuardedPath, GuardedPaths } from '../../contract/processes.js';
+import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
+import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs/fs-entry.js';
 import { holdPlaceholder, isPlaceholder } from '../../platform/process/placeholder.js';

@@ -5,7 +5,7 @@ import type { Effect } from '../../contract/effect.js';
 import type { ContainedFiles, FileChange } from '../../contract/files.js';
 import type { CommandMark, CommandPart, PicturePart } from '../../contract/picture.js';
 import { describeEffect } from '../../effects/traits.js';
-import type { AnalyzeCommand } from '../../policy/analyze.js';
+import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
 import { reasonOf } from '../answer/results.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { grantFilesToLook } from '../call/grant-files.js';

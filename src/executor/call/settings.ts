@@ -1,4 +1,4 @@
-import type { AgentRunner } from '../../contract/agents.js';
+import type { AgentRunner } from '../../contract/agent-runner.js';
 import type { Approver, Reviewer } from '../../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import type { Executor, ExecutorMode } from '../../contract/executor.js';

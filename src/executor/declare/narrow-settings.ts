@@ -1,4 +1,4 @@
-import type { NarrowOptions } from '../../contract/agents.js';
+import type { NarrowOptions } from '../../contract/agent-runner.js';
 import type { Policy } from '../../contract/policy.js';
 import type { Registry, Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';

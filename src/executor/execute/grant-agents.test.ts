@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentRunner } from '../../contract/agents.js';
+import type { AgentRunner } from '../../contract/agent-runner.js';
 import type { ApprovalRequest, Approver } from '../../contract/approval.js';
 import type { Clock } from '../../contract/context.js';
 import type { Executor } from '../../contract/executor.js';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { ObservedQuestion, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import { createPolicy } from '../../policy/create-policy.js';
 import { simpleAnalysis } from '../../policy/fixtures/simple-analysis.js';
-import type { PolicyOptions } from '../../policy/policy-options.js';
+import type { PolicyOptions } from '../../policy/rules/policy-options.js';
 import type { PolicyRule } from '../../policy/rules/policy-rule.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';

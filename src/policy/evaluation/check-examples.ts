@@ -2,12 +2,11 @@ import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { EFFECT_KINDS } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { AnalyzeCommand } from '../analyze.js';
-import type { PolicyMode } from '../policy-options.js';
 import { type CallPart, partsOf } from '../rules/call-part.js';
 import { ARGUMENT_FIELDS, type CompiledRule, listOf } from '../rules/compile-rule.js';
 import { show } from '../rules/normalize-rule.js';
-import type { PolicyRule, RuleExample } from '../rules/policy-rule.js';
+import type { PolicyMode, PolicyRule, RuleExample } from '../rules/policy-rule.js';
+import type { AnalyzeCommand } from '../shell/analysis.js';
 import { entriesOf } from './rule-index.js';
 import { mismatch } from './rule-match.js';
 

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
-import type { AnalyzeCommand } from '../analyze.js';
-import type { NormalizedPolicyOptions } from '../policy-options.js';
 import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
+import type { NormalizedPolicyOptions } from '../rules/policy-options.js';
+import type { AnalyzeCommand } from '../shell/analysis.js';
 import type { RuleIndex } from './rule-index.js';
 import { type Circumstances, decisionOf, matchOf, unreadable } from './rule-match.js';
 

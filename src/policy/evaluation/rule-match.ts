@@ -1,9 +1,9 @@
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { type ArgumentForms, type ArgumentTest, argumentMismatch } from '../matching/argument-pattern.js';
-import type { PolicyMode } from '../policy-options.js';
 import type { CallPart } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import { type CompiledRule, callMismatch, matchesArgument, partMismatch } from '../rules/compile-rule.js';
+import type { PolicyMode } from '../rules/policy-rule.js';
 import { comparePrecision, isStricter } from './precedence.js';
 import type { RuleIndex } from './rule-index.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPolicy } from '../create-policy.js';
 import { bash, question } from '../fixtures/ask.js';
 import { simpleAnalysis } from '../fixtures/simple-analysis.js';
-import type { PolicyOptions } from '../policy-options.js';
+import type { PolicyOptions } from '../rules/policy-options.js';
 import type { PolicyRule } from '../rules/policy-rule.js';
 
 const policyOf = (rules: readonly PolicyRule[], options: PolicyOptions = {}) =>

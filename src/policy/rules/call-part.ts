@@ -3,8 +3,8 @@ import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
 import { type HostSubject, readHost } from '../../patterns/host.js';
-import type { AnalyzeCommand, CommandAnalysis } from '../analyze.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
+import type { AnalyzeCommand, CommandAnalysis } from '../shell/analysis.js';
 
 /** One command line of a call. */
 export interface RunText {

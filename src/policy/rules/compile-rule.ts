@@ -6,10 +6,9 @@ import { type HostPattern, parseHostPattern } from '../../patterns/host.js';
 import { type NamePattern, parseNamePattern } from '../../patterns/name.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
-import type { PolicyMode } from '../policy-options.js';
 import type { CallPart } from './call-part.js';
 import { show } from './normalize-rule.js';
-import type { PolicyRule, RuleTier } from './policy-rule.js';
+import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
 /** What a rule says of the arguments: one pattern of its list. */
 export type ArgumentPattern =

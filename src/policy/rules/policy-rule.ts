@@ -2,7 +2,9 @@ import type { EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ToolCategory } from '../../contract/tool.js';
 import type { ArgumentCondition } from '../matching/argument-pattern.js';
-import type { PolicyMode } from '../policy-options.js';
+
+/** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
+export type PolicyMode = 'auto' | 'prompt' | 'deny';
 
 export type RuleDecision = 'allow' | 'ask' | 'deny';
 

@@ -1,7 +1,6 @@
 import { JsonTextError } from '../../base/json-text-error.js';
-import type { ToolResult } from '../../contract/call.js';
+import type { Awaitable, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { Awaitable } from '../../contract/tool.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import type { ToolLike } from '../known-tools.js';
 import { KnownTools } from '../known-tools.js';

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import type { GuardedPath } from '../../../contract/processes.js';
+import type { GuardedPath } from '../../../contract/files.js';
 import { entryStat, realPath } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { isWithin } from '../mount-holder.js';

@@ -1,4 +1,4 @@
-import type { GuardedPath } from '../../../contract/processes.js';
+import type { GuardedPath } from '../../../contract/files.js';
 import { filePrint } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/process/placeholder-files.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isToolError } from '../errors/tool-error.js';
+import { isToolError } from '../../errors/tool-error.js';
 import { normalizePolicyOptions } from './policy-options.js';
 
 describe('normalizePolicyOptions()', () => {

@@ -1,4 +1,4 @@
-import type { Effect } from '../contract/effect.js';
+import type { Effect } from '../../contract/effect.js';
 
 /** What a command line would do, as far as its text tells. */
 export interface CommandAnalysis {

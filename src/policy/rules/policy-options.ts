@@ -1,10 +1,7 @@
-import { nearestName } from '../base/nearest-name.js';
-import { ToolError } from '../errors/tool-error.js';
-import { normalizeRule, show, TIERS } from './rules/normalize-rule.js';
-import type { PolicyRule, RuleTier } from './rules/policy-rule.js';
-
-/** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
-export type PolicyMode = 'auto' | 'prompt' | 'deny';
+import { nearestName } from '../../base/nearest-name.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { normalizeRule, show, TIERS } from './normalize-rule.js';
+import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
 /** A configured list replaces the default; a name may be any of a tool's names. */
 export interface PolicyOptions {
