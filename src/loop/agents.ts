@@ -1,4 +1,5 @@
-import type { AgentReply, AgentRunner, AgentTask, AgentWorld } from '../contract/agents.js';
+import type { AgentRunner, AgentWorld } from '../contract/agent-runner.js';
+import type { AgentReply, AgentTask } from '../contract/agents.js';
 import type { LoopEvent, LoopResult, ToolLoop, ToolLoopOptions } from '../contract/loop.js';
 import type { Model } from '../contract/model.js';
 

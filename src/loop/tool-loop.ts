@@ -8,7 +8,7 @@ import {
   type OptionRules,
   option,
 } from '../base/normalize-options.js';
-import type { AgentRunner } from '../contract/agents.js';
+import type { AgentRunner } from '../contract/agent-runner.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
