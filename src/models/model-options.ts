@@ -48,7 +48,7 @@ export function toSettings(api: ProviderApi, given: ModelOptions, environment: E
   if (options.model === '') throw invalid(`${api.factory}.model is missing: name a model.`);
   const own = headersIn(api, options.headers);
   const base = options.baseUrl ?? firstFilled(environment, api.baseUrlNames);
-  const key = given.apiKey ?? firstFilled(environment, api.keyNames);
+  const key = given.apiKey?.trim() ?? firstFilled(environment, api.keyNames);
   if (key === undefined && base === undefined && !hasKey(api, own)) {
     throw invalid(`There is no key for ${api.title}: set ${api.keyNames[0]}, or give the option apiKey.`);
   }

@@ -61,7 +61,9 @@ export class OpenaiResponsesAnswer implements ProviderAnswer {
   #finish(response: JsonObject): void {
     this.isOver = true;
     // A server that says less in between says all of it here.
-    for (const [index, item] of objectsIn(response.output).entries()) this.#add(index, item);
+    const output = objectsIn(response.output);
+    if (output.length > 0) this.#items.clear();
+    for (const [index, item] of output.entries()) this.#add(index, item);
     const { usage } = response;
     if (isJsonObject(usage)) {
       this.usage = { inputTokens: numberIn(usage.input_tokens), outputTokens: numberIn(usage.output_tokens) };
