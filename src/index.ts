@@ -55,6 +55,15 @@ export type {
   WaitingOptions,
 } from './contract/executor.js';
 export type {
+  ExternalToolChange,
+  ExternalToolInfo,
+  ExternalToolMetrics,
+  ExternalToolStatus,
+  ExternalTools,
+  ExternalToolsReport,
+  ToolSource,
+} from './contract/external.js';
+export type {
   ChangeOptions,
   ContainedFiles,
   DirectoryEntry,
@@ -136,6 +145,7 @@ export { createResultCache, type ResultCacheOptions } from './executor/cache/cre
 export { createExecutor } from './executor/create-executor.js';
 export { defineTool } from './executor/declare/define-tool.js';
 export { createRegistry, defaultRegistry } from './executor/declare/registry.js';
+export { discoverTools } from './executor/discover-tools.js';
 export type { CommandLimitOptions, ExecutorOptions } from './executor/executor-options.js';
 export {
   createMetrics,
@@ -144,6 +154,7 @@ export {
   type Metrics,
   type ToolMetrics,
 } from './executor/middleware/builtin-middleware.js';
+export type { DiscoverOptions } from './external/external-options.js';
 export type { SandboxRoot } from './files/sandbox-options.js';
 export { openJournal } from './journal/open-journal.js';
 export { type CommandAgentsOptions, commandAgents, type ModelAgentsOptions } from './loop/agents.js';

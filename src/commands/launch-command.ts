@@ -9,7 +9,10 @@ import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
 
-export interface CommandLaunch extends CommandStart, Pick<CommandRequest, 'signal'> {
+export interface CommandLaunch extends CommandStart, Launch {}
+
+/** What is done with a process, whatever it runs. */
+export interface Launch extends Pick<CommandRequest, 'signal' | 'limits'> {
   readonly onOutput?: CommandRequest['onOutput'] | undefined;
   readonly stdout: ByteSink;
   readonly stderr: ByteSink;
@@ -39,10 +42,15 @@ export interface CommandEnding extends ProcessEnd {
  * Starts a command and sees to its end: by itself, by `signal`, or with this program, however that ends (D059, D107).
  * @throws ToolError spawn_failed when it cannot be started.
  */
-export async function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
+export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
+  return launchProcess(launch, (mark) => startCommand(launch, mark));
+}
+
+/** The same for any process. @param start starts it, with the mark by which it and its descendants are found. */
+export async function launchProcess(launch: Launch, start: StartMarked): Promise<LaunchedCommand> {
   const mark = createCommandMark();
   const supervision = superviseCommand(mark);
-  const started = await startMarked(launch, mark, supervision);
+  const started = await startMarked(start, mark, supervision);
   const { process: command, wall } = started;
   supervision.started(command);
   const tree = createCommandTree(command, mark, wall.kind !== 'none');
@@ -63,13 +71,15 @@ export async function launchCommand(launch: CommandLaunch): Promise<LaunchedComm
   return { pid: command.pid, startTicks: command.seen?.startTicks, wall, ended };
 }
 
+type StartMarked = (mark: CommandMark) => Promise<StartedCommand>;
+
 async function startMarked(
-  launch: CommandLaunch,
+  start: StartMarked,
   mark: CommandMark,
   supervision: Supervision,
 ): Promise<StartedCommand> {
   try {
-    return await startCommand(launch, mark);
+    return await start(mark);
   } catch (error) {
     supervision.end();
     mark.close();
@@ -81,7 +91,7 @@ async function seeToItsEnd(
   started: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
-  launch: CommandLaunch,
+  launch: Launch,
 ): Promise<CommandEnding> {
   const { process: command, read } = started;
   const { end, aborted, failure, limit } = await firstEnding(started, tree, output, launch);
@@ -109,7 +119,7 @@ async function firstEnding(
   { process: command, wall, told }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
-  { signal, inBackground, limits }: CommandLaunch,
+  { signal, inBackground, limits }: Launch,
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;

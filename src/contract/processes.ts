@@ -212,4 +212,17 @@ export interface ToolProcesses {
    * @throws ToolError `sandbox_violation` for a shell that is not declared.
    */
   killShell(id: string): Promise<ShellSnapshot | undefined>;
+  /** What commands see of this program's environment: without secrets, as it is configured. */
+  environment(): Readonly<Record<string, string>>;
+  /**
+   * For a tool that starts a process of its own: until `run` has come to its end the call has a process, whose end is
+   * waited for (2.5 s) when the call is stopped. What it notes is recorded: after a crash it says what was left running.
+   */
+  track<T>(run: (note: (process: ProcessNote) => void) => Promise<T>): Promise<T>;
 }
+
+/** First with its start, then with how it ended. */
+export type ProcessNote = StartedCommand & {
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+};

@@ -7,6 +7,7 @@ import { openOutputStore } from '../commands/open-output-store.js';
 import { type EnvironmentOptions, removedValues } from '../commands/sanitize-environment.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
+import type { ToolSource } from '../contract/external.js';
 import type { GuardedPaths, Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
@@ -38,6 +39,7 @@ import {
   lazySearch,
   lazyShells,
 } from './commands-on-first-use.js';
+import { createLiveRegistry } from './declare/live-registry.js';
 import { createRegistry } from './declare/registry.js';
 import { type ExecutorParts, ToolExecutor } from './executor.js';
 import {
@@ -45,6 +47,7 @@ import {
   checkExecutorOptions,
   ENVIRONMENT_RULES,
   type ExecutorOptions,
+  isToolSource,
   JOURNAL_FILE_RULES,
   type JournalFile,
   LIMIT_RULES,
@@ -65,7 +68,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const clock = shieldClock(options.clock ?? systemClock);
   const { logger = SILENT } = options;
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
-  const registry = registryOf(options);
+  const registry = registryOf(options, logger);
   const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
   const { sandbox, confinement } = sandboxFor(options);
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
@@ -127,14 +130,35 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   });
 }
 
-function registryOf({ tools, builtins = {}, agents, clock = systemClock }: ExecutorOptions): Registry {
-  if (tools === undefined) {
-    return createRegistry(ownTools(agents === undefined ? builtins : { ...builtins, agents: true }, clock));
-  }
-  return isToolList(tools) ? createRegistry(tools) : tools;
+function registryOf(
+  { tools, builtins = {}, agents, clock = systemClock, external = [] }: ExecutorOptions,
+  logger: Logger,
+): Registry {
+  const { own, sources } = sortTools(
+    tools ?? ownTools(agents === undefined ? builtins : { ...builtins, agents: true }, clock),
+  );
+  const all = [...sources, ...[external].flat()];
+  if (all.length === 0) return own;
+  return createLiveRegistry(own, all, (tool, holder) =>
+    logger.warn({ tool: tool.name, holder: holder.name }, 'a tool is left out: its name is taken'),
+  );
 }
 
-function isToolList(tools: readonly Tool[] | Registry): tools is readonly Tool[] {
+/** Lists are taken as they are now; sources are followed. */
+function sortTools(given: NonNullable<ExecutorOptions['tools']>): {
+  readonly own: Registry;
+  readonly sources: readonly ToolSource[];
+} {
+  if (!isToolList(given)) return { own: given, sources: [] };
+  const items: readonly (Tool | readonly Tool[] | ToolSource)[] = given;
+  const sources = items.filter((item) => isToolSource(item));
+  const own = items.filter((item) => !isToolSource(item)).flat() as Tool[];
+  return { own: createRegistry(own), sources };
+}
+
+function isToolList(
+  tools: NonNullable<ExecutorOptions['tools']>,
+): tools is Exclude<NonNullable<ExecutorOptions['tools']>, Registry> {
   return Array.isArray(tools);
 }
 

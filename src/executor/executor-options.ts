@@ -13,6 +13,7 @@ import type { AgentRunner } from '../contract/agent-runner.js';
 import type { Approver, Reviewer } from '../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
+import type { ToolSource } from '../contract/external.js';
 import type { Journal } from '../contract/journal.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Asker } from '../contract/question.js';
@@ -102,8 +103,10 @@ export interface JournalFile {
 }
 
 export interface ExecutorOptions {
-  /** Default `builtinTools()`. */
-  readonly tools?: readonly Tool[] | Registry;
+  /** Tools, lists of them and sources, whose changes are followed; or a registry. Default `builtinTools()`. */
+  readonly tools?: readonly (Tool | readonly Tool[] | ToolSource)[] | Registry;
+  /** Sources of tools besides `tools` (`discoverTools`). A tool whose name is taken is left out, and the logger told. */
+  readonly external?: ToolSource | readonly ToolSource[];
   /** Of the tools of `builtinTools()`, for when `tools` is left out. */
   readonly builtins?: BuiltinToolsOptions;
   /** What a model is shown in mode `parse_only`, instead of the tools (D114). Default: the tools. */
@@ -213,6 +216,18 @@ const can =
     value !== null &&
     methods.every((method) => typeof Reflect.get(value, method) === 'function');
 const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
+
+/** Tools that come and go. */
+export function isToolSource(value: unknown): value is ToolSource {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'tools' in value &&
+    Array.isArray(value.tools) &&
+    'revision' in value &&
+    typeof value.revision === 'number'
+  );
+}
+
 const isJournal = can(
   ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
 );
@@ -227,6 +242,11 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     undefined,
     (value) => Array.isArray(value) || isRegistry(value),
     'a list of tools or a registry',
+  ),
+  external: option(
+    undefined,
+    (value) => [value].flat().every(isToolSource),
+    'what discoverTools has given, or a list of such sources',
   ),
   builtins: option(undefined, isObject, 'an object'),
   definitions: option(undefined, Array.isArray, 'a list of definitions'),

@@ -87,7 +87,7 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
         message: code === 'execution_failed' ? failureMessage(toolName, message) : message,
         ...(typeof hint === 'string' ? { hint } : {}),
         ...(isObject(details) ? { details: details as JsonObject } : {}),
-        executed: code === 'spawn_failed' && saysNo(details) ? 'no' : 'yes',
+        executed: executedBy(code, details),
         cause: thrown,
       },
     };
@@ -137,6 +137,19 @@ function isError(thrown: unknown): thrown is object {
   if (thrown instanceof Error || types.isNativeError(thrown)) return true;
   return Object.prototype.toString.call(thrown) === '[object DOMException]';
 }
+
+function executedBy(code: ErrorCode, details: unknown): Executed {
+  if (BEFORE_THE_START.has(code) && saysNo(details)) return 'no';
+  // How far what was broken off had come is not known.
+  return code === 'cancelled' ? 'maybe' : 'yes';
+}
+
+/** Codes of what was never started; a tool may have started something else before. */
+const BEFORE_THE_START: ReadonlySet<ErrorCode> = new Set([
+  'spawn_failed',
+  'schema_fetch_failed',
+  'circuit_open',
+]);
 
 /** What could not be started has done nothing, where its tool says that this was all. */
 function saysNo(details: unknown): boolean {

@@ -1,6 +1,7 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
+import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { adoptResult, markFinal } from '../answer/adopt-result.js';
 import { finalize } from '../answer/finalize.js';
@@ -95,7 +96,8 @@ export class Execution implements CallScope, Timed {
     if (this.#parts.scope.settings.middleware.length > 0) {
       this.#clearUnwind = systemClock.after(graceMs + UNWIND_MS, () => this.#giveUpOnMiddleware());
     }
-    this.#abort(stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe').error.message);
+    const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe');
+    this.#abort(new ToolError(error.code, error.message));
   }
 
   /** An error of the tool that escaped through a timer or a floating promise. */
@@ -183,7 +185,7 @@ export class Execution implements CallScope, Timed {
   #endProcesses(own: ToolResult): void {
     this.#clearGrace = systemClock.after(PROCESS_GRACE_MS, () => this.#pass(own));
     void this.#handles.lease.idle().then(() => this.#pass(own));
-    this.#abort('the call is answered');
+    this.#abort(new Error('the call is answered'));
   }
 
   #pass(own: ToolResult): void {
@@ -199,7 +201,7 @@ export class Execution implements CallScope, Timed {
     this.#clearUnwind?.();
     if (!this.#toolDone) {
       this.#handles.close();
-      this.#abort('the call is answered');
+      this.#abort(new Error('the call is answered'));
     }
     this.#owner.ended(this, this.#parts.index, this.#isLate ? result : undefined);
   }
@@ -316,8 +318,8 @@ export class Execution implements CallScope, Timed {
   }
 
   // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
-  #abort(message: string): void {
-    runInScope(this, abort, this.#handles, message);
+  #abort(reason: Error): void {
+    runInScope(this, abort, this.#handles, reason);
   }
 
   #log(what: string, error: unknown): void {
@@ -340,8 +342,8 @@ function follow(running: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(running);
 }
 
-function abort(handles: CallHandles, message: string): void {
-  handles.abort(new Error(message));
+function abort(handles: CallHandles, reason: Error): void {
+  handles.abort(reason);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

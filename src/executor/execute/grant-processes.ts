@@ -108,6 +108,14 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
       requireShell('end shell', id);
       return lease.holdProcess(shells.kill(id));
     },
+    environment() {
+      lease.require('see the environment of commands');
+      return settings.commandEnvironment();
+    },
+    track(run) {
+      lease.require('start a process');
+      return lease.holdProcess(run((process) => note({ ...process })));
+    },
   };
 }
 

@@ -82,7 +82,8 @@ class NodeSpawnServer implements SpawnServer {
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
-    const shell = this.#prewarmed.take(start);
+    // A prewarmed shell reads its orders from its standard input: it can become no program that has one.
+    const shell = start.input === undefined ? this.#prewarmed.take(start) : undefined;
     if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
     const opening = this.#open(start);
     if (opening === undefined) return undefined;

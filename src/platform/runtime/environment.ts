@@ -38,6 +38,11 @@ function home(env: Environment): string {
   return absolute(env.HOME) ?? homedir();
 }
 
+/** Of the user that runs this. */
+export function homeDirectory(): string {
+  return home(readEnvironment());
+}
+
 /** XDG: what is relative is ignored. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;

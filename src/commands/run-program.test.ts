@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ProgramRequest, runProgram } from './run-program.js';
+
+const IDLE = new AbortController().signal;
+
+function run(script: string, given: Partial<ProgramRequest> = {}, args: readonly string[] = []) {
+  return runProgram({
+    file: '/bin/sh',
+    args: ['-c', script, 'sh', ...args],
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '' },
+    input: '',
+    signal: IDLE,
+    maxOutputBytes: 1_000,
+    keepErrorBytes: 1_000,
+    ...given,
+  });
+}
+
+describe('runProgram()', () => {
+  it('hands over its input whole, and gives what it wrote', async () => {
+    const input = 'x'.repeat(900_000);
+    const { exitCode, stdout, stderr } = await run('wc -c; echo warn >&2; exit 3', { input });
+    expect(stdout.toString().trim()).toBe('900000');
+    expect([exitCode, stderr.head]).toEqual([3, 'warn\n']);
+  });
+
+  it('lets a program that reads nothing of a long input end as it likes', async () => {
+    expect((await run('echo done', { input: 'x'.repeat(900_000) })).stdout.toString()).toBe('done\n');
+  });
+
+  it('ends a program that writes more than it may, and keeps the beginning', async () => {
+    const { overflow, stdout, exitCode } = await run('yes');
+    expect([overflow, stdout.length, exitCode]).toEqual([true, 1_000, null]);
+  });
+
+  it('takes exactly as much as it may write', async () => {
+    expect(await run('head -c 1000 /dev/zero')).toMatchObject({ overflow: false, exitCode: 0 });
+  });
+
+  it('ends everything that it started when its signal aborts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolexec-program-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const place = join(folder, 'pid');
+    const stop = new AbortController();
+    const running = run(`(trap '' TERM; echo $$ > ${place}.tmp; mv ${place}.tmp ${place}; sleep 60) & wait`, {
+      signal: stop.signal,
+    });
+    await expect.poll(() => existsSync(place)).toBe(true);
+    stop.abort();
+    const { aborted, survivors } = await running;
+    expect([aborted, survivors]).toEqual([true, []]);
+    const pid = Number(readFileSync(place, 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  it('waits for no one whom it left with its output open', async () => {
+    const { stdout, durationMs } = await run('echo now; sleep 30 &');
+    expect(stdout.toString()).toBe('now\n');
+    expect(durationMs).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['/nonexistent/program', 'ENOENT'],
+    ['/etc', 'EACCES'],
+  ])('says why %s cannot be started, however often', async (file, errno) => {
+    for (let time = 0; time < 3; time++) {
+      await expect(run('', { file })).rejects.toMatchObject({
+        code: 'spawn_failed',
+        details: { path: file, errno, executed: 'no' },
+      });
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import type { ToolSource } from '../../contract/external.js';
+import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { createRegistry, unknownTool } from './registry.js';
+
+/**
+ * The tools of a registry, and those that sources have at the moment. A name of the registry's own is never another's: a
+ * tool of a source with such a name, or with one that an earlier source has, is left out and told.
+ * @param onLeftOut told once for each such tool.
+ */
+export function createLiveRegistry(
+  own: Registry,
+  sources: readonly ToolSource[],
+  onLeftOut: (tool: Tool, holder: Tool) => void,
+): Registry {
+  return new LiveRegistry(own, sources, onLeftOut);
+}
+
+class LiveRegistry implements Registry {
+  readonly #own: Registry;
+  readonly #sources: readonly ToolSource[];
+  readonly #onLeftOut: (tool: Tool, holder: Tool) => void;
+  readonly #told = new WeakSet<Tool>();
+  #seen = -1;
+  #all: Registry = createRegistry();
+
+  constructor(own: Registry, sources: readonly ToolSource[], onLeftOut: (tool: Tool, holder: Tool) => void) {
+    this.#own = own;
+    this.#sources = sources;
+    this.#onLeftOut = onLeftOut;
+  }
+
+  get revision(): number {
+    return this.#sources.reduce((sum, { revision }) => sum + revision, this.#own.revision);
+  }
+
+  register(tool: Tool): void {
+    const holder = this.find(tool.name);
+    if (holder !== undefined && this.#own.find(tool.name) === undefined) {
+      throw new ToolError('duplicate_tool', `Cannot register tool "${tool.name}": the name is taken.`, {
+        details: { name: tool.name, holder: holder.name },
+      });
+    }
+    this.#own.register(tool);
+  }
+
+  find(name: string): Tool | undefined {
+    return this.#current().find(name);
+  }
+
+  has(name: string): boolean {
+    return this.#current().has(name);
+  }
+
+  get(name: string): Tool {
+    const tool = this.find(name);
+    if (tool === undefined) throw unknownTool(name, this.list());
+    return tool;
+  }
+
+  list(): readonly Tool[] {
+    return this.#current().list();
+  }
+
+  definitions(): readonly ToolDefinition[] {
+    return this.#current().definitions();
+  }
+
+  /** Made again when anything has changed; readers see the old one or the new one. */
+  #current(): Registry {
+    const { revision } = this;
+    if (revision === this.#seen) return this.#all;
+    const all = createRegistry(this.#own.list());
+    for (const tool of this.#sources.flatMap(({ tools }) => tools)) {
+      const holder = [tool.name, ...tool.aliases]
+        .map((name) => all.find(name))
+        .find((found) => found !== undefined);
+      if (holder === undefined) all.register(tool);
+      else this.#tellLeftOut(tool, holder);
+    }
+    this.#all = all;
+    this.#seen = revision;
+    return all;
+  }
+
+  #tellLeftOut(tool: Tool, holder: Tool): void {
+    if (this.#told.has(tool)) return;
+    this.#told.add(tool);
+    this.#onLeftOut(tool, holder);
+  }
+}

@@ -1,0 +1,8 @@
+/** Bytes as text; undefined where they are no UTF-8. */
+export function decodeStrictly(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

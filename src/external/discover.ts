@@ -1,0 +1,116 @@
+import { systemClock } from '../platform/clock/clock.js';
+import { targetOf } from '../platform/fs/fs-entry.js';
+import { hashFile } from '../platform/fs/program-file.js';
+import { type Description, describeProgram, readDescription } from './describe-program.js';
+import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
+import { type FoundProgram, findPrograms, programPrint } from './find-programs.js';
+import type { RememberedTools } from './remembered-tools.js';
+
+export interface Discovery {
+  readonly directories: readonly string[];
+  readonly isTrusted: (directory: string) => boolean;
+  /** Programs that are asked at a time. */
+  readonly concurrency: number;
+  readonly environment: () => Readonly<Record<string, string>>;
+  readonly remembered: RememberedTools;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Every program of the directories with what it says of itself, by name. One that is as it was is not run again.
+ * @param earlier what was found the last time.
+ * @throws ToolError `config_invalid` for what is no directory.
+ */
+export async function discover(
+  discovery: Discovery,
+  earlier: readonly DescribedTool[] = [],
+): Promise<readonly DescribedTool[]> {
+  const found = findPrograms(discovery.directories, discovery.isTrusted);
+  const known = new Map(earlier.map((tool) => [tool.path, tool]));
+  const described = await inParallel(found, discovery.concurrency, (program) =>
+    describe(program, discovery, known.get(program.path)),
+  );
+  return described.map((tool) => withChanges(tool, discovery.remembered));
+}
+
+type Undated = Omit<DescribedTool, 'changed'>;
+
+async function describe(
+  program: FoundProgram,
+  discovery: Discovery,
+  earlier: DescribedTool | undefined,
+): Promise<Undated> {
+  const { name, path, trusted, refused } = program;
+  if (refused !== undefined) {
+    return { name, path, trusted, print: undefined, description: { status: 'error', reason: refused } };
+  }
+  const print = programPrint(path);
+  // A failure may have had a reason outside of the file: such a program is asked again.
+  if (earlier?.print === print && print !== undefined && earlier?.description.status === 'ready') {
+    return { name, path, trusted, print, description: earlier.description };
+  }
+  const remembered = print === undefined ? undefined : recall(program, print, discovery.remembered);
+  if (remembered !== undefined) return { name, path, trusted, print, description: remembered };
+  const env = discovery.environment();
+  const description = await describeProgram({ name, path, env, signal: discovery.signal });
+  if (description.status === 'ready' && print !== undefined && programPrint(path) === print) {
+    const hash = tryHash(path);
+    if (hash !== undefined) {
+      discovery.remembered.remember(path, { print, hash, at: systemClock.now(), text: description.text });
+    }
+  }
+  return { name, path, trusted, print, description };
+}
+
+/** A file that changed so shortly before it was looked at may change again without another time stamp. */
+const RACY_MS = 2_000;
+
+/** What the same file said earlier: the same by its size, times and number, or else by its content. */
+function recall(
+  { name, path }: FoundProgram,
+  print: string,
+  remembered: RememberedTools,
+): Description | undefined {
+  const known = remembered.description(path);
+  if (known === undefined) return undefined;
+  const isSure =
+    known.print === print && (targetOf(path)?.ctimeMs ?? Number.POSITIVE_INFINITY) < known.at - RACY_MS;
+  if (!isSure) {
+    if (tryHash(path) !== known.hash) return undefined;
+    remembered.remember(path, { ...known, print, at: systemClock.now() });
+  }
+  const description = readDescription(known.text, name, { isKnown: true });
+  return description.status === 'ready' ? description : undefined;
+}
+
+function tryHash(path: string): string | undefined {
+  try {
+    return hashFile(path);
+  } catch {
+    // Some programs may be run, and not read.
+    return undefined;
+  }
+}
+
+/** What is seen for the first time is what the directory was configured with: later changes are told against it. */
+function withChanges(tool: Undated, remembered: RememberedTools): DescribedTool {
+  const now = approvalOf(tool.description);
+  if (now === undefined) return { ...tool, changed: [] };
+  const approved = remembered.approval(tool.path);
+  if (approved === undefined) remembered.approve(tool.path, now);
+  return { ...tool, changed: approved === undefined ? [] : changesSince(approved, now) };
+}
+
+async function inParallel<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  run: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await run(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,6 @@
+/** A stranger's text for people and models: without control, formatting and direction characters; line ends stay. */
+export function plainText(text: string): string {
+  return text.replace(HIDDEN, '');
+}
+
+const HIDDEN = /[\p{Cc}\p{Cf}](?<![\n\t])/gu;

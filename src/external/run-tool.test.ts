@@ -1,0 +1,220 @@
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { executorFor, openTools } from './fixtures/open-tools.js';
+import { ECHO_DOCUMENT, scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
+
+const ANY = { input_schema: { type: 'object' }, output_schema: {} };
+
+/** Runs one call of a tool with this body. */
+async function call(body: string, document: object = ANY, args: object = {}, timeoutMs = 20_000) {
+  using folder = new ToolsFolder();
+  folder.add('tool', scriptOf(body.replaceAll('$FOLDER', folder.root), document));
+  await using service = await openTools(folder.path);
+  await using executor = executorFor(service, {
+    timeouts: { externalToolsMs: timeoutMs },
+    limits: { maxToolArgsBytes: 3_000_000 },
+  });
+  const result = await executor.execute('tool', { ...args });
+  return { result, metrics: service.list()[0]?.metrics, folder };
+}
+
+describe('a call of an external tool', () => {
+  it('gets its arguments on standard input, and gives one JSON value back (E019)', async () => {
+    const { result } = await call('cat', ANY, { a: [1, 'ü'] });
+    expect(result).toMatchObject({ success: true, structured: { a: [1, 'ü'] }, output: '{"a":[1,"ü"]}' });
+  });
+
+  it('may give a value that looks like an output of ours: it is the value', async () => {
+    const { result } = await call(`echo '{"text":"x","error":{"message":"no error"}}'`);
+    expect(result).toMatchObject({
+      success: true,
+      structured: { text: 'x', error: { message: 'no error' } },
+    });
+  });
+
+  it('sees both mode variables, and no secret of ours (E020, D120)', async () => {
+    process.env.TEST_API_TOKEN = 'tok-1234567890';
+    try {
+      const { result } = await call(
+        `printf '["%s","%s","%s"]' "$TOOLEXEC_TOOL_MODE" "$GIBSON_TOOL_MODE" "$TEST_API_TOKEN"`,
+      );
+      expect(result.structured).toEqual(['subprocess', 'subprocess', '']);
+    } finally {
+      delete process.env.TEST_API_TOKEN;
+    }
+  });
+
+  it('keeps every digit of a number that we could not hold', async () => {
+    const { result } = await call(`echo '{"id":1763866800123456789}'`);
+    expect(result).toMatchObject({ success: true, output: '{"id":1763866800123456789}' });
+  });
+
+  it('is checked before it starts (E041)', async () => {
+    const { result, metrics } = await call('cat', ECHO_DOCUMENT, { message: 5 });
+    expect(result.error).toMatchObject({ code: 'bad_args', details: { executed: 'no' } });
+    expect(metrics?.totalExecutions).toBe(0);
+  });
+
+  it('is checked against its output schema (E042)', async () => {
+    const { result, metrics } = await call(`echo '{"result":5}'`, ECHO_DOCUMENT, { message: 'x' });
+    expect(result.error).toMatchObject({
+      code: 'invalid_tool_output',
+      message: expect.stringContaining('/result'),
+    });
+    expect(metrics?.failures).toEqual({ invalid_tool_output: 1 });
+  });
+
+  it('fails with the exit code and the end of standard error, and keeps what it printed (E023)', async () => {
+    const { result } = await call('echo part; seq 100000 >&2; echo "the last word" >&2; exit 42');
+    expect(result).toMatchObject({
+      success: false,
+      output: 'part\n',
+      metadata: { exit_code: 42 },
+      error: {
+        code: 'execution_failed',
+        message: expect.stringMatching(/^tool failed: exit code 42\n.*the last word$/s),
+      },
+    });
+    expect(result.error?.message.length).toBeLessThan(3_000);
+  });
+
+  it('fails when a signal ends it', async () => {
+    const { result } = await call('kill -9 $$');
+    expect(result.error).toMatchObject({
+      code: 'execution_failed',
+      message: 'tool failed: it was ended by SIGKILL',
+    });
+  });
+
+  it.each([
+    ['nothing', ':', 'it printed nothing'],
+    ['no JSON', 'echo hello', 'is not one JSON value'],
+    ['two values', 'echo 1; echo 2', 'is not one JSON value'],
+    ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
+    ['too deep nesting', 'head -c 100000 /dev/zero | tr "\\0" "["', 'is not one JSON value'],
+  ])('that prints %s is invalid output (E024)', async (_, body, message) => {
+    const { result } = await call(body);
+    expect(result.error).toMatchObject({
+      code: 'invalid_tool_output',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('that floods us is ended', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', scriptOf('yes', ANY));
+    await using service = await openTools(folder.path, { maxOutputBytes: 100_000 });
+    await using executor = executorFor(service);
+    const { error, output } = await executor.execute('tool', {});
+    expect(error).toMatchObject({
+      code: 'invalid_tool_output',
+      message: 'tool failed: it wrote more than 100000 bytes, and was ended',
+    });
+    expect(output).toBe('');
+  });
+
+  it('is ended at its time, with everything that it started (E022)', async () => {
+    using folder = new ToolsFolder();
+    const place = join(folder.root, 'pid');
+    folder.add('tool', scriptOf(`(trap '' TERM; echo $$ > ${place}; exec sleep 60) & sleep 60`, ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service, { timeouts: { externalToolsMs: 500 } });
+    const { error } = await executor.execute('tool', {});
+    expect(error).toMatchObject({ code: 'timeout', details: { executed: 'maybe' } });
+    expect(() => process.kill(Number(readFileSync(place, 'utf8')), 0)).toThrow('ESRCH');
+    expect(service.list()[0]?.metrics.failures).toEqual({ timeout: 1 });
+  });
+
+  it('is ended when it is cancelled', async () => {
+    using folder = new ToolsFolder();
+    const place = join(folder.root, 'started');
+    folder.add('tool', scriptOf(`touch ${place}; sleep 60`, ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    const stop = new AbortController();
+    const running = executor.execute('tool', {}, { signal: stop.signal });
+    await expect.poll(() => existsSync(place)).toBe(true);
+    stop.abort();
+    expect((await running).error).toMatchObject({ code: 'cancelled' });
+    expect(service.list()[0]?.metrics.failures).toEqual({ cancelled: 1 });
+  });
+
+  it('shows standard error while it runs', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', scriptOf('echo step >&2; echo 1', ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    const { events } = executor.start([{ id: '1', name: 'tool', args: {} }]);
+    const seen: string[] = [];
+    for await (const event of events) if (event.type === 'stderr') seen.push(event.chunk);
+    expect(seen.join('')).toBe('step\n');
+  });
+
+  it('does not start a program that may not be executed, is gone, or may be written by others (E025)', async () => {
+    using folder = new ToolsFolder();
+    const path = folder.add('tool', scriptOf('echo 1', ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    for (const [change, message] of [
+      [() => chmodSync(path, 0o644), 'may not be executed'],
+      [() => chmodSync(path, 0o757), 'may be written by every user'],
+      [() => rmSync(path), 'does not exist'],
+    ] as const) {
+      change();
+      expect((await executor.execute('tool', {})).error).toMatchObject({
+        code: 'spawn_failed',
+        message: expect.stringContaining(message),
+        details: { executed: 'no' },
+      });
+    }
+    expect(service.list()[0]?.metrics).toMatchObject({ totalExecutions: 3, failures: { spawn_failed: 3 } });
+  });
+
+  it('is not run with a program that was replaced by one that describes itself differently', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', scriptOf('echo 1', ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    folder.add('tool', scriptOf('echo 2', ANY));
+    expect((await executor.execute('tool', {})).structured).toBe(2);
+    folder.add('tool', scriptOf('echo 3', { ...ANY, description: 'Something else' }));
+    expect((await executor.execute('tool', {})).error).toMatchObject({
+      code: 'schema_fetch_failed',
+      details: { executed: 'no' },
+    });
+    await service.refresh();
+    expect((await executor.execute('tool', {})).structured).toBe(3);
+  });
+
+  it('runs unchecked where the program does not describe itself', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', '#!/bin/sh\n[ "$1" = --schema ] && exit 1\ncat\n');
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    expect((await executor.execute('tool', { a: 1 })).structured).toEqual({ a: 1 });
+  });
+
+  it('asks, unless a trusted program says that it only reads', async () => {
+    using folder = new ToolsFolder();
+    folder.add('reads', scriptOf('echo 1', { ...ANY, read_only: true }));
+    folder.add('writes', scriptOf('echo 1', { ...ANY, effects: [{ kind: 'write', path: 'out.txt' }] }));
+    folder.add('silent', scriptOf('echo 1', ANY));
+    for (const trusted of [true, [] as string[]] as const) {
+      await using service = await openTools(folder.path, { trusted });
+      await using executor = executorFor(service);
+      const { calls } = await executor.plan(
+        ['reads', 'writes', 'silent'].map((name) => ({ id: name, name, args: {} })),
+      );
+      expect(calls.map(({ disposition, effects }) => [disposition, effects[0]?.kind])).toEqual(
+        trusted === true
+          ? [
+              ['execute_now', 'call'],
+              ['requires_confirmation', 'write'],
+              ['requires_confirmation', 'unknown'],
+            ]
+          : Array(3).fill(['requires_confirmation', 'unknown']),
+      );
+    }
+  });
+});

@@ -1,0 +1,142 @@
+import { JsonTextError } from '../base/json-text-error.js';
+import { parseJson } from '../base/parse-json.js';
+import { type ProgramOutcome, runProgram } from '../commands/run-program.js';
+import type { ToolContext } from '../contract/context.js';
+import type { JsonObject } from '../contract/json.js';
+import type { ToolOutput } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import type { Checker } from '../schema/checker.js';
+import { decodeStrictly } from './decode-output.js';
+import { MODE_VARIABLES } from './describe-program.js';
+
+/** One call of one tool. */
+export interface ExternalCall {
+  readonly name: string;
+  readonly path: string;
+  readonly args: JsonObject;
+  readonly ctx: ToolContext;
+  /** Aborts when the call is stopped, and when the service is closed. */
+  readonly signal: AbortSignal;
+  /** Variables for this call, besides those that every tool gets. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Of standard output. */
+  readonly maxOutputBytes: number;
+  /** Undefined: any JSON value is a result. */
+  readonly output: Checker | undefined;
+}
+
+/** What runs a call. Others can be put around it: each gets the call and the next runner. */
+export type CallRunner = (call: ExternalCall) => Promise<ToolOutput>;
+
+const KEPT_ERROR_BYTES = 64 * 1024;
+/** Characters of standard error that a message, and a success, show. */
+const SHOWN_ERROR = 2_000;
+
+/**
+ * The cold way: one process for one call. Arguments on standard input, one JSON value on standard output, exit code 0.
+ * @throws ToolError `spawn_failed`.
+ */
+export const runTool: CallRunner = async (call) => {
+  const { ctx, path, args, signal, env, maxOutputBytes } = call;
+  if (signal.aborted) throw stopped(call);
+  const errors = new TextDecoder();
+  const outcome = await ctx.processes.track(async (note) => {
+    let pid: number | undefined;
+    const ended = await runProgram({
+      file: path,
+      args: [],
+      cwd: ctx.cwd,
+      env: { ...ctx.processes.environment(), ...MODE_VARIABLES, ...env },
+      input: JSON.stringify(args),
+      signal,
+      maxOutputBytes,
+      keepErrorBytes: KEPT_ERROR_BYTES,
+      onOutput: (stream, chunk) =>
+        stream === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : undefined,
+      onStarted: (started) => {
+        pid = started.pid;
+        note(started);
+      },
+    });
+    if (pid !== undefined) note({ pid, exitCode: ended.exitCode, signal: ended.signal });
+    return ended;
+  });
+  return toOutput(call, outcome);
+};
+
+/** What a process that has ended says of its call. */
+function toOutput(call: ExternalCall, outcome: ProgramOutcome): ToolOutput {
+  const { exitCode, signal, stdout } = outcome;
+  const said = shownError(outcome);
+  const metadata: JsonObject = {
+    exit_code: exitCode,
+    ...(signal === null ? {} : { signal }),
+    ...(said === '' ? {} : { stderr: said }),
+  };
+  if (outcome.aborted) throw stopped(call);
+  const failed = (code: 'execution_failed' | 'invalid_tool_output', why: string): ToolOutput => ({
+    text: decodeStrictly(stdout) ?? '',
+    metadata,
+    error: {
+      code,
+      message: `${call.name} failed: ${why}${said === '' ? '' : `\n${said}`}`,
+      details: metadata,
+    },
+  });
+  if (outcome.overflow) {
+    const why = `it wrote more than ${call.maxOutputBytes} bytes, and was ended`;
+    // What was kept of a flood is no answer, and is not shown as one.
+    return { ...failed('invalid_tool_output', why), text: '' };
+  }
+  if (exitCode === null) return failed('execution_failed', `it was ended by ${signal ?? 'a signal'}`);
+  if (exitCode !== 0) return failed('execution_failed', `exit code ${exitCode}`);
+  const result = readResult(stdout, call.output);
+  if ('fault' in result) return failed('invalid_tool_output', result.fault);
+  return { ...result, metadata };
+}
+
+/** Why the call was told to stop, as an error: what the engine says, or that the service was closed. */
+function stopped({ name, signal }: ExternalCall): ToolError {
+  const { reason } = signal;
+  return reason instanceof ToolError ? reason : new ToolError('cancelled', `${name} was cancelled.`);
+}
+
+function shownError({ stderr: { head, tail, omittedBytes, binary } }: ProgramOutcome): string {
+  if (binary) return '';
+  const text = (omittedBytes === 0 ? head + tail : tail).trim();
+  return text.length <= SHOWN_ERROR ? text : `…${text.slice(-SHOWN_ERROR)}`;
+}
+
+type Result = { readonly structured: object; readonly text?: string } | { readonly fault: string };
+
+/** Deeper nesting is no result that a model could read. */
+const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };
+
+/** The one JSON value that a tool has printed, held against its output schema. */
+export function readResult(stdout: Uint8Array, output: Checker | undefined): Result {
+  const text = decodeStrictly(stdout);
+  if (text === undefined) return { fault: 'its output is no UTF-8 text' };
+  if (text.trim() === '') return { fault: 'it printed nothing; one JSON value is expected' };
+  let parsed: { readonly structured: unknown; readonly text?: string };
+  try {
+    parsed = parseValue(text);
+  } catch (error) {
+    const why = error instanceof JsonTextError ? error.detail : 'it cannot be read';
+    return { fault: `its output is not one JSON value: ${why}` };
+  }
+  const checked = output?.check(parsed.structured);
+  if (checked === undefined || checked instanceof Promise || checked.ok) {
+    // Any JSON value may stand there; the engine reads it as one.
+    return parsed as Result;
+  }
+  return { fault: checked.message.replace(/\.$/, '') };
+}
+
+/** Where a number has more digits than a double holds, the text that was printed has them all. */
+function parseValue(text: string): { readonly structured: unknown; readonly text?: string } {
+  try {
+    return { structured: parseJson(text, LIMITS) };
+  } catch {
+    return { structured: parseJson(text, { ...LIMITS, keepsText: true }), text: text.trim() };
+  }
+}

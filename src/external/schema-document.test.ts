@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { ECHO_DOCUMENT } from './fixtures/tools-folder.js';
+import { parseSchemaDocument, SchemaDocumentError } from './schema-document.js';
+
+const parse = (document: object | string) =>
+  parseSchemaDocument(typeof document === 'string' ? document : JSON.stringify(document), 'echo');
+
+describe('parseSchemaDocument()', () => {
+  it('reads what the protocol names (E018)', () => {
+    expect(parse(ECHO_DOCUMENT)).toEqual({
+      name: 'echo-tool',
+      version: '1.2.3',
+      description: 'Echoes',
+      tags: ['a', 'b'],
+      inputSchema: ECHO_DOCUMENT.input_schema,
+      outputSchema: ECHO_DOCUMENT.output_schema,
+      idempotent: false,
+    });
+  });
+
+  it('needs the two schemas alone, and ignores members that it does not know', () => {
+    const document = parse({ input_schema: { type: 'object' }, output_schema: {}, vendor: { x: 1 } });
+    expect(document).toMatchObject({ name: '', version: '', description: '', tags: [], idempotent: false });
+  });
+
+  it('reads `read_only` as a reading call of the tool', () => {
+    expect(parse({ ...ECHO_DOCUMENT, read_only: true }).effects).toMatchObject([{ kind: 'call' }]);
+    expect(parse({ ...ECHO_DOCUMENT, read_only: false }).effects).toBeUndefined();
+    expect(parse({ ...ECHO_DOCUMENT, effects: [] }).effects).toEqual([]);
+  });
+
+  it('takes control and direction characters out of what people and models read', () => {
+    const { description } = parse({ ...ECHO_DOCUMENT, description: 'a\u001b[31mb\u202ec\nd\u200be' });
+    expect(description).toBe('a[31mbc\nde');
+  });
+
+  it.each([
+    ['', 'it printed nothing'],
+    ['not json', 'it printed no JSON'],
+    ['[]', 'it printed JSON that is no object'],
+    ['{"a":1}{"a":1}', 'it printed no JSON'],
+    ['{"output_schema":{}}', 'input_schema is missing'],
+    ['{"input_schema":{}}', 'output_schema is missing'],
+    ['{"input_schema":[],"output_schema":{}}', 'input_schema must be a JSON Schema object'],
+    ['{"input_schema":{"type":"nonsense"},"output_schema":{}}', 'input_schema cannot be used'],
+    ['{"input_schema":{},"output_schema":{"$ref":"#/nowhere"}}', 'output_schema cannot be used'],
+    ['{"input_schema":{},"output_schema":{},"tags":"a"}', 'tags must be a list of texts'],
+    ['{"input_schema":{},"output_schema":{},"version":2}', 'version must be a text'],
+    ['{"input_schema":{},"output_schema":{},"read_only":"yes"}', 'read_only must be true or false'],
+    ['{"input_schema":{},"output_schema":{},"read_only":true,"effects":[]}', 'keep one'],
+    ['{"input_schema":{},"output_schema":{},"effects":[{"kind":"x"}]}', 'effects cannot be used'],
+    ['{"input_schema":{},"output_schema":{},"timeout_ms":0}', 'timeout_ms must be a whole number from 1'],
+  ])('says what is wrong with %s', (text, message) => {
+    expect(() => parse(text)).toThrow(SchemaDocumentError);
+    expect(() => parse(text)).toThrow(message);
+  });
+});

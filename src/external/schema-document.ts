@@ -1,0 +1,141 @@
+import { parseJson } from '../base/parse-json.js';
+import type { JsonSchema } from '../contract/json.js';
+import { compileInput, compileOutput } from '../schema/compile-schema.js';
+import { type EffectTemplate, parseEffectTemplates } from './effect-templates.js';
+import { plainText } from './plain-text.js';
+
+/** What a tool answers to `--schema`, checked. */
+export interface SchemaDocument {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  /** What it declares to touch; undefined: it declares nothing. Only believed where its directory is trusted. */
+  readonly effects?: readonly EffectTemplate[];
+  /** It may be run again after a crash. Believed like `effects`. */
+  readonly idempotent: boolean;
+  /** Its own default; undefined: that of the class `external`. */
+  readonly timeoutMs?: number;
+}
+
+/** The document says too little, or something that cannot be. The message is a clause: `input_schema is missing`. */
+export class SchemaDocumentError extends Error {}
+
+/**
+ * Reads the answer of a tool to `--schema`. Members that are not known are ignored: other programs may have their own.
+ * @param toolName what a model calls it.
+ * @param options `isKnown`: its schemas were compiled before, and need not be now.
+ * @throws SchemaDocumentError
+ */
+export function parseSchemaDocument(
+  text: string,
+  toolName: string,
+  { isKnown = false }: { readonly isKnown?: boolean } = {},
+): SchemaDocument {
+  const given = parseObject(text);
+  const inputSchema = schemaOf(given, 'input_schema');
+  const outputSchema = schemaOf(given, 'output_schema');
+  const name = textOf(given, 'name', '');
+  if (!isKnown) checkSchemas(inputSchema, outputSchema);
+  const effects = effectsOf(given, toolName, inputSchema);
+  const title = textOf(given, 'title', '');
+  const timeoutMs = timeoutOf(given);
+  return {
+    name,
+    version: textOf(given, 'version', ''),
+    ...(title === '' ? {} : { title }),
+    description: textOf(given, 'description', ''),
+    tags: tagsOf(given),
+    inputSchema,
+    outputSchema,
+    ...(effects === undefined ? {} : { effects }),
+    idempotent: booleanOf(given, 'idempotent'),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+function parseObject(text: string): Given {
+  if (text.trim() === '') throw new SchemaDocumentError('it printed nothing');
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    throw new SchemaDocumentError(
+      `it printed no JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+    );
+  }
+  if (!isRecord(value)) throw new SchemaDocumentError('it printed JSON that is no object');
+  return value;
+}
+
+function schemaOf(given: Given, key: string): JsonSchema {
+  const schema = given[key];
+  if (schema === undefined || schema === null) throw new SchemaDocumentError(`${key} is missing`);
+  if (!isRecord(schema)) throw new SchemaDocumentError(`${key} must be a JSON Schema object`);
+  return schema;
+}
+
+function checkSchemas(input: JsonSchema, output: JsonSchema): void {
+  for (const [key, compile] of [
+    ['input_schema', () => compileInput(input, 'the tool')],
+    ['output_schema', () => compileOutput(output, 'the tool')],
+  ] as const) {
+    try {
+      compile();
+    } catch (error) {
+      throw new SchemaDocumentError(`${key} cannot be used: ${error instanceof Error ? error.message : ''}`);
+    }
+  }
+}
+
+function effectsOf(
+  given: Given,
+  toolName: string,
+  inputSchema: JsonSchema,
+): readonly EffectTemplate[] | undefined {
+  const { effects } = given;
+  if (effects !== undefined) {
+    if (given.read_only === true)
+      throw new SchemaDocumentError('effects and read_only are given both; keep one');
+    try {
+      return parseEffectTemplates(effects, inputSchema);
+    } catch (error) {
+      throw new SchemaDocumentError(`effects cannot be used: ${error instanceof Error ? error.message : ''}`);
+    }
+  }
+  if (!booleanOf(given, 'read_only')) return undefined;
+  // What it reads is not said: it is a reading call of a service like any other.
+  return parseEffectTemplates([{ kind: 'call', server: 'external', tool: toolName, access: 'read' }], {});
+}
+
+function tagsOf({ tags = [] }: Given): readonly string[] {
+  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.map(plainText);
+  throw new SchemaDocumentError('tags must be a list of texts');
+}
+
+function timeoutOf({ timeout_ms }: Given): number | undefined {
+  if (timeout_ms === undefined) return undefined;
+  if (Number.isSafeInteger(timeout_ms) && Number(timeout_ms) >= 1) return Number(timeout_ms);
+  throw new SchemaDocumentError('timeout_ms must be a whole number from 1');
+}
+
+function textOf(given: Given, key: string, fallback: string): string {
+  const value = given[key] ?? fallback;
+  if (typeof value === 'string') return plainText(value);
+  throw new SchemaDocumentError(`${key} must be a text`);
+}
+
+function booleanOf(given: Given, key: string): boolean {
+  const value = given[key] ?? false;
+  if (typeof value === 'boolean') return value;
+  throw new SchemaDocumentError(`${key} must be true or false`);
+}
+
+function isRecord(value: unknown): value is Given {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,72 @@
+import { ToolError } from '../errors/tool-error.js';
+import { findForeignWriter, isExecutable } from '../platform/fs/program-file.js';
+import { type Description, describeProgram } from './describe-program.js';
+import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
+import type { Discovery } from './discover.js';
+import { programPrint } from './find-programs.js';
+
+/**
+ * Whether the file of a tool is still the program that described itself: what was planned and approved was planned with
+ * that description. A file that was replaced by one that says the same of itself may run.
+ */
+export class ProgramVerifier {
+  readonly #discovery: Pick<Discovery, 'environment' | 'signal'>;
+  readonly #current: (path: string) => DescribedTool | undefined;
+  /** Files that were replaced since, by path and print: asked once. */
+  readonly #asked = new Map<string, Promise<Description>>();
+
+  /** @param current what is known of the program at a path now. */
+  constructor(
+    discovery: Pick<Discovery, 'environment' | 'signal'>,
+    current: (path: string) => DescribedTool | undefined,
+  ) {
+    this.#discovery = discovery;
+    this.#current = current;
+  }
+
+  /** @throws ToolError `spawn_failed`, `schema_fetch_failed`; nothing was run. */
+  verify(tool: DescribedTool): Promise<void> | void {
+    const print = programPrint(tool.path);
+    if (print !== undefined && print === tool.print) return undefined;
+    return this.#verifyReplaced(tool, print);
+  }
+
+  async #verifyReplaced(tool: DescribedTool, print: string | undefined): Promise<void> {
+    const { name, path } = tool;
+    if (print === undefined)
+      throw notRun('spawn_failed', `Cannot start ${name}: "${path}" does not exist.`, path);
+    if (!isExecutable(path)) {
+      throw notRun('spawn_failed', `Cannot start ${name}: "${path}" may not be executed.`, path);
+    }
+    const weakness = findForeignWriter(path);
+    if (weakness !== undefined) throw notRun('spawn_failed', `Cannot start ${name}: ${weakness}.`, path);
+    const description = await this.#describe(tool, print);
+    if (saysTheSame(tool.description, description)) return;
+    throw notRun(
+      'schema_fetch_failed',
+      `Cannot run ${name}: its program was replaced, and describes itself differently now. Look at the tools again (refresh), and make the call again.`,
+      path,
+    );
+  }
+
+  async #describe({ name, path }: DescribedTool, print: string): Promise<Description> {
+    const current = this.#current(path);
+    if (current?.print === print) return current.description;
+    const key = `${path}\0${print}`;
+    const { environment, signal } = this.#discovery;
+    const asking = this.#asked.get(key) ?? describeProgram({ name, path, env: environment(), signal });
+    this.#asked.set(key, asking);
+    return asking;
+  }
+}
+
+function saysTheSame(one: Description, other: Description): boolean {
+  const approved = approvalOf(one);
+  const now = approvalOf(other);
+  if (approved === undefined || now === undefined) return one.status === other.status;
+  return changesSince(approved, now).length === 0;
+}
+
+function notRun(code: 'spawn_failed' | 'schema_fetch_failed', message: string, path: string): ToolError {
+  return new ToolError(code, message, { details: { path, executed: 'no' } });
+}

@@ -1,0 +1,72 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+
+export interface DirectoryWatch {
+  close(): void;
+}
+
+/** A burst of changes is one change. */
+const QUIET_MS = 100;
+/** A directory may be made, or made again, under a name that is watched. */
+const RENEW_MS = 1_000;
+
+/** Calls back some time after an entry of a directory has changed. Does not keep this program alive. */
+export function watchDirectories(directories: readonly string[], onChange: () => void): DirectoryWatch {
+  let quiet: NodeJS.Timeout | undefined;
+  const changed = (): void => {
+    clearTimeout(quiet);
+    quiet = setTimeout(onChange, QUIET_MS).unref();
+  };
+  const places = directories.map((directory) => new WatchedDirectory(directory, changed));
+  const renewing = setInterval(() => {
+    for (const place of places) if (place.renew()) changed();
+  }, RENEW_MS).unref();
+  return {
+    close() {
+      clearTimeout(quiet);
+      clearInterval(renewing);
+      for (const place of places) place.end();
+    },
+  };
+}
+
+class WatchedDirectory {
+  readonly #path: string;
+  readonly #changed: () => void;
+  #watcher: FSWatcher | undefined;
+  #inode: bigint | undefined;
+
+  constructor(path: string, changed: () => void) {
+    this.#path = path;
+    this.#changed = changed;
+    this.renew();
+  }
+
+  /** True where there is another directory now than the one that was watched, or none. */
+  renew(): boolean {
+    const inode = inodeOf(this.#path);
+    if (inode === this.#inode && (inode === undefined) === (this.#watcher === undefined)) return false;
+    const isOther = inode !== this.#inode;
+    this.end();
+    this.#inode = inode;
+    if (inode !== undefined) this.#start();
+    return isOther;
+  }
+
+  end(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #start(): void {
+    try {
+      this.#watcher = watch(this.#path, { persistent: false }, this.#changed);
+      this.#watcher.on('error', () => this.end());
+    } catch {
+      // There are no more watches to be had: it is tried again.
+    }
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openUnnamedFile } from '../fs/scratch.js';
+
+/** An open file whose text a program reads as its standard input. */
+export interface InputFile {
+  readonly fd: number;
+  close(): void;
+}
+
+/**
+ * A file rather than a pipe: a program that never reads its input breaks no pipe, and one that reads it late keeps no
+ * writer waiting. It is open at its beginning, for reading only, and has no name in any directory.
+ */
+export function openInputFile(text: string): InputFile {
+  const fd = openUnnamed(text) ?? openNamed(text);
+  return { fd, close: () => closeSync(fd) };
+}
+
+function openUnnamed(text: string): number | undefined {
+  const writable = openUnnamedFile(0o400, text);
+  if (writable === undefined) return undefined;
+  try {
+    return openSync(`/proc/self/fd/${writable}`, 'r');
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(writable);
+  }
+}
+
+function openNamed(text: string): number {
+  const path = join(tmpdir(), `toolexec-${randomBytes(12).toString('hex')}`);
+  writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  try {
+    return openSync(path, 'r');
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
