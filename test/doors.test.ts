@@ -34,7 +34,7 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
-        "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest isToolError loadConfig loggingMiddleware modelAgents openJournal",
+        "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "lp1: applyPatch parsePatch",
         "models: ModelError anthropic gemini openai openaiResponses",
         "output: createSanitizer redact sanitize truncate",

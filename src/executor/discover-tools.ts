@@ -1,6 +1,5 @@
 import type { ExternalTools } from '../contract/external.js';
 import type { DiscoverOptions } from '../external/external-options.js';
-import { openExternalTools } from '../external/open-external-tools.js';
 import { defineOwnTool } from './declare/define-tool.js';
 
 /** E037: where tools are kept that were made for the protocol's first program. */
@@ -15,10 +14,12 @@ const DEFAULT_DIRECTORY = '~/.gibson/tools/bin';
  * executor follows it; spread (`[...external.tools]`) it is a snapshot. Close it when done (`await using` does).
  * @throws ToolError `config_invalid` for a wrong option, and for what is no directory.
  */
-export function discoverTools(
+export async function discoverTools(
   directories: string | readonly string[] = DEFAULT_DIRECTORY,
   options: DiscoverOptions = {},
 ): Promise<ExternalTools> {
+  // What starts processes is loaded by programs that have such tools.
+  const { openExternalTools } = await import('../external/open-external-tools.js');
   // Their schemas were compiled when they were read.
   return openExternalTools(directories, options, defineOwnTool);
 }
