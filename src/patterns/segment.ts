@@ -199,7 +199,16 @@ class PieceReader {
     const first = codeOf(low);
     const last = codeOf(high);
     if (first > last) throw new Error(`the range ${low}-${high} runs backwards`);
-    return (character) => codeOf(character) >= first && codeOf(character) <= last;
+    const isBetween = (from: number, to: number) => (character: string) =>
+      codeOf(character) >= from && codeOf(character) <= to;
+    const asWritten = isBetween(first, last);
+    // Names come folded: for full-width letters, that is as the plain ones.
+    const folded = [low, high].map((end) => Array.from(this.#fold(end)));
+    const [[from, more], [to, further]] = folded as [string[], string[]];
+    if (from === undefined || to === undefined || more !== undefined || further !== undefined)
+      return asWritten;
+    const asFolded = isBetween(codeOf(from), codeOf(to));
+    return (character) => asWritten(character) || asFolded(character);
   }
 
   #member(): string {

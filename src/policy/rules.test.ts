@@ -174,6 +174,9 @@ describe('a rule about paths', () => {
     ['/etc', '/etc/passwd'],
     ['keys', '\uff4beys/x'],
     ['keys', 'k\u200deys/x'],
+    ['[\uff41-\uff43]1', '\uff421'],
+    ['[\uff41-\uff43]1', 'b1'],
+    ['[\uff21-\uff23]1', 'b1'],
   ])('denies by %j what goes by another spelling or lies below: %j', (path, asked) => {
     expect(outcome([deny({ path })], at(asked), { mode: 'auto' })).toBe('policy_denied');
   });
