@@ -49,7 +49,7 @@ function argumentsLike(properties: Readonly<Record<string, Property>>): fc.Arbit
 
 describe('the validators of a build', () => {
   it.each(builtinTools().map((tool) => [tool.name, tool] as const))(
-    'judge the arguments of %s as ajv does',
+    'check the arguments of %s as ajv does',
     async (name, tool) => {
       const checker = compileInput(tool.input, name);
       const validate = readyMade[JSON.stringify(checker.jsonSchema)];

@@ -53,7 +53,7 @@ interface Planning {
   readonly display: Display;
 }
 
-/** For commands that judge calls and run none. @throws UsageError, ToolError `config_invalid` */
+/** For commands that evaluate calls and run none. @throws UsageError, ToolError `config_invalid` */
 export function resolvePlanning(
   options: ConfigOptions & { readonly json?: boolean },
   context: CliContext,

@@ -8,7 +8,7 @@ import { type ReadBytesOptions, readFileBytes } from '../platform/fs/read-file-b
 
 const MAX_BYTES = 1024 * 1024;
 
-/** A configuration as it was read, once: what is judged by its bytes is what is used. */
+/** A configuration as it was read, once: the bytes that are checked are the bytes that are used. */
 export interface ConfigText {
   readonly bytes: Uint8Array;
   readonly text: string;

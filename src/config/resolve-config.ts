@@ -183,7 +183,7 @@ function projectLayer(
 ): MiddleLayer {
   const { bytes, text } = readConfigFile(file, { acceptPipes: false });
   const layer = fileLayer({ kind: 'project', file, text, shown: file });
-  const { trusted, warnings } = judgeTrust(file, bytes, env);
+  const { trusted, warnings } = decideTrust(file, bytes, env);
   const project = { file, trusted };
   if (trusted) {
     const roots = layer.get(ROOTS);
@@ -201,7 +201,7 @@ function projectLayer(
 }
 
 /** A record that cannot be read trusts nothing, and says so. */
-function judgeTrust(
+function decideTrust(
   file: string,
   bytes: Uint8Array,
   env: ConfigSources['env'],

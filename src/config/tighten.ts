@@ -126,7 +126,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Roots inside the roots that hold anyway, judged by where they really lead: `link-to-home` is home.
+ * Roots inside the roots that hold anyway, compared by where they really lead: `link-to-home` is home.
  * The value holds real paths, so that a link which changes later leads nowhere else.
  */
 export const tightenRoots: Tighten = { may: 'inside the roots that hold without it', apply: narrow };

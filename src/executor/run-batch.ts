@@ -47,7 +47,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   /** Made inside a call of its own conversation: it waits for none, and none waits for it. */
   readonly #isInner: boolean;
   readonly #answers: Answers;
-  #judged: readonly EvaluatedCall[] = NOTHING_JUDGED;
+  #evaluated: readonly EvaluatedCall[] = NOTHING_EVALUATED;
   #isPlanned = false;
   readonly #runner: CallRunner;
   /** Goes on with a batch whose calls run together; undefined where they run one after the other. */
@@ -148,22 +148,22 @@ export class Batch extends StoppableBatch implements RunningBatch {
 
   #plan(): Promise<void> | undefined {
     const { settings } = this.scope;
-    const judged = planBatch(this.#calls, settings, this.options.turn);
-    if (judged instanceof Promise || settings.reviewers.length > 0) return this.#planSlowly(judged);
-    this.#setPlanned(judged);
+    const evaluated = planBatch(this.#calls, settings, this.options.turn);
+    if (evaluated instanceof Promise || settings.reviewers.length > 0) return this.#planSlowly(evaluated);
+    this.#setPlanned(evaluated);
     return undefined;
   }
 
-  async #planSlowly(judged: EvaluatedCall[] | Promise<EvaluatedCall[]>): Promise<void> {
-    this.#setPlanned(await planSlowly(judged, this, this.scope.settings));
+  async #planSlowly(evaluated: EvaluatedCall[] | Promise<EvaluatedCall[]>): Promise<void> {
+    this.#setPlanned(await planSlowly(evaluated, this, this.scope.settings));
   }
 
-  #setPlanned(judged: readonly EvaluatedCall[]): void {
-    this.#judged = judged;
+  #setPlanned(evaluated: readonly EvaluatedCall[]): void {
+    this.#evaluated = evaluated;
     this.#isPlanned = true;
     this.changed();
     const { observer } = this.scope;
-    if (observer !== undefined) for (const call of judged) observer.planned(toPlannedCall(call));
+    if (observer !== undefined) for (const call of evaluated) observer.planned(toPlannedCall(call));
   }
 
   // ---- record ---------------------------------------------------------------------------------------------------
@@ -173,14 +173,14 @@ export class Batch extends StoppableBatch implements RunningBatch {
     const { scope, options, recorder } = this;
     if (recorder === undefined || scope.deferred !== undefined) return undefined;
     const { recovery } = this.#around;
-    const accepted = acceptBatch(this.#judged, { scope, options, recorder, recovery });
+    const accepted = acceptBatch(this.#evaluated, { scope, options, recorder, recovery });
     if (accepted instanceof Promise) return this.#recordSlowly(accepted);
-    this.#judged = accepted;
+    this.#evaluated = accepted;
     return undefined;
   }
 
   async #recordSlowly(accepted: Promise<readonly EvaluatedCall[]>): Promise<void> {
-    this.#judged = await accepted;
+    this.#evaluated = await accepted;
   }
 
   // ---- approve --------------------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ export class Batch extends StoppableBatch implements RunningBatch {
     if (deferred === undefined && approverOf(this.options, this.scope) === null) return undefined;
     if (this.isStopped && deferred === undefined) return undefined;
     let waiting: number[] | undefined;
-    for (let index = 0; index < this.#judged.length; index++) {
-      const call = this.#judged[index];
+    for (let index = 0; index < this.#evaluated.length; index++) {
+      const call = this.#evaluated[index];
       if (call?.kind === 'ready' && call.needsApproval && this.#runsForReal(call)) {
         waiting ??= [];
         waiting.push(index);
@@ -203,14 +203,14 @@ export class Batch extends StoppableBatch implements RunningBatch {
   async #ask(waiting: readonly number[]): Promise<void> {
     const { signal, scope, options, recorder } = this;
     const inner = { queue: this.queue };
-    const parts = { scope, options, recorder, judged: this.#judged, waiting, signal, inner };
+    const parts = { scope, options, recorder, evaluated: this.#evaluated, waiting, signal, inner };
     try {
-      this.#judged =
+      this.#evaluated =
         scope.deferred === undefined || recorder === undefined
           ? await approveBatch(parts)
           : await approveDeferred({ ...parts, recorder }, scope.deferred.calls);
     } catch (error) {
-      this.#judged = refuseUnrecorded(this.#judged, scope, error);
+      this.#evaluated = refuseUnrecorded(this.#evaluated, scope, error);
     }
   }
 
@@ -229,7 +229,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
 
   /** One call after the other, from this one on, up to one that has to be waited for: `answered` goes on from there. */
   #executeFrom(first: number): void {
-    for (let index = first; index < this.#judged.length; index++) {
+    for (let index = first; index < this.#evaluated.length; index++) {
       const shown = this.#shownBefore(index);
       if (shown !== undefined) {
         void this.#executeAfterShown(shown, index);
@@ -245,7 +245,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   #executeTogether(limit: number, parallel: boolean): void {
     const { covers } = this.scope.settings;
     const waitsForEarlier = (later: number, earlier: number): boolean =>
-      conflicts(this.#judged[later]?.effects ?? [], this.#judged[earlier]?.effects ?? [], covers);
+      conflicts(this.#evaluated[later]?.effects ?? [], this.#evaluated[earlier]?.effects ?? [], covers);
     const start = (index: number): boolean => {
       const answer = this.#runCall(index);
       if (answer === undefined) return false;
@@ -253,7 +253,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
       return true;
     };
     const waitsFor = parallel ? waitsForEarlier : undefined;
-    this.#together = new Schedule({ count: this.#judged.length, limit, waitsFor, start }, () =>
+    this.#together = new Schedule({ count: this.#evaluated.length, limit, waitsFor, start }, () =>
       this.#finish(),
     );
     this.#together.begin();
@@ -265,7 +265,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
    */
   #shownBefore(index: number): Promise<void> | undefined {
     if (this.scope.observer === undefined) return undefined;
-    const next = this.#judged[index];
+    const next = this.#evaluated[index];
     return next?.kind === 'ready' && next.onlyReads ? this.#answers.written : undefined;
   }
 
@@ -276,7 +276,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
 
   /** Undefined: the answer comes later, through `answered`. Never throws. */
   #runCall(index: number): ToolResult | undefined {
-    const call = this.#judged[index];
+    const call = this.#evaluated[index];
     if (call === undefined) return lost(nameOf(this.#calls[index], index));
     if (call.kind === 'resolved') return call.result;
     if (this.stopReason !== undefined) return stoppedBefore(call.call, this.stopReason);
@@ -303,10 +303,10 @@ export class Batch extends StoppableBatch implements RunningBatch {
   /** The one answer of a call; the first counts. Never throws. */
   #answer(index: number, answer: ToolResult): void {
     if (this.#answers.has(index)) return;
-    const judged = this.#judged[index];
-    const call = judged?.call ?? nameOf(this.#calls[index], index);
+    const evaluated = this.#evaluated[index];
+    const call = evaluated?.call ?? nameOf(this.#calls[index], index);
     // Read from the journal: it is there. What another process has taken is that one's to answer.
-    const isRecorded = judged?.kind === 'resolved' && judged.recorded === true;
+    const isRecorded = evaluated?.kind === 'resolved' && evaluated.recorded === true;
     const isOurs = !isRecorded && !this.#runner.isTaken(index);
     const result = fitted(answer, isRecorded, this.scope);
     this.#answers.take(index, call, result, isOurs ? this.recorder : undefined);
@@ -359,15 +359,15 @@ export class Batch extends StoppableBatch implements RunningBatch {
       return false;
     }
     if (!this.#isPlanned) return true;
-    for (let index = 0; index < this.#judged.length; index++) {
-      const call = this.#judged[index];
+    for (let index = 0; index < this.#evaluated.length; index++) {
+      const call = this.#evaluated[index];
       if (call?.kind === 'ready' && !this.#answers.has(index) && clash(call.effects)) return true;
     }
     return false;
   }
 }
 
-const NOTHING_JUDGED: readonly EvaluatedCall[] = [];
+const NOTHING_EVALUATED: readonly EvaluatedCall[] = [];
 const nothing = (): void => {};
 
 function stopBy(signal: AbortSignal, batch: Batch): (() => void) | undefined {

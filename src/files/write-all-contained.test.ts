@@ -113,7 +113,7 @@ describe.each([
     ['the same file by a link', change('l', 'x'), 'bad_args'],
     ['text', { path: 'n', bytes: 'x' as never }, 'bad_args'],
     ['a hash that is none', { ...change('n', 'x'), expectedSha256: 'ABC' }, 'bad_args'],
-  ])('judges all before it makes anything: %s', async (_what, last, code) => {
+  ])('checks all before it makes anything: %s', async (_what, last, code) => {
     const { root, outside } = temporaryTree({
       a: 'a',
       'dir/x': '',

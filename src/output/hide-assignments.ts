@@ -158,11 +158,11 @@ const CODE = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z0-9_$]*)+!?$/;
 const SENTENCE =
   /[.?!:]$|(?:^|\s)(?:a|an|the|is|are|be|must|your|you|for|and|or|to|of|in|not|with|has|enter|please)\s/i;
 
-const LONGEST_JUDGED = 128;
+const LONGEST_COMPARED = 128;
 
 /** True when a value that is given to a name with a secret's ending is a secret, and not a type, code, prose or blank. */
 function isAssignedSecret(whole: string, context: AssignmentContext): boolean {
-  const value = whole.slice(0, LONGEST_JUDGED);
+  const value = whole.slice(0, LONGEST_COMPARED);
   const password = PASSWORD.test(context.word);
   const isVariable = isEnvironment(context);
   if (value.length < (password || isVariable ? 3 : 6) || isPlaceholder(value) || TYPE.test(value))

@@ -52,7 +52,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
     if (failure !== undefined) throw failure.error;
     if (hasEnough) return { unreadable: false, stopped: false };
     if (run.signal.aborted && end.signal !== null) return { unreadable: false, stopped: true };
-    return judge(end);
+    return readEnd(end);
   } catch (error) {
     throw error instanceof ToolError ? error : startFailed(error);
   } finally {
@@ -78,7 +78,7 @@ function startFailed(error: unknown): ToolError {
 const SOMETHING_FAILED = 2;
 
 /** With messages about single files switched off, what it still says is about what it was asked for. */
-function judge({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
+function readEnd({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
   if (exitCode === null) {
     throw new ToolError('execution_failed', `Cannot search: ripgrep was ended by ${signal ?? 'a signal'}.`);
   }

@@ -34,7 +34,7 @@ const HERE = './';
 /** Lets ripgrep walk a held directory, side by side on all processors; files come in any order. */
 export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
   const { place } = walk;
-  const split = createPathSplitter(judgeEach(walk));
+  const split = createPathSplitter(filterEach(walk));
   const ignores = walk.scope.includeIgnored ? '' : inheritedIgnores(place.held, place.components);
   const scratch = ignores === '' ? undefined : openScratchFile(ignores);
   const watch = walk.scope.includeIgnored ? undefined : watchIgnores(place.held, walk.signal);
@@ -69,7 +69,7 @@ interface KnownDirectory {
 }
 
 /** Lets those through that are meant and not denied. */
-function judgeEach(walk: FileWalk): TakePath {
+function filterEach(walk: FileWalk): TakePath {
   const { sink } = walk;
   const known = new Map<string, KnownDirectory>();
   // Each of ripgrep's threads tells of one directory after the other, so the next file is mostly in the last one.

@@ -104,7 +104,7 @@ describe('bash', () => {
     [{ command: 'ls', run_in_background: true }, true],
     [{ command: 'ls', timeout: 1 }, true],
     [{ command: 'ls', timeout: 600_000, description: '', working_dir: '.' }, true],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

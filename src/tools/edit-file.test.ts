@@ -126,7 +126,7 @@ describe('edit_file', () => {
     [{ path: 1, old_string: 'a', new_string: 'b' }, false],
     [{ path: 'f', old_string: 'a', new_string: 'b', replace_all: 'yes' }, false],
     [{ path: 'f', old_string: 'a', new_string: 'b', extra: 1 }, false],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

@@ -77,7 +77,7 @@ describe('run_command', () => {
     [{}, false],
     [{ command: 'ls', timeout: 5 }, false],
     [{ command: 'ls' }, true],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

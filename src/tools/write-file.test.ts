@@ -110,7 +110,7 @@ describe('write_file', () => {
     [{ path: 'n', content: 'x', extra: 1 }, false],
     [{ path: 'n', content: '' }, true],
     [{ path: 'n', content: 'x', mode: 'append' }, true],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

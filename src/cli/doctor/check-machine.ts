@@ -133,7 +133,7 @@ export function checkConfiguration(
 ): ConfigurationCheck {
   try {
     const resolved = resolveSettings(options, context);
-    return { check: judge(resolved), resolved };
+    return { check: checkResolved(resolved), resolved };
   } catch (error) {
     if (!isToolError(error, 'config_invalid')) throw error;
     const remedy = 'Correct it; toolexec config schema helps an editor.';
@@ -145,7 +145,7 @@ export function checkConfiguration(
   }
 }
 
-function judge({ project, userFile, administratorFile, ignored }: ResolvedConfig): Check {
+function checkResolved({ project, userFile, administratorFile, ignored }: ResolvedConfig): Check {
   const own = [project?.file, userFile].filter((file) => file !== undefined);
   const files = [
     ...own.map((file) => relative(resolve('.'), file)),

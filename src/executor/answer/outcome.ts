@@ -280,7 +280,7 @@ function checkStructured(outcome: Outcome, tool: Tool, otherwise?: string): Outc
   if (outcome.structured === undefined) {
     return invalid(tool, 'it promises structured output, and returned none', outcome.text);
   }
-  const judge = (checked: { readonly ok: boolean; readonly message?: string }): Outcome =>
+  const outcomeOf = (checked: { readonly ok: boolean; readonly message?: string }): Outcome =>
     checked.ok
       ? outcome
       : invalid(tool, otherwise ?? checked.message ?? 'structured output is not valid', outcome.text);
@@ -288,7 +288,7 @@ function checkStructured(outcome: Outcome, tool: Tool, otherwise?: string): Outc
     invalid(tool, `its schema cannot check it: ${reasonOf(error)}`, outcome.text);
   try {
     const checked = checker.check(outcome.structured);
-    return checked instanceof Promise ? checked.then(judge, failed) : judge(checked);
+    return checked instanceof Promise ? checked.then(outcomeOf, failed) : outcomeOf(checked);
   } catch (error) {
     return failed(error);
   }

@@ -19,7 +19,7 @@ export interface ApprovalParts {
   readonly options: RunOptions;
   readonly recorder: Recorder | undefined;
   /** As planned, in order. */
-  readonly judged: readonly EvaluatedCall[];
+  readonly evaluated: readonly EvaluatedCall[];
   /** Places of the calls that need approval. */
   readonly waiting: readonly number[];
   readonly signal: AbortSignal;
@@ -36,31 +36,31 @@ export function approverOf(options: RunOptions, { settings }: BatchScope): RunOp
  * siblings run.
  */
 export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[]> {
-  const { scope, options, recorder, judged, waiting } = parts;
-  const after = [...judged];
+  const { scope, options, recorder, evaluated, waiting } = parts;
+  const after = [...evaluated];
   const approver = approverOf(options, scope);
   if (options.defer === true && recorder !== undefined) {
     await putOff(parts, recorder);
-    for (const index of waiting) after[index] = pending(ready(judged, index), scope.id);
+    for (const index of waiting) after[index] = pending(ready(evaluated, index), scope.id);
     return after;
   }
   if (approver === undefined || approver === null) {
-    for (const index of waiting) after[index] = unasked(ready(judged, index));
+    for (const index of waiting) after[index] = unasked(ready(evaluated, index));
     return after;
   }
-  const asked = await Promise.all(waiting.map((index) => withSnapshot(ready(judged, index), scope)));
+  const asked = await Promise.all(waiting.map((index) => withSnapshot(ready(evaluated, index), scope)));
   const answers = await ask(asked, approver, parts);
-  for (const [place, answer] of answers.entries()) after[waiting[place] as number] = answer.judged;
+  for (const [place, answer] of answers.entries()) after[waiting[place] as number] = answer.evaluated;
   noteAnswers(answers, waiting, recorder);
   return after;
 }
 
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */
-async function putOff({ scope, judged, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
+async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
   for (const index of waiting) {
-    const { snapshot } = await withSnapshot(ready(judged, index), scope);
+    const { snapshot } = await withSnapshot(ready(evaluated, index), scope);
     const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
-    recorder.note(index, ready(judged, index).call.id, 'asked', {
+    recorder.note(index, ready(evaluated, index).call.id, 'asked', {
       shown,
       places: [...snapshot.places],
     });
@@ -79,24 +79,24 @@ export async function approveDeferred(
 ): Promise<EvaluatedCall[]> {
   const { scope, options, recorder, signal } = parts;
   recorder.adopt(records);
-  const judged = parts.judged.map((call, index) => asRecorded(call, records[index], scope.id));
-  const open = judged.flatMap((call, index) => (call.kind === 'ready' ? [index] : []));
-  const asked = await Promise.all(open.map((index) => askedSince(ready(judged, index), index, parts)));
+  const evaluated = parts.evaluated.map((call, index) => asRecorded(call, records[index], scope.id));
+  const open = evaluated.flatMap((call, index) => (call.kind === 'ready' ? [index] : []));
+  const asked = await Promise.all(open.map((index) => askedSince(ready(evaluated, index), index, parts)));
   const approver = approverOf(options, scope);
   const goOnWaiting = (): EvaluatedCall[] => {
     // A call that the rules of now refuse keeps its record as it is.
-    const after: EvaluatedCall[] = judged.map((call) =>
+    const after: EvaluatedCall[] = evaluated.map((call) =>
       call.kind === 'resolved' ? { ...call, recorded: true } : call,
     );
     for (const [place, { changed }] of asked.entries()) {
       const index = open[place] as number;
-      after[index] = pending(ready(judged, index), scope.id, changed);
+      after[index] = pending(ready(evaluated, index), scope.id, changed);
     }
     return after;
   };
   const isChanged = asked.some(({ changed }) => changed.length > 0);
   if (approver === undefined || (approver === null && isChanged)) return goOnWaiting();
-  const after = [...judged];
+  const after = [...evaluated];
   for (const [place, { call }] of asked.entries()) after[open[place] as number] = call.ready;
   const needed = open.filter(
     (_, place) => approver !== null && asked[place]?.call.ready.needsApproval === true,
@@ -105,7 +105,7 @@ export async function approveDeferred(
   const answers = approver === null ? [] : await ask(questions, approver, parts);
   // Whoever leaves the question open has not decided.
   if (signal.aborted || answers.some(isUnanswered)) return goOnWaiting();
-  for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.judged;
+  for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
     isOurs = await recorder.takeOver();
@@ -114,21 +114,23 @@ export async function approveDeferred(
     scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');
     return goOnWaiting();
   }
-  if (!isOurs) return decidedElsewhere(judged, parts);
+  if (!isOurs) return decidedElsewhere(evaluated, parts);
   noteAnswers(answers, needed, recorder);
   return after;
 }
 
 /** Another decision came first: what becomes of the calls there is the answer here too. */
 async function decidedElsewhere(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   parts: ApprovalParts,
 ): Promise<EvaluatedCall[]> {
   const { scope, recorder } = parts;
   const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
   const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
   const settled = (await recorder?.awaitOthers(known)) ?? known;
-  return judged.map((call, index) => (call.kind === 'ready' ? attachToRecord(call, settled[index]) : call));
+  return evaluated.map((call, index) =>
+    call.kind === 'ready' ? attachToRecord(call, settled[index]) : call,
+  );
 }
 
 function asRecorded(call: EvaluatedCall, record: CallRecord | undefined, batchId: string): EvaluatedCall {
@@ -201,12 +203,12 @@ async function ask(
   for (const { ready: call } of asked) observer?.approvalRequested(call);
   const question = { approver, replan: replanner(settings), signal, settings, scope: inner };
   const answers = await askApproval(asked, question);
-  for (const { judged, approved, reason, snapshot, changed } of answers) {
+  for (const { evaluated, approved, reason, snapshot, changed } of answers) {
     // The person has seen the changed content: it counts as read.
     if (approved && snapshot !== undefined && changed !== undefined) {
       recordShown(scope.memory, snapshot.shown, settings.clock.now());
     }
-    observer?.approvalDecided(judged.call, approved, reason);
+    observer?.approvalDecided(evaluated.call, approved, reason);
   }
   return answers;
 }
@@ -217,19 +219,19 @@ function noteAnswers(
   indexes: readonly number[],
   recorder: Recorder | undefined,
 ): void {
-  for (const [place, { judged, approved, reason, argsHash, by }] of answers.entries()) {
-    recorder?.note(indexes[place] as number, judged.call.id, 'approval', {
+  for (const [place, { evaluated, approved, reason, argsHash, by }] of answers.entries()) {
+    recorder?.note(indexes[place] as number, evaluated.call.id, 'approval', {
       approved,
       ...(by === undefined ? {} : { by }),
-      ...(argsHash === undefined ? {} : { argsHash, args: judged.call.args }),
+      ...(argsHash === undefined ? {} : { argsHash, args: evaluated.call.args }),
       ...(reason === undefined ? {} : { reason }),
     });
   }
 }
 
 /** The question could not be put; that is no decision. */
-function isUnanswered({ judged }: ApprovedCall): boolean {
-  return judged.kind === 'resolved' && judged.result.error?.code === 'approval_unavailable';
+function isUnanswered({ evaluated }: ApprovedCall): boolean {
+  return evaluated.kind === 'resolved' && evaluated.result.error?.code === 'approval_unavailable';
 }
 
 function unasked(call: ReadyCall): EvaluatedCall {
@@ -238,6 +240,6 @@ function unasked(call: ReadyCall): EvaluatedCall {
   return refuseReady(call, 'approval_unavailable', message, hint);
 }
 
-function ready(judged: readonly EvaluatedCall[], index: number): ReadyCall {
-  return judged[index] as ReadyCall;
+function ready(evaluated: readonly EvaluatedCall[], index: number): ReadyCall {
+  return evaluated[index] as ReadyCall;
 }

@@ -12,7 +12,7 @@ import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
 /** What became of one call that had to be asked for. */
 export interface ApprovedCall {
-  readonly judged: EvaluatedCall;
+  readonly evaluated: EvaluatedCall;
   readonly approved: boolean;
   readonly reason?: string;
   /** Who has said so, where the decision names it. */
@@ -78,13 +78,13 @@ export async function askApproval(
 
 /** The answer, where it still fits the world; else the call as it has to be asked for again. */
 async function checkSnapshot(answer: ApprovedCall, question: Question): Promise<ApprovedCall | AskedCall> {
-  const { judged, approved, snapshot } = answer;
+  const { evaluated, approved, snapshot } = answer;
   const { settings, replan, signal } = question;
-  if (!approved || judged.kind === 'resolved' || snapshot === undefined || signal.aborted) return answer;
-  const changed = changedPaths(snapshot, await takeSnapshot(judged, settings));
+  if (!approved || evaluated.kind === 'resolved' || snapshot === undefined || signal.aborted) return answer;
+  const changed = changedPaths(snapshot, await takeSnapshot(evaluated, settings));
   if (changed.length === 0) return answer;
-  const planned = await replan(judged, judged.call.args);
-  if (planned.kind === 'resolved') return { judged: planned, approved: false, reason: planned.reason };
+  const planned = await replan(evaluated, evaluated.call.args);
+  if (planned.kind === 'resolved') return { evaluated: planned, approved: false, reason: planned.reason };
   return askedAgain(planned, await takeSnapshot(planned, settings), changed);
 }
 
@@ -173,13 +173,13 @@ async function applyDecision(
 }
 
 function approved({ ready, snapshot, changed }: AskedCall): ApprovedCall {
-  return { judged: ready, approved: true, argsHash: hashArguments(ready.call.args), snapshot, changed };
+  return { evaluated: ready, approved: true, argsHash: hashArguments(ready.call.args), snapshot, changed };
 }
 
 // The person has written these arguments, so they need not be asked about them once more.
-async function edited(judged: EvaluatedCall, settings: EngineSettings): Promise<ApprovedCall> {
-  if (judged.kind === 'resolved') return { judged, approved: false, reason: judged.reason };
-  return approved({ ready: judged, snapshot: await takeSnapshot(judged, settings) });
+async function edited(evaluated: EvaluatedCall, settings: EngineSettings): Promise<ApprovedCall> {
+  if (evaluated.kind === 'resolved') return { evaluated, approved: false, reason: evaluated.reason };
+  return approved({ ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) });
 }
 
 function denied(ready: ReadyCall, given: unknown): ApprovedCall {
@@ -190,8 +190,8 @@ function denied(ready: ReadyCall, given: unknown): ApprovedCall {
 
 function unavailable(ready: ReadyCall, hint: string): ApprovedCall {
   const message = `The person could not be asked about ${ready.call.name}. Nothing was run.`;
-  const judged = refuseReady(ready, 'approval_unavailable', message, hint);
-  return { judged, approved: false, reason: cleanReason(hint) };
+  const evaluated = refuseReady(ready, 'approval_unavailable', message, hint);
+  return { evaluated, approved: false, reason: cleanReason(hint) };
 }
 
 function refused(
@@ -200,8 +200,12 @@ function refused(
   message: string,
   reason?: string,
 ): ApprovedCall {
-  const judged = refuseReady(ready, code, message);
-  return { judged, approved: false, reason: reason === undefined ? judged.reason : cleanReason(reason) };
+  const evaluated = refuseReady(ready, code, message);
+  return {
+    evaluated,
+    approved: false,
+    reason: reason === undefined ? evaluated.reason : cleanReason(reason),
+  };
 }
 
 // Ids come from the model: a plain property access would find what every object inherits.

@@ -240,7 +240,7 @@ describe('executor.approve()', () => {
     for (const one of executors) await one.close();
   });
 
-  it('judges by the policy of now', async () => {
+  it('evaluates by the policy of now', async () => {
     const id = await deferred();
     await using later = executor({ policy: { denylist: ['pay'] } });
     const results = await (await later.approve(id, { approver: approveAll })).results;

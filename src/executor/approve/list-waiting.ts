@@ -64,9 +64,12 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
 async function requestOf(record: CallRecord, settings: EngineSettings): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
   try {
-    const judged = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
-    if (judged.kind === 'resolved') return fromRecord(record, judged.reason);
-    return await toQuestion({ ready: judged, snapshot: await takeSnapshot(judged, settings) }, settings);
+    const evaluated = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
+    if (evaluated.kind === 'resolved') return fromRecord(record, evaluated.reason);
+    return await toQuestion(
+      { ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) },
+      settings,
+    );
   } catch (error) {
     return fromRecord(record, reasonOf(error));
   }

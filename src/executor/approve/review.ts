@@ -17,20 +17,20 @@ export async function review(
   replan: Replan,
   signal: AbortSignal,
 ): Promise<EvaluatedCall> {
-  let current: Reviewed = { judged: ready };
+  let current: Reviewed = { evaluated: ready };
   for (const reviewer of reviewers) {
-    const { judged, asked } = current;
-    if (judged.kind === 'resolved') break;
-    current = await ask(reviewer, judged, asked, replan, signal);
+    const { evaluated, asked } = current;
+    if (evaluated.kind === 'resolved') break;
+    current = await ask(reviewer, evaluated, asked, replan, signal);
   }
-  return current.judged;
+  return current.evaluated;
 }
 
 /** A review comes before the question: no file is looked at for it. */
 const NOT_SHOWN = { shown: [], places: [] };
 
 interface Reviewed {
-  readonly judged: EvaluatedCall;
+  readonly evaluated: EvaluatedCall;
   /** Why a reviewer wants the person to be asked: no later one takes that back. */
   readonly asked?: string | undefined;
 }
@@ -48,13 +48,15 @@ async function ask(
     const verdict = await abortable(async () => reviewer(request, { signal }), signal);
     if (verdict?.kind === 'ask') {
       const reason = reasonGiven(verdict.reason) ?? 'a review asks for approval';
-      return { judged: ready.asking(true, reason), asked: reason };
+      return { evaluated: ready.asking(true, reason), asked: reason };
     }
-    const judged = await apply(verdict, ready, asked, replan);
-    return { judged, asked };
+    const evaluated = await apply(verdict, ready, asked, replan);
+    return { evaluated, asked };
   } catch (error) {
-    if (signal.aborted) return { judged: refuseReady(ready, 'cancelled', CANCELLED_MESSAGE) };
-    return { judged: refuseReady(ready, 'policy_denied', `Denied by review: it failed: ${reasonOf(error)}`) };
+    if (signal.aborted) return { evaluated: refuseReady(ready, 'cancelled', CANCELLED_MESSAGE) };
+    return {
+      evaluated: refuseReady(ready, 'policy_denied', `Denied by review: it failed: ${reasonOf(error)}`),
+    };
   }
 }
 
@@ -98,17 +100,17 @@ interface Planning {
 
 /** The part of planning that waits: for schemas of the tools' own, and for reviewers. */
 export async function planSlowly(
-  judging: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
+  evaluating: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
   batch: Planning,
   settings: EngineSettings,
 ): Promise<readonly EvaluatedCall[]> {
-  const judged = judging instanceof Promise ? await inTime(judging, batch, settings) : judging;
+  const evaluated = evaluating instanceof Promise ? await inTime(evaluating, batch, settings) : evaluating;
   const { reviewers } = settings;
-  if (reviewers.length === 0) return judged;
+  if (reviewers.length === 0) return evaluated;
   const replan = replanner(settings);
   const { signal } = batch;
   return Promise.all(
-    judged.map((call) =>
+    evaluated.map((call) =>
       call.kind === 'ready' && !batch.isStopped ? review(call, reviewers, replan, signal) : call,
     ),
   );
@@ -116,7 +118,7 @@ export async function planSlowly(
 
 // A schema of the tool's own may never answer; neither the batch nor its cancellation may wait for that (D107).
 async function inTime<T>(
-  judging: Promise<T>,
+  evaluating: Promise<T>,
   { signal }: Planning,
   { clock, timeouts }: EngineSettings,
 ): Promise<T> {
@@ -126,7 +128,7 @@ async function inTime<T>(
     late.abort(new Error(`the arguments could not be checked within ${ms}ms`)),
   );
   try {
-    return await abortable(() => abortable(() => judging, signal), late.signal);
+    return await abortable(() => abortable(() => evaluating, signal), late.signal);
   } finally {
     forget();
   }

@@ -91,15 +91,15 @@ export class ReadyCall {
 export type EvaluatedCall = ResolvedCall | ReadyCall;
 
 /** What the call says it will touch, as it said it. */
-function declaredEffects(judged: EvaluatedCall): readonly Effect[] {
-  return judged.kind === 'ready' ? judged.declared : judged.effects.map(({ effect }) => effect);
+function declaredEffects(evaluated: EvaluatedCall): readonly Effect[] {
+  return evaluated.kind === 'ready' ? evaluated.declared : evaluated.effects.map(({ effect }) => effect);
 }
 
 /** What people are shown of it: what it said, and what the policy has seen besides. */
-export function shownEffects(judged: EvaluatedCall): readonly Effect[] {
-  const declared = declaredEffects(judged);
-  if (judged.kind === 'resolved' || judged.seen === undefined) return declared;
-  return [...declared, ...judged.seen];
+export function shownEffects(evaluated: EvaluatedCall): readonly Effect[] {
+  const declared = declaredEffects(evaluated);
+  if (evaluated.kind === 'resolved' || evaluated.seen === undefined) return declared;
+  return [...declared, ...evaluated.seen];
 }
 
 /** The arguments of a call that never got as far as having any. */

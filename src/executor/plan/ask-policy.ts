@@ -119,6 +119,6 @@ function failed(why: unknown): PolicyAnswer {
   return {
     disposition: 'pre_resolved',
     code: 'policy_denied',
-    reason: `The policy could not judge this call: ${reasonOf(why)}`,
+    reason: `The policy could not evaluate this call: ${reasonOf(why)}`,
   };
 }

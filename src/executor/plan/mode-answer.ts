@@ -5,7 +5,7 @@ import { refuse } from './refuse.js';
 
 const PENDING = Object.freeze({ pending: true });
 
-/** What a mode that does not run tools answers (D012, D013); undefined when calls are to be judged. */
+/** What a mode that does not run tools answers (D012, D013); undefined when calls are to be evaluated. */
 export function modeAnswer(call: ToolCall, settings: EngineSettings): ResolvedCall | undefined {
   const { mode } = settings;
   if (mode === 'enabled') return undefined;

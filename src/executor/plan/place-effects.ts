@@ -24,7 +24,7 @@ export function placeEffects(declared: readonly Effect[], settings: EngineSettin
       effects.push({ effect });
       violation ??= isToolError(error)
         ? error
-        : new ToolError('sandbox_violation', `The sandbox cannot judge a path: ${reasonOf(error)}`, {
+        : new ToolError('sandbox_violation', `The sandbox cannot check a path: ${reasonOf(error)}`, {
             cause: error,
           });
     }

@@ -7,7 +7,7 @@ import { planCall } from './plan-call.js';
 import { refuse } from './refuse.js';
 
 /**
- * Judges every call of a batch, in order. A promise only where some tool's schema is asynchronous.
+ * Plans every call of a batch, in order. A promise only where some tool's schema is asynchronous.
  * @param turn that made-up ids belong to; left out: the calls' own.
  */
 export function planBatch(
@@ -17,7 +17,7 @@ export function planBatch(
 ): EvaluatedCall[] | Promise<EvaluatedCall[]> {
   const seen = calls.length > 1 ? new Set<string>() : undefined;
   let asynchronous = false;
-  const judged = new Array<EvaluatedCall | Promise<EvaluatedCall>>(calls.length);
+  const evaluated = new Array<EvaluatedCall | Promise<EvaluatedCall>>(calls.length);
   // By index: a hole in the array is a malformed call too.
   for (let index = 0; index < calls.length; index++) {
     const { call, malformed } = readCall(calls[index], index, turn);
@@ -27,9 +27,9 @@ export function planBatch(
       ? refuse(call, { code: 'bad_args', message: MALFORMED }, settings)
       : planCall(call, { index, duplicate }, settings);
     asynchronous ||= one instanceof Promise;
-    judged[index] = one;
+    evaluated[index] = one;
   }
-  return asynchronous ? Promise.all(judged) : (judged as EvaluatedCall[]);
+  return asynchronous ? Promise.all(evaluated) : (evaluated as EvaluatedCall[]);
 }
 
 /** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
@@ -53,7 +53,7 @@ function readCall(given: unknown, index: number, turn: string | undefined): Read
   const { id, name, args, reason } = properties;
   const isNamed = typeof id === 'string' && id !== '';
   if (isNamed && typeof name === 'string') {
-    // Not judged yet: the first thing that is asked of arguments is whether they are an object.
+    // Not checked yet: planning first asks whether the arguments are an object.
     const own = { id, name, args: args as JsonObject };
     // Without a spread where it says nothing: most ids are the provider's own.
     const call = properties.madeUp === true ? { ...own, ...madeUpIn(properties, turn) } : own;

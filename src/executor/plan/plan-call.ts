@@ -29,7 +29,7 @@ export interface BatchPosition {
 }
 
 /**
- * Judges one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
+ * Plans one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
  * existence, limits, arguments, sandbox, policy, summary (D020, D041, D042). A promise only where a
  * tool's own schema is asynchronous.
  */
@@ -56,22 +56,22 @@ export function planCall(
   try {
     const checked = compiledTool(tool).input.check(settled.value);
     return checked instanceof Promise
-      ? judgeLater(known, tool, checked, settings)
-      : judgeChecked(known, tool, checked, settings);
+      ? evaluateLater(known, tool, checked, settings)
+      : evaluateChecked(known, tool, checked, settings);
   } catch (error) {
     return cannotCheck(known, tool, error, settings);
   }
 }
 
 // Apart, as everything here that waits: a function that holds the call would cost all calls an object.
-async function judgeLater(
+async function evaluateLater(
   call: ToolCall,
   tool: Tool,
   checking: Promise<Checked>,
   settings: EngineSettings,
 ): Promise<EvaluatedCall> {
   try {
-    return await judgeChecked(call, tool, await checking, settings);
+    return await evaluateChecked(call, tool, await checking, settings);
   } catch (error) {
     return cannotCheck(call, tool, error, settings);
   }
@@ -140,7 +140,7 @@ type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-function judgeChecked(
+function evaluateChecked(
   call: ToolCall,
   tool: Tool,
   checked: Checked,
@@ -151,21 +151,21 @@ function judgeChecked(
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
   const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
-  if (loading !== undefined) return judgeLoaded(loading, call, said, settings);
-  return judgeSaid(call, said, settings);
+  if (loading !== undefined) return evaluateLoaded(loading, call, said, settings);
+  return evaluateSaid(call, said, settings);
 }
 
-async function judgeLoaded(
+async function evaluateLoaded(
   loading: Promise<void>,
   call: ToolCall,
   said: Declared,
   settings: EngineSettings,
 ): Promise<EvaluatedCall> {
   await loading;
-  return judgeSaid(call, said, settings);
+  return evaluateSaid(call, said, settings);
 }
 
-function judgeSaid(
+function evaluateSaid(
   call: ToolCall,
   { tool, parsed, declared, requires }: Declared,
   settings: EngineSettings,

@@ -32,7 +32,7 @@ function target(faults: { summary?: boolean } = {}) {
   });
 }
 
-describe('the order of judgement', () => {
+describe('the order of planning', () => {
   const OUTSIDE = { path: '../x' };
   const WRONG = { path: 1 };
   const HUGE = { path: 1, pad: 'x'.repeat(300) };

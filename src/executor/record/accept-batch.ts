@@ -23,32 +23,32 @@ interface Accepting {
  * journal, or as it is answered where it runs now; where nothing can be recorded, nothing runs. Never rejects.
  */
 export function acceptBatch(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   parts: Accepting,
 ): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   const { options, recorder, recovery } = parts;
   const settled = recovery.ensure();
   if (settled !== undefined || options.again === true || recorder.unrecorded.size > 0) {
-    return acceptAfter(settled, judged, parts);
+    return acceptAfter(settled, evaluated, parts);
   }
   try {
-    const accepted = accept(judged, recorder, attaches(options));
+    const accepted = accept(evaluated, recorder, attaches(options));
     if (!(accepted instanceof Promise)) return accepted;
-    return accepted.catch((error: unknown) => answerKnown(judged, parts, error));
+    return accepted.catch((error: unknown) => answerKnown(evaluated, parts, error));
   } catch (error) {
-    return answerKnown(judged, parts, error);
+    return answerKnown(evaluated, parts, error);
   }
 }
 
 /** What was delivered before keeps its answer, also where nothing new can be recorded. */
 async function answerKnown(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   { scope, options, recorder }: Accepting,
   error: unknown,
 ): Promise<readonly EvaluatedCall[]> {
-  if (!attaches(options)) return refuseUnrecorded(judged, scope, error);
-  const earlier = await recorder.findEarlier(judged);
-  const known = judged.map((call, index) => {
+  if (!attaches(options)) return refuseUnrecorded(evaluated, scope, error);
+  const earlier = await recorder.findEarlier(evaluated);
+  const known = evaluated.map((call, index) => {
     const answer = earlier[index];
     return answer?.kind === 'known' && isFinal(answer.record) ? attachToRecord(call, answer) : call;
   });
@@ -64,7 +64,7 @@ function isFinal({ result, worker }: CallRecord): boolean {
 /** What has to come first: recovery, answers that could not be recorded, and what a crash left half done. */
 async function acceptAfter(
   settled: Promise<void> | undefined,
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   parts: Accepting,
 ): Promise<readonly EvaluatedCall[]> {
   const { scope, options, recorder } = parts;
@@ -74,9 +74,9 @@ async function acceptAfter(
     // What waits for the person after a crash holds its conversation also against running again.
     const isNamedAgain = options.again === true && options.conversation !== undefined;
     const attach = isNamedAgain ? await recorder.patiently(isHeld(scope)) : attaches(options);
-    return await accept(judged, recorder, attach);
+    return await accept(evaluated, recorder, attach);
   } catch (error) {
-    return answerKnown(judged, parts, error);
+    return answerKnown(evaluated, parts, error);
   }
 }
 
@@ -89,39 +89,39 @@ async function isHeld({ conversation, settings: { journal } }: BatchScope): Prom
 }
 
 function accept(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   recorder: Recorder,
   attach: boolean,
 ): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
-  const answers = recorder.accept(attach, judged);
+  const answers = recorder.accept(attach, evaluated);
   if (answers instanceof Promise) {
-    return answers.then((given) => attachAll(judged, recorder, attach, given));
+    return answers.then((given) => attachAll(evaluated, recorder, attach, given));
   }
-  return attachAll(judged, recorder, attach, answers);
+  return attachAll(evaluated, recorder, attach, answers);
 }
 
 function attachAll(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   recorder: Recorder,
   attach: boolean,
   answers: readonly Acceptance[],
 ): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
-  if (!attach) return judged;
+  if (!attach) return evaluated;
   const attached = (settled: readonly Acceptance[]): readonly EvaluatedCall[] =>
-    judged.map((call, index) => attachToRecord(call, settled[index]));
+    evaluated.map((call, index) => attachToRecord(call, settled[index]));
   const others = recorder.awaitOthers(answers);
   return others === undefined ? attached(answers) : others.then(attached);
 }
 
 /** Nothing runs that could not be accounted for. */
 export function refuseUnrecorded(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   { id, settings }: BatchScope,
   error: unknown,
 ): readonly EvaluatedCall[] {
   const why = isToolError(error) ? error.message : String(error);
   settings.logger.error({ batch: id, why }, 'journal unavailable');
-  return judged.map((call) =>
+  return evaluated.map((call) =>
     call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', UNRECORDED, why) : call,
   );
 }

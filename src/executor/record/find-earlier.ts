@@ -10,7 +10,7 @@ import type { Recorder } from './recorder.js';
  * does not. Undefined for a call that was never delivered, or where nothing can be read.
  */
 export async function findEarlier(
-  judged: readonly EvaluatedCall[],
+  evaluated: readonly EvaluatedCall[],
   { id, conversation }: Pick<BatchScope, 'id' | 'conversation'>,
   { journal, patiently }: { readonly journal: Journal; readonly patiently: Recorder['patiently'] },
 ): Promise<readonly (Acceptance | undefined)[]> {
@@ -31,6 +31,6 @@ export async function findEarlier(
       return undefined;
     }
   };
-  const found = await Promise.all(judged.map(find));
+  const found = await Promise.all(evaluated.map(find));
   return found.map((answer) => answer && withUnrecorded(answer, { journal }));
 }

@@ -359,7 +359,7 @@ describe('repeated delivery', () => {
       expect(runs).toHaveLength(4);
     });
 
-    it('judges anew what nobody has decided', async () => {
+    it('plans again what no person has decided', async () => {
       const { tool, runs } = writer();
       const executor = open([tool], 'nobody');
       const run = (approver?: () => { kind: 'approve_all' | 'deny_all' }) =>

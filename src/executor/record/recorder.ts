@@ -64,8 +64,8 @@ export class Recorder {
   }
 
   /** What earlier deliveries of these calls have come to, where a batch cannot be recorded. */
-  findEarlier(judged: readonly EvaluatedCall[]): Promise<readonly (Acceptance | undefined)[]> {
-    return findEarlier(judged, this.#scope, {
+  findEarlier(evaluated: readonly EvaluatedCall[]): Promise<readonly (Acceptance | undefined)[]> {
+    return findEarlier(evaluated, this.#scope, {
       journal: this.#journal,
       patiently: (work) => this.patiently(work),
     });
@@ -91,10 +91,10 @@ export class Recorder {
    */
   accept(
     attach: boolean,
-    judged: readonly EvaluatedCall[],
+    evaluated: readonly EvaluatedCall[],
   ): readonly Acceptance[] | Promise<readonly Acceptance[]> {
     this.#isAsked = true;
-    const accepted = this.#journal.accept(this.#entry(attach, judged));
+    const accepted = this.#journal.accept(this.#entry(attach, evaluated));
     if (!(accepted instanceof Promise)) {
       this.#isAccepted = true;
       this.#answers = accepted;
@@ -124,7 +124,7 @@ export class Recorder {
     });
   }
 
-  #entry(attach: boolean, judged: readonly EvaluatedCall[]): Parameters<Journal['accept']>[0] {
+  #entry(attach: boolean, evaluated: readonly EvaluatedCall[]): Parameters<Journal['accept']>[0] {
     const { conversation, message, origin } = this.#scope;
     const entry = {
       id: this.#batchId,
@@ -132,7 +132,7 @@ export class Recorder {
       attach,
       at: this.#settings.clock.now(),
       worker: this.#settings.worker,
-      calls: judged.map(toCallEntry),
+      calls: evaluated.map(toCallEntry),
     };
     // Spread where they say something only: a spread costs more than the rest of the entry.
     const told = message === undefined ? entry : { ...entry, message };

@@ -157,7 +157,7 @@ export type SqliteFailure =
   /** The disk, the file's access rights, memory. */
   | 'environment';
 
-/** Judges an error that a database operation threw. One that is not SQLite's is about the values that were given. */
+/** Classifies an error that a database operation threw. One that is not SQLite's is about the values that were given. */
 export function sqliteFailure(error: unknown): SqliteFailure {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return 'statement';
   const code = 'errcode' in error ? error.errcode : undefined;

@@ -383,7 +383,7 @@ describe('list_directory as it is declared', () => {
     [{ path: '.', recursive: 'yes' }, false],
     [{ path: '.', sort: 'name' }, false],
     [{ path: '.', recursive: true, max_depth: 4, max_entries: 200, include_other: true }, true],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

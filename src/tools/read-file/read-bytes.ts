@@ -21,7 +21,7 @@ const MAX_CONTINUATION = 3;
 
 /**
  * A slice of bytes; nothing beyond the end. Of text, every character belongs to the slice that holds its first byte,
- * so that slices put side by side are the file. Judged by its own size, not the file's (F005).
+ * so that slices put side by side are the file. Limited by its own size, not the file's (F005).
  * @throws ToolError `execution_failed` when the slice itself is text and larger than the read limit.
  */
 export async function readByteSlice(

@@ -165,7 +165,7 @@ describe('read_file of bytes', () => {
     expect(metadata?.bytes_read).toBe(expected.length);
   });
 
-  test('judges a slice by its own size, not by the file', async () => {
+  test('limits a slice by its own size, not by the file', async () => {
     const ctx = withFile(`${'a'.repeat(500)}tail`, { maxFileReadBytes: 50 });
     expect(await read(ctx, { offset: 500 })).toBe('tail');
     expect(await read(ctx, { offset: 1, limit: 50 })).toHaveLength(50);
@@ -299,7 +299,7 @@ describe('read_file as it is declared', () => {
     [{ path: 'f', other: 1 }, false],
     [{ path: 'f', start_line: 1, end_line: 2 ** 32 - 1 }, true],
     [{ path: 'f', offset: 0, limit: 1 }, true],
-  ])('its schema judges %j', (args, ok) => {
+  ])('its schema checks %j', (args, ok) => {
     expect(accepts(tool, args)).toBe(ok);
   });
 

@@ -120,7 +120,7 @@ function describeRecordedCall(call: RecordedCall, batch: RecordedBatch, palette:
     `  [${call.place}] ${state}${repeats}`,
     field('args', json(call.args)),
     field('effects', call.effects.map(describeEffect).join('; ') || 'none'),
-    field('judged', `${call.disposition}: ${inline(call.reason)}`),
+    field('planned', `${call.disposition}: ${inline(call.reason)}`),
     ...(startedAt === undefined
       ? []
       : [field('started', `${when(startedAt)}${worker === undefined ? '' : ` by process ${worker.pid}`}`)]),

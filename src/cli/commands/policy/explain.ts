@@ -82,7 +82,7 @@ export async function explainCalls(
   return 0;
 }
 
-/** A name alone was judged where the question holds no more; there are no rules about that. */
+/** The question holds a name alone: the rules that look at more than a name cannot match. */
 function explain(policy: RulePolicy, question: ObservedQuestion | undefined): Explanation | undefined {
   return question !== undefined && isWhole(question) ? policy.explain(question) : undefined;
 }

@@ -15,7 +15,7 @@ import {
 export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
-      'Judges the calls of a journal, its export, or of a response of a model, and tells those that would be decided ' +
+      'Evaluates the calls of a journal, its export, or of a response of a model, and shows those that would be decided ' +
         'otherwise than they were. Touches nothing.',
     )
     .addHelpText(
@@ -42,7 +42,7 @@ interface Replayed {
 }
 
 /**
- * `toolexec policy replay [FILE]`: recorded calls, judged as the configuration stands now, and what would be done with
+ * `toolexec policy replay [FILE]`: recorded calls, evaluated as the configuration stands now, and what would be done with
  * them otherwise. Touches nothing. @throws UsageError, ToolError `config_invalid`
  */
 export async function replayCalls(

@@ -72,13 +72,13 @@ function consentTo(
   { name, aliases, requiresApproval }: Tool,
   policy: Configuration['executor']['policy'],
 ): Omit<OfferedTool, 'tool'> {
-  const judge = createPolicy(policy);
+  const evaluator = createPolicy(policy);
   const always = requiresApproval === true;
-  const harmless = judge.decide({ name, aliases, sideEffecting: false, requiresApproval: always });
+  const harmless = evaluator.decide({ name, aliases, sideEffecting: false, requiresApproval: always });
   if (harmless.disposition === 'pre_resolved') return { consent: 'refused', reason: harmless.reason };
   if (harmless.disposition === 'requires_confirmation')
     return { consent: 'asked for every call', reason: harmless.reason };
-  const changing = judge.decide({ name, aliases, sideEffecting: true, requiresApproval: always });
+  const changing = evaluator.decide({ name, aliases, sideEffecting: true, requiresApproval: always });
   if (changing.disposition === 'execute_now') return { consent: 'not asked for', reason: changing.reason };
   return { consent: 'by what a call touches', reason: changing.reason };
 }
