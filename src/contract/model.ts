@@ -94,7 +94,7 @@ export interface ModelEnd {
   readonly type: 'end';
   /**
    * `tool_calls`: the message has calls or errors, and is to be answered. `length`: it was cut at a limit and has none.
-   * `refused`: the model or a filter of the provider declined; its calls, if it has any, are not to be run.
+   * `refused`: the model or a filter of the provider declined; calls that it gave are not to be run, and not in `message`.
    */
   readonly stopReason: 'end' | 'tool_calls' | 'length' | 'refused';
   /** To be added to the conversation. */

@@ -6,7 +6,7 @@ import { type CallStream, createCallStream } from '../protocols/create-call-stre
 import type { WireFormat } from '../protocols/registry.js';
 import type { ResponseCalls } from '../protocols/response-calls.js';
 import { asJsonObjects } from './json-fields.js';
-import { answerMessage } from './messages.js';
+import { answerMessage, textMessage } from './messages.js';
 import type { CallPlace, ProviderAnswer, ProviderApi } from './provider-api.js';
 
 /** One answer while it arrives: the events of a provider in, those of a model out. */
@@ -53,11 +53,13 @@ export class AnswerReader {
     const response = this.#calls.end();
     for (const error of response.errors) yield { type: 'call_error', error };
     if (usage !== undefined) yield { type: 'usage', ...usage };
-    const message = this.#toMessage(response);
-    const isAsked = response.calls.length + response.errors.length > 0;
+    // Calls that are not to be answered would make the next request a wrong one.
+    const isRefused = stop === 'refused' && response.calls.length + response.errors.length > 0;
+    const message = isRefused ? textMessage(this.#format, this.#answer.text) : this.#toMessage(response);
+    const asks = message.calls.length + message.errors.length > 0;
     yield {
       type: 'end',
-      stopReason: isAsked && stop !== 'refused' ? 'tool_calls' : stop === 'tool_calls' ? 'end' : stop,
+      stopReason: asks ? 'tool_calls' : stop === 'tool_calls' ? 'end' : stop,
       message,
       answer: (results) => answerMessage(message, results),
     };

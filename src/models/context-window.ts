@@ -76,16 +76,31 @@ function messageTokens(message: ModelMessage): number {
   return MESSAGE_TOKENS + partsTokens(message.role === 'user' ? message.content : message.native.messages);
 }
 
-/** About what providers count for a large picture; bytes in base64 are no text. */
+/** About what providers count for a large picture, and for a page of a document, which has 100 KB or more. */
 const MEDIA_TOKENS = 2_000;
-const LONG_BASE64 = /^(?:data:[^,]{0,100},)?[A-Za-z0-9+/]{1000,}={0,2}$/;
+const BYTES_PER_DOCUMENT_TOKEN = 50;
 
 function partsTokens(value: unknown): number {
-  if (typeof value === 'string') return LONG_BASE64.test(value) ? MEDIA_TOKENS : textTokens(value);
-  if (value instanceof Uint8Array) return MEDIA_TOKENS;
+  if (typeof value === 'string') return isDataUrl(value) ? mediaTokens(value, value) : textTokens(value);
   if (Array.isArray(value)) return sum(value.map(partsTokens));
   if (typeof value !== 'object' || value === null) return 1;
+  const { data, ...rest }: { readonly data?: unknown } = value;
+  const type = Object.values(rest).find((part) => typeof part === 'string' && MEDIA_TYPE.test(part));
+  if (typeof type === 'string' && (typeof data === 'string' || data instanceof Uint8Array)) {
+    return mediaTokens(type, data);
+  }
   return sum(Object.entries(value).map(([name, part]) => textTokens(name) + partsTokens(part)));
+}
+
+const MEDIA_TYPE = /^(?:[a-z]+\/[\w.+-]+|wav|mp3)$/;
+
+function isDataUrl(text: string): boolean {
+  return text.startsWith('data:') && text.slice(0, 100).includes(';base64,');
+}
+
+function mediaTokens(type: string, data: string | Uint8Array): number {
+  const isDocument = type.slice(0, 30).includes('application/pdf');
+  return isDocument ? Math.max(MEDIA_TOKENS, data.length / BYTES_PER_DOCUMENT_TOKEN) : MEDIA_TOKENS;
 }
 
 function textTokens(text: string): number {

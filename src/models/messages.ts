@@ -43,6 +43,18 @@ export function toNativeMessages(
   });
 }
 
+/** A message that says `text` and asks for nothing. */
+export function textMessage(format: ModelFormat, text: string): AssistantMessage {
+  const message = {
+    role: 'assistant',
+    text,
+    calls: [],
+    errors: [],
+    native: { format, messages: [] },
+  } as const;
+  return { ...message, native: { format, messages: TURNS[format].writeAssistant(message, '') } };
+}
+
 /** With ids that every provider takes, and that are unique in the conversation. */
 function withSafeIds(message: AssistantMessage, at: number): AssistantMessage {
   const { origins: _, ...rest } = message;
