@@ -8,6 +8,8 @@ import { type CommandTree, createCommandTree } from './command-tree.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
+import type { Transaction } from './transaction/open-transaction.js';
+import { watchSize } from './transaction/watch-size.js';
 
 export interface CommandLaunch extends CommandStart, Launch {}
 
@@ -25,6 +27,8 @@ export interface LaunchedCommand {
   readonly wall: CommandSandbox;
   /** When it started; undefined where it was not looked up yet. */
   readonly startTicks: number | undefined;
+  /** Its changes; left out: it writes through. */
+  readonly transaction?: Transaction;
   /** Resolves when it and everything it started has ended. Rejects with what `onOutput` threw, once all are dead. */
   readonly ended: Promise<CommandEnding>;
 }
@@ -43,7 +47,9 @@ export interface CommandEnding extends ProcessEnd {
  * @throws ToolError spawn_failed when it cannot be started.
  */
 export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
-  return launchProcess(launch, (mark) => startCommand(launch, mark));
+  return launchProcess(launch, (mark) =>
+    startCommand({ ...launch, isTransaction: launch.inBackground !== true }, mark),
+  );
 }
 
 /** The same for any process. @param start starts it, with the mark by which it and its descendants are found. */
@@ -66,9 +72,12 @@ export async function launchProcess(launch: Launch, start: StartMarked): Promise
     supervision.end();
     command.release();
     started.close();
+    started.transaction?.release();
     mark.close();
   });
-  return { pid: command.pid, startTicks: command.seen?.startTicks, wall, ended };
+  const { transaction } = started;
+  const startTicks = command.seen?.startTicks;
+  return { pid: command.pid, startTicks, wall, ended, ...(transaction === undefined ? {} : { transaction }) };
 }
 
 type StartMarked = (mark: CommandMark) => Promise<StartedCommand>;
@@ -116,7 +125,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller, by too many processes, by a failing listener. */
 async function firstEnding(
-  { process: command, wall, told }: StartedCommand,
+  { process: command, wall, told, transaction }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: Launch,
@@ -125,15 +134,21 @@ async function firstEnding(
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
   const most = max + (wall.kind === 'none' ? 0 : PROCESSES_OF_THE_SANDBOX);
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
+  const size = watchSize(transaction);
   try {
     return await Promise.race([
       Promise.race([command.ended, endOfOutput(output, told)]).then((end) => ({ end, aborted: false })),
       abort.happened.then(() => ({ aborted: true })),
       watch.tooMany.then(() => ({ aborted: false, limit: { limit: 'processes', max } as const })),
+      size.tooLarge.then((maxMb) => ({
+        aborted: false,
+        limit: { limit: 'transactionMb', max: maxMb } as const,
+      })),
       output.failed.then((error) => ({ aborted: false, failure: { error } })),
     ]);
   } finally {
     watch.end();
+    size.end();
     abort.forget();
   }
 }

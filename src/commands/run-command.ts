@@ -1,4 +1,5 @@
 import type {
+  CommandChanges,
   CommandOutcome,
   CommandRequest,
   KeptOutput,
@@ -16,6 +17,8 @@ import {
   type LaunchedCommand,
   launchCommand,
 } from './launch-command.js';
+import type { Transaction } from './transaction/open-transaction.js';
+import { isTooLarge } from './transaction/watch-size.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
@@ -26,23 +29,29 @@ export const runCommand: RunCommand = async (request) => {
   const stdout = createKeptBytes(request.keepBytes);
   const stderr = createKeptBytes(request.keepBytes);
   try {
-    const { neverStarted, ...ending } = request.signal.aborted
+    const { neverStarted, ...ended } = request.signal.aborted
       ? NOT_WANTED
       : await toItsEnd(request, { ...request, onOutput: onOutputOf(request), stdout, stderr });
+    const { transaction, ...ending } = ended;
+    const settled =
+      transaction === undefined
+        ? {}
+        : await settleTransaction(transaction, request, { ...ending, neverStarted });
     const durationMs = systemClock.monotonic() - startedAt;
     const kept = { stdout: stdout.end(), stderr: stderr.end() };
     if (neverStarted) throw sandboxFailed(kept.stderr.head);
     if (kept.stdout.binary || kept.stderr.binary) request.whole?.keep();
     const outputRef = await request.whole?.end();
     const told = explainEnd(request, ending, lastWords(kept));
-    return { ...ending, ...told, ...kept, durationMs, ...(outputRef === undefined ? {} : { outputRef }) };
+    const reference = outputRef === undefined ? {} : { outputRef };
+    return { ...ending, ...told, ...kept, durationMs, ...reference, ...settled };
   } catch (error) {
     await request.whole?.end();
     throw error;
   }
 };
 
-const NOT_WANTED: CommandEnding = {
+const NOT_WANTED: CommandEnding & { readonly transaction?: Transaction } = {
   exitCode: null,
   signal: null,
   aborted: true,
@@ -51,12 +60,68 @@ const NOT_WANTED: CommandEnding = {
 };
 
 async function toItsEnd(
-  { onStarted }: CommandRequest,
+  { onStarted, onTransaction, confinement }: CommandRequest,
   launch: CommandLaunch,
-): Promise<CommandEnding & Pick<CommandOutcome, 'wall'>> {
+): Promise<CommandEnding & Pick<CommandOutcome, 'wall'> & { readonly transaction?: Transaction }> {
   const launched = await launchCommand(launch);
+  const { transaction, wall } = launched;
   onStarted?.(identify(launched));
-  return { ...(await launched.ended), wall: launched.wall };
+  if (transaction === undefined) return { ...(await launched.ended), wall };
+  const { directory } = transaction;
+  const network = confinement?.network !== false;
+  onTransaction?.({ state: 'begun', directory, network });
+  try {
+    return { ...(await launched.ended), wall, transaction };
+  } catch (error) {
+    transaction.discard();
+    onTransaction?.({ state: 'discarded', directory, network });
+    throw error;
+  }
+}
+
+/** Makes the changes of a command real that has come to its end, and drops those of one that was ended. */
+async function settleTransaction(
+  transaction: Transaction,
+  request: CommandRequest,
+  ending: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted'>,
+): Promise<Pick<CommandOutcome, 'changes' | 'discarded'>> {
+  const { directory } = transaction;
+  const { onTransaction, confinement } = request;
+  const network = confinement?.network !== false;
+  let discarded = whyDiscarded(transaction, request, ending);
+  let changes: CommandChanges | undefined;
+  if (discarded === undefined) {
+    try {
+      changes = await transaction.commit(request);
+    } catch (error) {
+      discarded = `its changes could not be read: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  if (changes === undefined) transaction.discard();
+  onTransaction?.({ state: changes === undefined ? 'discarded' : 'committed', directory, network });
+  return {
+    ...(changes === undefined ? {} : { changes }),
+    ...(discarded === undefined ? {} : { discarded }),
+  };
+}
+
+function whyDiscarded(
+  transaction: Transaction,
+  { confinement }: CommandRequest,
+  {
+    aborted,
+    survivors,
+    limit,
+    neverStarted,
+  }: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted'>,
+): string | undefined {
+  if (neverStarted) return 'it was never started';
+  if (survivors.length > 0) return 'some of its processes could not be ended';
+  if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
+  if (limit?.limit === 'transactionMb' || isTooLarge(transaction)) {
+    return `it has changed more than ${transaction.maxMb} MB`;
+  }
+  return undefined;
 }
 
 /** Programs say on either stream what they could not do. */

@@ -1,22 +1,28 @@
-import type { CommandRequest, CommandSandbox } from '../contract/processes.js';
+import type { CommandRequest, CommandSandbox, Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/process/find-shell.js';
 import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { limitLines } from './command-limits.js';
 import { type CommandMark, markFor } from './command-mark.js';
-import { chooseSandbox } from './sandbox/find-sandbox.js';
+import { type ChosenSandbox, chooseSandbox } from './sandbox/find-sandbox.js';
 import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
 import type { SandboxedEnd } from './sandbox/sandbox-program.js';
+import { openTransaction, type Transaction } from './transaction/open-transaction.js';
 
 export type CommandStart = Pick<
   CommandRequest,
   'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits'
->;
+> & {
+  /** Its changes are kept apart where its sandbox says so. */
+  readonly isTransaction?: boolean;
+};
 
 export interface StartedCommand {
   readonly process: StartedProcess;
   readonly wall: CommandSandbox;
+  /** Its changes; left out: it writes through. */
+  readonly transaction?: Transaction;
   /** What its end says of the command, which is not always the process that was started. */
   read(end: ProcessEnd): SandboxedEnd;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
@@ -35,17 +41,76 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { wall, inside } = await chooseSandbox(confinement);
-  const entry =
-    inside === undefined ? plainEntry(request, file) : openSandbox({ request, shellFile: file, ...inside });
+  const { transaction, told } =
+    inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, inside.confinement);
+  const entry = openEntry(request, file, inside, transaction);
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;
     const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
-    return { process, wall, read: entry.read, told: entry.told, close: entry.close };
+    return {
+      process,
+      wall: { ...wall, ...told },
+      ...(transaction === undefined ? {} : { transaction }),
+      read: entry.read,
+      told: entry.told,
+      close: entry.close,
+    };
   } catch (error) {
     entry.close();
+    transaction?.release();
+    transaction?.discard();
     const errno = errnoOf(error);
     throw spawnFailed(request, errno, causeInWords(request, errno), error);
+  }
+}
+
+interface ChosenTransaction {
+  readonly transaction?: Transaction;
+  /** What the outcome says of it. */
+  readonly told: Pick<CommandSandbox, 'transaction' | 'transactionReason'>;
+}
+
+const NO_TRANSACTION: ChosenTransaction = { told: {} };
+
+/** @throws ToolError `sandbox_violation` where one is required and there can be none. */
+async function chooseTransaction(
+  { isTransaction }: CommandStart,
+  confinement: Confinement,
+): Promise<ChosenTransaction> {
+  const { transactions } = confinement;
+  if (transactions === undefined) return NO_TRANSACTION;
+  if (isTransaction !== true) return { told: { transaction: false } };
+  const transaction = await openTransaction(confinement, transactions);
+  if (!('reason' in transaction)) return { transaction, told: { transaction: true } };
+  if (transactions.mode === 'required') throw transactionRequired(transaction.reason);
+  return { told: { transaction: false, transactionReason: transaction.reason } };
+}
+
+function transactionRequired(reason: string): ToolError {
+  return new ToolError(
+    'sandbox_violation',
+    'Cannot run commands here: their changes have to be kept apart first, and that cannot be done. Do without commands.',
+    {
+      hint: `There is no transaction: ${reason}. transactions = "auto" under [tools.sandbox] lets commands write through.`,
+      details: { reason: 'TransactionUnavailable', why: reason },
+    },
+  );
+}
+
+function openEntry(
+  request: CommandStart,
+  file: string,
+  inside: ChosenSandbox['inside'],
+  layers: Transaction | undefined,
+): CommandEntry {
+  if (inside === undefined) return plainEntry(request, file);
+  try {
+    return openSandbox({ request, shellFile: file, layers, ...inside });
+  } catch (error) {
+    layers?.release();
+    layers?.discard();
+    throw error;
   }
 }
 

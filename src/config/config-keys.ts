@@ -132,6 +132,29 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
       'Regular files with several names, some of which may lie outside: `refuse` neither reads nor changes them.',
     tighten: stricter('refuse', 'allow'),
   },
+  'tools.sandbox.transactions': {
+    kind: choice('required', 'auto', 'off'),
+    fallback: 'off',
+    option: 'executor.sandbox.transactions',
+    meaning:
+      'Commands change nothing before they have ended and what they changed was compared with the rules: `auto`, where this machine can; `required`, or none runs; `off`.',
+    tighten: stricter('required', 'auto', 'off'),
+  },
+  'tools.sandbox.max_transaction_mb': {
+    kind: wholeNumber(1, 'megabytes'),
+    fallback: 2048,
+    option: 'executor.sandbox.maxTransactionMb',
+    meaning:
+      'What one command may change in a transaction; one that changes more is ended, and nothing of it is kept.',
+    tighten: smaller(),
+  },
+  'tools.sandbox.on_timeout': {
+    kind: choice('discard', 'keep'),
+    fallback: 'discard',
+    option: 'executor.sandbox.onTimeout',
+    meaning: 'What becomes of what a command has changed that was stopped before its end.',
+    tighten: stricter('discard', 'keep'),
+  },
   'tools.run_command.sandbox': {
     kind: choice('off', 'preferred', 'required'),
     fallback: 'preferred',

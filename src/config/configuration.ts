@@ -31,6 +31,9 @@ export interface ConfiguredOptions {
     readonly network?: boolean;
     readonly readable?: readonly string[];
     readonly hardLinks?: HardLinks;
+    readonly transactions?: 'auto' | 'off' | 'required';
+    readonly maxTransactionMb?: number;
+    readonly onTimeout?: 'discard' | 'keep';
   };
   readonly limits?: {
     readonly maxToolCallsPerBatch?: number;

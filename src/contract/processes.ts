@@ -11,9 +11,59 @@ export interface Confinement {
   readonly roots: readonly string[];
   /** Directories that they may read besides, absolute. */
   readonly readable: readonly string[];
-  /** Asked for each command. */
-  readonly guarded: () => GuardedPaths;
+  /** Asked for each command. `every`: also more than can be mounted over. */
+  readonly guarded: (every?: 'every') => GuardedPaths;
+  /** Commands that are run to their end change nothing before their changes are looked at. Left out: they write through. */
+  readonly transactions?: TransactionRules;
 }
+
+/** How the changes of a command are kept apart, and which of them become real. */
+export interface TransactionRules {
+  /** `required`: where it cannot be done no command runs. `auto`: then it writes through, and its outcome says so. */
+  readonly mode: 'auto' | 'required';
+  /** Absolute directories that changes may be kept in; the first that serves is taken. */
+  readonly places: readonly string[];
+  /** Of everything that one command changes, until it has ended. */
+  readonly maxMb: number;
+  /** What becomes of the changes of a command that was ended by its signal. */
+  readonly onTimeout: 'discard' | 'keep';
+  /** Why a deny pattern keeps a path, absolute and canonical, from being changed; undefined: none does. */
+  readonly refusal: (path: string, change: 'write' | 'delete') => string | undefined;
+  /** The same of the policy's rules. @param tool the name of the tool whose command changes it */
+  readonly ruleRefusal: (
+    path: string,
+    change: 'write' | 'delete',
+    tool: string | undefined,
+  ) => string | undefined;
+  /** Whether commands may not see what lies at a path. */
+  readonly isHidden: (path: string) => boolean;
+}
+
+/** What a command has changed, or would have. At most 200 paths in each list. */
+export interface CommandChanges {
+  /** Relative to the first root, else absolute; directories with `/` at the end; bytes that are no UTF-8 as `\xNN`. */
+  readonly created: readonly string[];
+  readonly modified: readonly string[];
+  readonly deleted: readonly string[];
+  /** What stays as it was: commands may not change it. */
+  readonly refused: readonly UnkeptChange[];
+  /** What stays as it is: it was changed by others while the command ran. */
+  readonly conflicts: readonly UnkeptChange[];
+  /** How many paths are in none of the lists, because those are full. */
+  readonly more?: number;
+}
+
+export interface UnkeptChange {
+  readonly path: string;
+  readonly reason: string;
+  /** The command's version, for `read_file`. */
+  readonly ref?: string;
+}
+
+/** What has become of a transaction. With `network` it may have done more than change files. */
+export type TransactionEvent =
+  | { readonly state: 'begun'; readonly directory: string; readonly network: boolean }
+  | { readonly state: 'committed' | 'discarded'; readonly directory: string; readonly network: boolean };
 
 /** What stood around a command. */
 export interface CommandSandbox {
@@ -23,6 +73,10 @@ export interface CommandSandbox {
   readonly reason?: string;
   /** What it has kept from the command, as far as that can be told from what was printed; known at the end. */
   readonly denied?: readonly Denial[];
+  /** Whether its changes were kept apart until its end. */
+  readonly transaction?: boolean;
+  /** Why they were not, where that was wanted. */
+  readonly transactionReason?: string;
 }
 
 /** `write`: to what is read-only. `hidden`: what a deny pattern covers. `outside`: what is not there for commands. */
@@ -41,7 +95,7 @@ export interface CommandLimits {
 }
 
 export interface LimitHit {
-  readonly limit: keyof CommandLimits;
+  readonly limit: keyof CommandLimits | 'transactionMb';
   readonly max: number;
 }
 
@@ -65,6 +119,12 @@ export interface CommandRequest {
   readonly onStarted?: (process: StartedCommand) => void;
   /** Takes everything that comes of either stream, in order of arrival, once it is more than a result shows. */
   readonly whole?: OutputSink;
+  /** The tool that runs it, for rules about what it changes. */
+  readonly tool?: string;
+  /** Told what becomes of its transaction, where it has one. */
+  readonly onTransaction?: (event: TransactionEvent) => void;
+  /** Keeps a version of a file that was not made real, and says where it can be read. */
+  readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }
 
 /** A process by its id and, where the system tells it, its start: ids are used again. */
@@ -100,6 +160,10 @@ export interface CommandOutcome {
   readonly limit?: LimitHit;
   /** Where everything can be read that was printed; left out where it was so little that it is all here. */
   readonly outputRef?: string;
+  /** Left out: it had no transaction. */
+  readonly changes?: CommandChanges;
+  /** Its changes were not made: why, in words. */
+  readonly discarded?: string;
 }
 
 /** Runs a command and resolves when it has ended, with everything it started. */

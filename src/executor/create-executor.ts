@@ -56,6 +56,7 @@ import {
   TIMEOUT_RULES,
 } from './executor-options.js';
 import { createLocator } from './plan/create-locator.js';
+import { transactionRules } from './transaction-rules.js';
 
 /**
  * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a
@@ -70,7 +71,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   const registry = registryOf(options, logger);
   const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
-  const { sandbox, confinement } = sandboxFor(options);
+  const { sandbox, confinement } = sandboxFor(options, { policy, registry });
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const around: CommandSurroundings = {
     confinement,
@@ -194,17 +195,36 @@ function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
   };
 }
 
-function sandboxFor({ root = ['.'], sandbox: given }: ExecutorOptions): {
+function sandboxFor(
+  { root = ['.'], sandbox: given, journal = false, policy: givenPolicy }: ExecutorOptions,
+  asked: { readonly policy: Policy | null; readonly registry: Registry },
+): {
   readonly sandbox: Sandbox;
   readonly confinement: Confinement;
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
-  const { os, network, readable, allowAbsolute, hardLinks, ...denies } = options;
+  const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
+  const { maxTransactionMb, onTimeout, ...denies } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
   const sandbox = sandboxIn(rootSet, denies);
-  const guarded = (): GuardedPaths => sandbox.guarded?.() ?? NOTHING_GUARDED;
+  const guarded: Confinement['guarded'] = (every) => sandbox.guarded?.(every) ?? NOTHING_GUARDED;
   const readablePaths = readable.map((path) => resolve(path));
-  return { sandbox, confinement: { os, network, readable: readablePaths, roots: sandbox.roots, guarded } };
+  const file = journal === false ? undefined : toJournalFile(journal);
+  const rules = transactionRules(
+    { transactions, maxTransactionMb, onTimeout },
+    {
+      sandbox,
+      ...asked,
+      hasRules: typeof givenPolicy !== 'function' && !(givenPolicy && 'decide' in givenPolicy),
+      journalFile: file === undefined || 'accept' in file ? undefined : file.path,
+      env: readEnvironment(),
+    },
+  );
+  const confinement = { os, network, readable: readablePaths, roots: sandbox.roots, guarded };
+  return {
+    sandbox,
+    confinement: rules === undefined ? confinement : { ...confinement, transactions: rules },
+  };
 }
 
 const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };

@@ -71,6 +71,15 @@ export interface SandboxOptions {
   readonly readable?: readonly string[];
   /** Regular files with several names, in roots that do not say: default `allow`. */
   readonly hardLinks?: HardLinks;
+  /**
+   * Commands change nothing before they have ended and what they changed was compared with the rules: `auto`, where this
+   * machine can; `required`, or no command runs; `off` (default).
+   */
+  readonly transactions?: 'auto' | 'off' | 'required';
+  /** Megabytes that one command may change; default 2048. */
+  readonly maxTransactionMb?: number;
+  /** What becomes of what a command has changed that was stopped before its end: default `discard`. */
+  readonly onTimeout?: 'discard' | 'keep';
 }
 
 /** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
@@ -180,6 +189,7 @@ export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass:
   pass: option([], isTextList, 'a list of names'),
 };
 
+const TRANSACTIONS = ['auto', 'off', 'required'];
 const OS_WALLS = ['off', 'preferred', 'required'];
 
 export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
@@ -195,6 +205,17 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   network: option(false, isBoolean, 'true or false'),
   readable: option([], isTextList, 'a list of directories'),
   hardLinks: option('allow', isHardLinks, 'one of allow, refuse'),
+  transactions: option<'auto' | 'off' | 'required'>(
+    'off',
+    (value) => TRANSACTIONS.includes(value as string),
+    `one of ${TRANSACTIONS.join(', ')}`,
+  ),
+  maxTransactionMb: option(2048, isWhole(1), 'a whole number of megabytes from 1'),
+  onTimeout: option<'discard' | 'keep'>(
+    'discard',
+    (value) => value === 'discard' || value === 'keep',
+    'one of discard, keep',
+  ),
 };
 
 export const JOURNAL_FILE_RULES: OptionRules<Required<JournalFile>> = {

@@ -16,23 +16,40 @@ const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__
  * Finds what the deny patterns say of what is there, for a command sandbox, which knows only paths. Asked before every command: a
  * directory that has not changed since is not read again, which makes it 2 µs a directory.
  */
-export function guardedFinder(containment: Containment): () => GuardedPaths {
+export function guardedFinder(containment: Containment): Guarded {
   const known = new Map<string, KnownDirectory>();
-  return () => {
+  let last: { readonly directories: readonly KnownDirectory[]; readonly guarded: GuardedPaths } | undefined;
+  return (every) => {
+    const visited: KnownDirectory[] = [];
     const guarded: { -readonly [K in 'hidden' | 'readOnly']: GuardedPath[] } = { hidden: [], readOnly: [] };
     const queue = [...containment.rootSet.roots];
     let at = 0;
     for (; at < queue.length && at < MOST_DIRECTORIES; at++) {
       const directory = queue[at] ?? '';
-      const { hidden, readOnly, directories } = examine(containment, known, directory);
+      const found = examine(containment, known, directory);
+      visited.push(found);
+      const { hidden, readOnly, directories } = found;
       guarded.hidden.push(...hidden);
       guarded.readOnly.push(...readOnly);
       queue.push(...directories);
-      if (guarded.hidden.length + guarded.readOnly.length > MOST_GUARDED) break;
+      const length = guarded.hidden.length + guarded.readOnly.length;
+      if (every === undefined && length > MOST_GUARDED) break;
     }
     if (known.size > 2 * MOST_DIRECTORIES) known.clear();
-    return { ...guarded, missing: missing(containment), incomplete: at < queue.length };
+    const incomplete = at < queue.length;
+    const answer = { ...guarded, missing: missing(containment), incomplete };
+    if (every === undefined) return answer;
+    // The very same lists tell that nothing has changed.
+    if (last !== undefined && isSame(last.directories, visited)) return { ...last.guarded, incomplete };
+    last = { directories: visited, guarded: answer };
+    return answer;
   };
+}
+
+type Guarded = (every?: 'every') => GuardedPaths;
+
+function isSame(one: readonly KnownDirectory[], other: readonly KnownDirectory[]): boolean {
+  return one.length === other.length && one.every((directory, index) => directory === other[index]);
 }
 
 interface KnownDirectory {

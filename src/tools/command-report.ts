@@ -9,6 +9,7 @@ import type {
 } from '../contract/processes.js';
 import type { ProbeContext, ToolOutput } from '../contract/tool.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
+import { changeNotices, changesMetadata } from './command-changes.js';
 import { cutBytes } from './output-text.js';
 
 /** Bytes of each stream that a result's metadata repeats (F011). */
@@ -47,6 +48,7 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
     ...(outcome.stdout.binary || outcome.stderr.binary ? { binary: true } : {}),
     ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
     ...wallMetadata(outcome),
+    ...(outcome.changes === undefined ? {} : { changes: changesMetadata(outcome.changes) }),
   };
 }
 
@@ -85,6 +87,7 @@ export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
 /** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
 export function failureReason(outcome: CommandOutcome): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
+  if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
   if (outcome.exitCode === 0) return undefined;
   const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
   if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}${limit}`;
@@ -109,8 +112,13 @@ export function commandError(
 }
 
 /** What was printed, and behind it what the wall has kept from the command. */
-export function withNotice(text: string, { wall }: Pick<CommandOutcome, 'wall'>): string {
-  const notice = wallNotice(wall);
+export function withNotice(
+  text: string,
+  outcome: Pick<CommandOutcome, 'wall' | 'changes' | 'discarded' | 'stderr'>,
+): string {
+  const notice = [wallNotice(outcome.wall), ...changeNotices(outcome)]
+    .filter((line) => line !== '')
+    .join('\n');
   if (notice === '') return text;
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
 }
@@ -123,7 +131,7 @@ export function wallMetadata({
   readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
-  const { kind, network, reason, denied } = wall ?? {};
+  const { kind, network, reason, denied, transaction, transactionReason } = wall ?? {};
   return {
     ...(kind === undefined || network === undefined
       ? {}
@@ -133,6 +141,8 @@ export function wallMetadata({
             network,
             ...(reason === undefined ? {} : { reason }),
             ...(denied === undefined ? {} : { denied: [...denied] }),
+            ...(transaction === undefined ? {} : { transaction }),
+            ...(transactionReason === undefined ? {} : { transaction_reason: transactionReason }),
           },
         }),
     ...(limit === undefined ? {} : { limit: { limit: limit.limit, max: limit.max } }),
@@ -166,10 +176,14 @@ function wallHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): stri
   const remedies = [
     ...(limit === undefined
       ? []
-      : [`${LIMITS[limit.limit].key} under [tools.run_command.limits] raises the limit.`]),
+      : [`${LIMITS[limit.limit].key} under [${tableOf(limit)}] raises the limit.`]),
     ...(wall?.denied?.includes('network') === true ? [network] : []),
   ];
   return remedies.length === 0 ? undefined : remedies.join(' ');
+}
+
+function tableOf({ limit }: LimitHit): string {
+  return limit === 'transactionMb' ? 'tools.sandbox' : 'tools.run_command.limits';
 }
 
 const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly key: string }>> = {
@@ -177,6 +191,7 @@ const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readon
   memoryMb: { what: 'MB of memory for a process', key: 'memory_mb' },
   processes: { what: 'processes at a time', key: 'processes' },
   fileSizeMb: { what: 'MB for a file', key: 'file_size_mb' },
+  transactionMb: { what: 'MB that a command may change', key: 'max_transaction_mb' },
 };
 
 /** Facts about a background shell, as results carry them. */

@@ -8,6 +8,8 @@ export interface MountHolder {
   /** Arguments that mount a path, over itself if not elsewhere. @throws PlaceChanged where nothing is, or a link leads there. */
   readonly writable: (path: string, onto?: string) => readonly string[];
   readonly readOnly: (path: string) => readonly string[];
+  /** Has the program inherit it, and mounts nothing. @throws PlaceChanged as the others do. */
+  readonly inherit: (path: string) => void;
   /** Holds it for our own use. */
   readonly hold: (path: string) => PlaceDescriptor;
   /** What is held, for the program to inherit, in the order of its descriptors. */
@@ -45,6 +47,7 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
   return {
     writable: (path, onto) => mount('--bind', path, onto),
     readOnly: (path) => mount('--ro-bind', path),
+    inherit: (path) => void inherited.push(hold(path).fd),
     hold,
     places: () => inherited,
     close() {

@@ -21,6 +21,20 @@ export interface SandboxedCommand {
   readonly confinement: Confinement;
   readonly bubblewrap: Bubblewrap;
   readonly shellFile: string;
+  /** Left out: it writes through. */
+  readonly layers?: SandboxLayers | undefined;
+}
+
+/** Roots whose changes are kept apart. */
+export interface SandboxLayers {
+  /** In the order of the descriptors that `command` wants for them. */
+  readonly roots: readonly string[];
+  /** What stands before bubblewrap's own command line. */
+  readonly command: readonly string[];
+  /** Arguments for bubblewrap. */
+  readonly mounts: readonly string[];
+  /** What git inside has to be told. */
+  readonly git: Readonly<Record<string, string>>;
 }
 
 export interface Bubblewrap {
@@ -34,9 +48,17 @@ export interface Bubblewrap {
  * Makes ready what a command inside the sandbox needs. To be closed, started or not.
  * @throws ToolError `spawn_failed` where the roots change faster than a sandbox can be built.
  */
-export function openSandbox({ request, confinement, bubblewrap, shellFile }: SandboxedCommand): CommandEntry {
+export function openSandbox({
+  request,
+  confinement,
+  bubblewrap,
+  shellFile,
+  layers,
+}: SandboxedCommand): CommandEntry {
   const { shell, command, cwd } = request;
-  const built = mountAll(confinement, bubblewrap.byDescriptor);
+  const built = mountPatiently(bubblewrap.byDescriptor, (holder, releases) =>
+    layers === undefined ? mountOnce(confinement, holder, releases) : mountLayers(layers, holder),
+  );
   const env = withGit(built.git, {
     ...request.env,
     ...(request.env.TMPDIR === undefined ? {} : { TMPDIR: '/tmp' }),
@@ -49,8 +71,13 @@ export function openSandbox({ request, confinement, bubblewrap, shellFile }: San
   // The last is what `$0` says.
   const program = ['/bin/sh', '-c', inside, 'toolexec', shellFile, '-c', command, shell];
   const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, program });
+  const [file = bubblewrap.file, ...before] = layers?.command ?? [];
+  const line =
+    layers === undefined
+      ? { file, name: 'bwrap', args }
+      : { file, name: 'unshare', args: [...before, bubblewrap.file, ...args] };
   return {
-    start: { file: bubblewrap.file, name: 'bwrap', args, places: built.places, ...reportTo(report) },
+    start: { ...line, places: built.places, ...reportTo(report) },
     env,
     read: (end) => readReport(end, report?.read()),
     told: () => endToldBy(report?.read()),
@@ -90,7 +117,10 @@ interface Built {
 /** Commands that run beside may rename what was just looked at: then it is looked at again. */
 const MOST_LOOKS = 5;
 
-function mountAll(confinement: Confinement, byDescriptor: boolean): Built {
+function mountPatiently(
+  byDescriptor: boolean,
+  mount: (holder: MountHolder, releases: (() => void)[]) => Built,
+): Built {
   for (let look = 1; ; look++) {
     const holder = openMountHolder(byDescriptor);
     const releases: (() => void)[] = [];
@@ -99,13 +129,19 @@ function mountAll(confinement: Confinement, byDescriptor: boolean): Built {
       for (const release of releases.splice(0)) release();
     };
     try {
-      return mountOnce(confinement, holder, releases);
+      return mount(holder, releases);
     } catch (error) {
       close();
       if (!(error instanceof PlaceChanged)) throw error;
       if (look === MOST_LOOKS) throw cannotMount(error);
     }
   }
+}
+
+/** What is hidden and what is guarded, the layers know. */
+function mountLayers({ roots, mounts, git }: SandboxLayers, holder: MountHolder): Built {
+  for (const root of roots) holder.inherit(root);
+  return { mounts, git, places: holder.places(), close: () => holder.close() };
 }
 
 function mountOnce({ roots, guarded }: Confinement, holder: MountHolder, releases: (() => void)[]): Built {

@@ -262,12 +262,19 @@ export class Execution implements CallScope, Timed {
   }
 
   #result(outcome: Outcome): ToolResult {
-    return this.#finalized(this.#stop === undefined ? outcome : this.#stopped(this.#stop, outcome));
+    if (this.#stop !== undefined) return this.#finalized(this.#stopped(this.#stop, outcome));
+    const { error } = outcome;
+    return this.#finalized(
+      error !== undefined && this.#handles.hasLeftNothing
+        ? { ...outcome, error: { ...error, executed: 'no' } }
+        : outcome,
+    );
   }
 
   // What the tool returned before it was stopped is kept; the error says that it was stopped.
   #stopped(stop: Stop, outcome: Outcome): Outcome {
-    const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, this.#toolStarted ? 'maybe' : 'no');
+    const mayHave = this.#toolStarted && !this.#handles.hasLeftNothing;
+    const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, mayHave ? 'maybe' : 'no');
     return { ...outcome, error };
   }
 

@@ -9,6 +9,7 @@ import { reasonOf } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
+import type { CommandTally } from './command-tally.js';
 import type { LiveOutput } from './live-output.js';
 import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
 
@@ -21,12 +22,21 @@ export interface ProcessGrant {
   readonly signal: AbortSignal;
   /** Records what is known of a process; nobody waits for it. */
   readonly note: (data: JsonObject) => void;
+  readonly tally: CommandTally;
   /** Undefined: nobody watches, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
 }
 
 /** Commands and background shells, narrowed to those that the call has declared, for as long as the call lives. */
-export function grantProcesses({ ready, settings, lease, signal, note, live }: ProcessGrant): ToolProcesses {
+export function grantProcesses({
+  ready,
+  settings,
+  lease,
+  signal,
+  note,
+  live,
+  tally,
+}: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
 
   function place(shell: Shell, command: string, cwd: string | undefined): string {
@@ -53,13 +63,16 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
         whole: settings.outputs.openSink(),
+        tool: ready.tool.name,
+        keepVersion: (bytes) => settings.outputs.save(bytes),
+        onTransaction: ({ state, directory, network }) => note({ transaction: directory, state, network }),
         onStarted: (started) => {
           begun = started;
           note({ ...started, command: hash('sha256', command) });
         },
         ...(live === undefined ? {} : { onOutput: (stream, chunk) => live.push(stream, chunk) }),
       });
-      const outcome = await lease.holdProcess(running);
+      const outcome = await lease.holdProcess(tally.count(running));
       const { exitCode, signal: endedBy } = outcome;
       if (begun !== undefined) note({ pid: begun.pid, exitCode, signal: endedBy });
       return clean === true ? cleanOutcome(outcome, settings.secretValues) : outcome;
@@ -74,6 +87,7 @@ export function grantProcesses({ ready, settings, lease, signal, note, live }: P
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       // Nobody is told the id any more: nobody could ever end it.
+      tally.leave();
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
       own.add(started.id);

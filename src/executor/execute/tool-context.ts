@@ -11,6 +11,7 @@ import { grantFiles } from '../call/grant-files.js';
 import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
+import { CommandTally } from './command-tally.js';
 import { grantAgents } from './grant-agents.js';
 import { grantProcesses } from './grant-processes.js';
 import { LiveOutput } from './live-output.js';
@@ -41,6 +42,7 @@ export class CallHandles {
   #abortedWith: Error | undefined;
   #files: ContainedFiles | undefined;
   #processes: ToolProcesses | undefined;
+  #tally: CommandTally | undefined;
   #search: ToolSearch | undefined;
   #live: LiveOutput | undefined;
   #emit: ToolContext['emit'] | undefined;
@@ -91,6 +93,7 @@ export class CallHandles {
   get processes(): ToolProcesses {
     const { ready, scope, index, recorder } = this.parts;
     const { lease, signal } = this;
+    this.#tally ??= new CommandTally();
     this.#processes ??= Object.freeze(
       grantProcesses({
         ready,
@@ -99,6 +102,7 @@ export class CallHandles {
         signal,
         note: (data) => recorder?.note(index, ready.call.id, 'process', data),
         live: scope.observer === undefined ? undefined : this.#output(),
+        tally: this.#tally,
       }),
     );
     return this.#processes;
@@ -111,6 +115,11 @@ export class CallHandles {
       return this.#output().push(stream === 'stderr' ? 'stderr' : 'stdout', text);
     };
     return this.#emit;
+  }
+
+  /** Everything that the call has done was dropped before it was real. */
+  get hasLeftNothing(): boolean {
+    return this.#tally?.hasLeftNothing(this.parts.ready) === true;
   }
 
   get ask(): ToolContext['ask'] {

@@ -1,5 +1,5 @@
 /** A copy of the process's environment: changing it changes nothing outside. */
-import { arch, homedir, platform, release } from 'node:os';
+import { arch, homedir, platform, release, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 export function readEnvironment(): Record<string, string> {
@@ -32,6 +32,11 @@ export function configHome(env: Environment): string {
 /** Where programs keep what must survive them: `$XDG_STATE_HOME`, else `~/.local/state`. */
 export function stateHome(env: Environment): string {
   return absolute(env.XDG_STATE_HOME) ?? join(home(env), '.local', 'state');
+}
+
+/** Where programs keep what nobody needs for long. */
+export function temporaryHome(): string {
+  return tmpdir();
 }
 
 function home(env: Environment): string {

@@ -36,13 +36,18 @@ const REPOSITORY = [
 ] as const;
 
 /** Hooks, settings, and what leads to others of them. */
-const DANGEROUS = ['hooks', 'commondir', 'config.worktree', 'gitdir', 'modules', 'worktrees'];
+export const DANGEROUS = ['hooks', 'commondir', 'config.worktree', 'gitdir', 'modules', 'worktrees'];
 
 function disarm(git: string): void {
-  const settings = parseGitConfig(readSmallFile(`${git}/config`)).filter(isHarmless);
+  const settings = harmlessConfig(readSmallFile(`${git}/config`));
   for (const name of [...DANGEROUS, 'config']) removeQuietly(`${git}/${name}`);
   makeEmptyDirectory(`${git}/hooks`);
-  writeNewFile(`${git}/config`, formatGitConfig(settings));
+  writeNewFile(`${git}/config`, settings);
+}
+
+/** What is left of the text of a configuration when only those settings stay that are known to run nothing. */
+export function harmlessConfig(text: string): string {
+  return formatGitConfig(parseGitConfig(text).filter(isHarmless));
 }
 
 function isHarmless({ section, subsection, key, value = '' }: GitSetting): boolean {

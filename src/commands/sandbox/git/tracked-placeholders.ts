@@ -45,6 +45,28 @@ export function trackedPlaceholders(
   };
 }
 
+/** What git tracks of the hidden, for a layer that hides it; undefined: that cannot be told. */
+export interface TrackedLayer extends Pick<TrackedPlaceholders, 'mounts' | 'env'> {
+  readonly files: readonly TrackedFile[];
+}
+
+export function trackedLayer(
+  repositories: readonly Repository[],
+  hidden: readonly GuardedPath[],
+): TrackedLayer | undefined {
+  const tracked = repositories.map((repository) => trackedIn(repository, hidden));
+  const files = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
+  const isInHidden = ({ at }: TrackedFile): boolean =>
+    hidden.some(({ path, type }) => type === 'dir' && isWithin(at, path));
+  if (tracked.includes('unknown') || files.length > MOST_FILES || files.some(isInHidden)) return undefined;
+  const made = files.length === 0 ? undefined : placeholdersFor(files, []);
+  return {
+    files,
+    mounts: made === undefined ? [] : ['--ro-bind', `${made}/git`, PLACE],
+    env: made === undefined ? {} : SETTINGS,
+  };
+}
+
 function placeholdersFor(
   entries: readonly TrackedFile[],
   unknown: readonly GuardedPath[],
@@ -79,7 +101,7 @@ const NONE: TrackedPlaceholders = { mountOf: () => undefined, mounts: [], env: {
 /** Beyond, hidden directories are shown as closed, and hidden files as empty devices, which git refuses to record. */
 const MOST_FILES = 2000;
 
-interface TrackedFile extends IndexEntry {
+export interface TrackedFile extends IndexEntry {
   /** Absolute. */
   readonly at: string;
 }

@@ -1,0 +1,70 @@
+import type { GuardedPath } from '../../contract/files.js';
+import { removeQuietly } from '../../platform/fs/make-and-remove.js';
+import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
+import { whenProcessEnds } from '../../platform/runtime/when-process-ends.js';
+import { MasksLayer, type TrackedHidden } from './masks-layer.js';
+import type { OverlaySetup } from './overlay-setup.js';
+
+/** A layer of masks while commands lie on it. */
+export interface HeldMasks {
+  readonly path: string;
+  readonly release: () => void;
+}
+
+interface KeptLayer {
+  readonly layer: MasksLayer;
+  users: number;
+}
+
+/** By the root and the place. What lies under a command must not change: then another layer is made. */
+const kept = new Map<string, KeptLayer>();
+const places = new Map<string, string>();
+let count = 0;
+
+/** The layer that hides what lies in a root, made once and kept up to date. */
+export function holdMasks(
+  { place, whiteout }: OverlaySetup,
+  root: string,
+  hidden: readonly GuardedPath[],
+  tracked: readonly TrackedHidden[],
+): HeldMasks {
+  const key = `${place}\0${root}`;
+  let found = kept.get(key);
+  if (found === undefined || (found.users > 0 && !found.layer.isFor(hidden, tracked))) {
+    const path = `${placeOf(place)}/${++count}`;
+    found = { layer: new MasksLayer(root, path, () => whiteout), users: 0 };
+    kept.set(key, found);
+  }
+  const held = found;
+  if (!held.layer.isFor(hidden, tracked)) {
+    try {
+      held.layer.update(hidden, tracked);
+    } catch (error) {
+      // What is half made is not used again.
+      kept.delete(key);
+      removeQuietly(held.layer.path);
+      throw error;
+    }
+  }
+  held.users++;
+  return {
+    path: held.layer.path,
+    release() {
+      held.users--;
+      if (held.users === 0 && kept.get(key) !== held) removeQuietly(held.layer.path);
+    },
+  };
+}
+
+function removeLayers(): void {
+  for (const path of places.values()) removeQuietly(path);
+}
+
+function placeOf(place: string): string {
+  const known = places.get(place);
+  if (known !== undefined) return known;
+  const path = makeOwnDirectory(place, 'masks', []);
+  if (places.size === 0) whenProcessEnds(removeLayers);
+  places.set(place, path);
+  return path;
+}

@@ -1,0 +1,124 @@
+import {
+  type BinaryEntry,
+  type BinaryPath,
+  binaryEntry,
+  readBinaryFile,
+  rewriteBinaryFile,
+  toBinary,
+} from '../../platform/fs/binary-fs.js';
+import { DANGEROUS, harmlessConfig } from '../sandbox/git/adopt-repository.js';
+import type { ScannedRoot } from './scan-changes.js';
+
+/** What is said of a path in a repository: `fine`, `silent` (left out, and not worth a word), or why it is refused. */
+export type GitAnswer = 'fine' | 'silent' | { readonly refused: string };
+
+/**
+ * Git's own files can be changed, or nothing could be committed; what makes git run programs, or leads it to other
+ * settings, cannot. A repository that a command makes becomes one without hooks, with harmless settings only.
+ * Undefined: the path lies in no repository.
+ * @param path below the root
+ */
+export function judgeGit(
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+): GitAnswer | undefined {
+  const names = path.split('/');
+  const at = names.indexOf('.git');
+  if (at === -1) return undefined;
+  const git = names.slice(0, at + 1).join('/');
+  const inside = names.slice(at + 1);
+  const lower = binaryEntry(`${root.lower}/${git}`);
+  if (inside.length === 0) return judgeItself(root, git, change, entry, lower);
+  if (lower === undefined) return judgeNew(root, path, inside);
+  if (lower.kind !== 'dir' || binaryEntry(`${root.lower}/${git}/HEAD`) === undefined) return GUARDED;
+  return judgeInside(root, path, change, inside);
+}
+
+const GUARDED: GitAnswer = { refused: 'it is what git goes by, and commands may not change that' };
+
+function judgeItself(
+  root: ScannedRoot,
+  git: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+  lower: BinaryEntry | undefined,
+): GitAnswer {
+  if (change === 'delete') {
+    return lower?.kind === 'file' && namesTree(root, `${root.lower}/${git}`) ? 'fine' : REPOSITORY_STAYS;
+  }
+  const upper = `${root.upper}/${git}`;
+  if (entry?.kind === 'dir') return lower === undefined && isRepository(upper) ? 'fine' : GUARDED;
+  return entry?.kind === 'file' && lower === undefined && namesTree(root, upper) ? 'fine' : GUARDED;
+}
+
+const REPOSITORY_STAYS: GitAnswer = { refused: 'commands may not remove a repository' };
+
+function isRepository(git: BinaryPath): boolean {
+  return (
+    binaryEntry(`${git}/HEAD`)?.kind === 'file' &&
+    binaryEntry(`${git}/objects`)?.kind === 'dir' &&
+    binaryEntry(`${git}/refs`)?.kind === 'dir'
+  );
+}
+
+/** A file `.git` that leads to what a repository of the same root keeps of a working tree. */
+function namesTree(root: ScannedRoot, file: BinaryPath): boolean {
+  const [, named] = /^gitdir: ([^\n]+)\n?$/.exec(small(file)) ?? [];
+  const start = `${root.lower}/`;
+  if (named === undefined || !named.startsWith(start) || /\/\.\.?(\/|$)/.test(named)) return false;
+  const [git, kind] = /^(.*?\/\.git)\/(worktrees|modules)\//.exec(named)?.slice(1) ?? [];
+  return git !== undefined && kind !== undefined && binaryEntry(`${git}/HEAD`)?.kind === 'file';
+}
+
+function judgeNew(root: ScannedRoot, path: BinaryPath, inside: readonly BinaryPath[]): GitAnswer {
+  const [first = ''] = inside;
+  if (first === 'config' && inside.length === 1) {
+    const config = `${root.upper}/${path}`;
+    if (binaryEntry(config)?.kind !== 'file') return GUARDED;
+    rewriteBinaryFile(config, toBinary(harmlessConfig(Buffer.from(small(config), 'latin1').toString())));
+    return 'fine';
+  }
+  if (first === 'hooks') {
+    if (inside.length === 1) return binaryEntry(`${root.upper}/${path}`)?.kind === 'dir' ? 'fine' : GUARDED;
+    return /\.sample$/.test(path) ? 'silent' : GUARDED;
+  }
+  return DANGEROUS.includes(first) ? GUARDED : 'fine';
+}
+
+const PROTECTED = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'];
+
+function judgeInside(
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  inside: readonly BinaryPath[],
+): GitAnswer {
+  const [first = ''] = inside;
+  if (PROTECTED.includes(first)) return GUARDED;
+  if (change === 'delete' && inside.length === 1 && ['HEAD', 'objects', 'refs'].includes(first)) {
+    return REPOSITORY_STAYS;
+  }
+  if (first === 'modules') return isProtectedModule(inside.slice(1)) ? GUARDED : 'fine';
+  if (first !== 'worktrees' || !PROTECTED.includes(inside[2] ?? '')) return 'fine';
+  if (change === 'delete') return 'fine';
+  const isNew = binaryEntry(`${root.lower}/${path}`) === undefined;
+  const text = small(`${root.upper}/${path}`).trim();
+  if (isNew && inside.length === 3 && inside[2] === 'commondir' && text === '../..') return 'fine';
+  const isTree = text.startsWith(`${root.lower}/`) && text.endsWith('/.git') && !/\/\.\.?(\/|$)/.test(text);
+  return isNew && inside.length === 3 && inside[2] === 'gitdir' && isTree ? 'fine' : GUARDED;
+}
+
+/** Of a repository of a submodule, whose name may have slashes: names of branches and objects are no settings. */
+function isProtectedModule(inside: readonly BinaryPath[]): boolean {
+  const end = inside.findIndex((name) => ['refs', 'logs', 'objects'].includes(name));
+  return inside.slice(0, end === -1 ? undefined : end).some((name) => PROTECTED.includes(name));
+}
+
+const SMALL_BYTES = 256 * 1024;
+
+function small(path: BinaryPath): BinaryPath {
+  const entry = binaryEntry(path);
+  return entry?.kind === 'file' && entry.size <= SMALL_BYTES ? readBinaryFile(path).toString('latin1') : '';
+}

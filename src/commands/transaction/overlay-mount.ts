@@ -1,0 +1,123 @@
+import { askProgram } from '../../platform/process/ask-program.js';
+import { findTrustedProgram } from '../../platform/process/find-program.js';
+
+/** The programs that mount overlays, by their real paths. */
+export interface OverlayPrograms {
+  readonly unshare: string;
+  readonly mount: string;
+  readonly mknod: string;
+}
+
+/** Why there are none, where they are missing. */
+export function findOverlayPrograms(): OverlayPrograms | string {
+  const [unshare, mount, mknod] = ['unshare', 'mount', 'mknod'].map(findTrustedProgram);
+  if (unshare === undefined || mount === undefined) return 'unshare and mount (util-linux) are not installed';
+  if (mknod === undefined) return 'mknod (coreutils) is not installed';
+  return { unshare, mount, mknod };
+}
+
+/** One overlay. All paths are absolute; those that are not the root's lie in directories of ours. */
+export interface OverlayMount {
+  readonly root: string;
+  readonly masks: string;
+  readonly upper: string;
+  readonly work: string;
+  readonly merged: string;
+}
+
+/** What an option of `mount` cannot hold. */
+export const UNMOUNTABLE = /[,:\\\n]/;
+
+/** Descriptors that a shell can close have one digit; the first is 5. */
+export const MOST_ROOTS = 5;
+
+/**
+ * A program with its arguments that mounts overlays in a namespace of its own, and becomes what follows. Each root is
+ * entered, compared with the descriptor that holds it (5, 6 and so on), and only then mounted: what has taken its name
+ * meanwhile is not.
+ */
+export function overlayCommand(
+  { unshare, mount }: OverlayPrograms,
+  mounts: readonly OverlayMount[],
+): readonly string[] {
+  const steps = mounts.map(
+    ({ root, masks, upper, work, merged }, index) => `\
+cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${5 + index} ] || fail ${quoted(`${root} is not what it was`)}
+${quoted(mount)} -n -t overlay overlay -o ${quoted(`lowerdir=${masks}:.,upperdir=${upper},workdir=${work},userxattr`)} ${quoted(merged)} || fail ${quoted(`no overlay of ${root}`)}
+exec ${5 + index}<&-`,
+  );
+  const script = `fail() { echo "cannot keep changes apart: $1" >&2; exit 125; }
+${steps.join('\n')}
+cd / || exit 125
+exec "$@"`;
+  return [unshare, '-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script, 'toolexec'];
+}
+
+/** A path below a root, as bytes. */
+export interface LayerQuestion {
+  /** Which of the mounts. */
+  readonly mount: number;
+  readonly path: string;
+}
+
+/**
+ * Asks of paths whether they are there, in a view of the same layers that cannot be written.
+ * @throws Error where there is no such view
+ */
+export async function askLayers(
+  programs: OverlayPrograms,
+  mounts: readonly OverlayMount[],
+  questions: readonly LayerQuestion[],
+): Promise<readonly boolean[]> {
+  const answers: boolean[] = [];
+  while (answers.length < questions.length) {
+    const [first] = questions.slice(answers.length);
+    if (first === undefined) break;
+    const lines: string[] = [];
+    let length = 0;
+    for (const { mount, path } of questions.slice(answers.length)) {
+      if (mount !== first.mount || length > MOST_CHARACTERS) break;
+      const line = questionOf(path);
+      lines.push(line);
+      length += line.length;
+    }
+    answers.push(...(await askOne(programs, mounts[first.mount], lines)));
+  }
+  return answers;
+}
+
+/** One argument of a program has at most 128 KB; the longest path is 16 KB here. */
+const MOST_CHARACTERS = 100_000;
+
+async function askOne(
+  { unshare, mount }: OverlayPrograms,
+  layers: OverlayMount | undefined,
+  lines: readonly string[],
+): Promise<readonly boolean[]> {
+  if (layers === undefined) throw new Error('there are no such layers');
+  const { root, masks, upper, merged } = layers;
+  const options = quoted(`lowerdir=${upper}:${masks}:.,userxattr`);
+  const script = `cd -P ${quoted(root)} && ${quoted(mount)} -n -r -t overlay overlay -o ${options} ${quoted(merged)} && cd ${quoted(merged)} || exit 125
+${lines.join('\n')}`;
+  const answer = await askProgram(
+    unshare,
+    ['-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script],
+    {},
+  );
+  if (!answer.ok) throw new Error(answer.reason);
+  if (answer.stdout.length !== lines.length) throw new Error('the layers give no answer');
+  return [...answer.stdout].map((digit) => digit === '1');
+}
+
+/** A line feed at the end of a name is lost without the letter behind it. */
+function questionOf(path: string): string {
+  const bytes = `./${path}`.replace(
+    /[^A-Za-z0-9./_-]/g,
+    (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
+  return `p=$(printf '${bytes}x') && p=\${p%x} && if [ -e "$p" ] || [ -L "$p" ]; then printf 1; else printf 0; fi`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,176 @@
+import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
+import { entryStat, errnoOf, isOwnedByUs } from '../../platform/fs/fs-entry.js';
+import { localFileSystem, mountBelow } from '../../platform/fs/local-file-system.js';
+import { removeQuietly } from '../../platform/fs/make-and-remove.js';
+import { askProgram } from '../../platform/process/ask-program.js';
+import {
+  makeOwnDirectory,
+  privateDirectory,
+  removeLeftTrash,
+} from '../../platform/process/transaction-directory.js';
+import { systemName } from '../../platform/runtime/environment.js';
+import { isWithin } from '../sandbox/mount-holder.js';
+import { findOverlayPrograms, MOST_ROOTS, type OverlayPrograms, UNMOUNTABLE } from './overlay-mount.js';
+import { sweepTransactions } from './sweep-transactions.js';
+
+/** Where and by what transactions are kept on this machine. */
+export interface OverlaySetup {
+  readonly programs: OverlayPrograms;
+  /** The directory of all transactions; real, ours alone, in none of the roots. */
+  readonly place: string;
+  /** A whiteout on its file system, that can get other names. */
+  readonly whiteout: string;
+}
+
+/** Why commands write through. */
+export interface NoOverlay {
+  readonly reason: string;
+}
+
+/**
+ * Finds out, once for these roots in a process, whether commands can be kept apart from them: overlays are mounted over
+ * a directory of ours, written through and looked at, and over each root. Never rejects.
+ */
+export function findOverlaySetup(
+  roots: readonly string[],
+  places: readonly string[],
+): Promise<OverlaySetup | NoOverlay> {
+  const key = JSON.stringify([roots, places]);
+  const known = found.get(key);
+  if (known !== undefined) return known;
+  const looking = look(roots, places).catch((error: unknown) => ({
+    reason: `overlays cannot be tried: ${error instanceof Error ? error.message : String(error)}`,
+  }));
+  if (found.size > 100) found.clear();
+  found.set(key, looking);
+  return looking;
+}
+
+const found = new Map<string, Promise<OverlaySetup | NoOverlay>>();
+
+/** The part of it that may be otherwise for every command. */
+export function rootsRefused(roots: readonly string[]): string | undefined {
+  for (const root of roots) {
+    const mount = mountBelow(root);
+    if (mount !== undefined) return `something is mounted at "${mount}", inside a root`;
+  }
+  return undefined;
+}
+
+async function look(roots: readonly string[], places: readonly string[]): Promise<OverlaySetup | NoOverlay> {
+  if (!systemName().startsWith('linux')) return { reason: 'overlays need Linux' };
+  const programs = findOverlayPrograms();
+  if (typeof programs === 'string') return { reason: programs };
+  const refused = lastingRefusal(roots) ?? rootsRefused(roots);
+  if (refused !== undefined) return { reason: refused };
+  let reason = 'there is no directory for the changes that only this user can look into';
+  for (const place of candidates(roots, places)) {
+    const tried = await tryPlace(programs, roots, place);
+    if (typeof tried !== 'string') {
+      removeLeftTrash(place);
+      sweepTransactions(place);
+      return { programs, place, whiteout: tried.whiteout };
+    }
+    reason = tried;
+  }
+  return { reason };
+}
+
+function lastingRefusal(roots: readonly string[]): string | undefined {
+  if (roots.length > MOST_ROOTS) return `there are more than ${MOST_ROOTS} roots`;
+  for (const root of roots) {
+    if (root === '/') return 'the root is "/"';
+    const stat = entryStat(root);
+    if (stat === undefined) return `the root "${root}" is not there`;
+    if (!isOwnedByUs(stat)) return `the root "${root}" belongs to another user or group`;
+    if (localFileSystem(root) === undefined)
+      return `the root "${root}" is on a file system that is not known to work`;
+  }
+  return undefined;
+}
+
+/** Those on the file system of the first root come first: there, making a change real is a rename. */
+function candidates(roots: readonly string[], places: readonly string[]): readonly string[] {
+  const real = places.flatMap((place) => {
+    const path = privateDirectory(place);
+    const isFit =
+      path !== undefined && !UNMOUNTABLE.test(path) && !roots.some((root) => isWithin(path, root));
+    return isFit ? [path] : [];
+  });
+  const device = entryStat(roots[0] ?? '/')?.dev;
+  const isNear = (path: string): boolean => entryStat(path)?.dev === device;
+  return [...real.filter(isNear), ...real.filter((path) => !isNear(path))];
+}
+
+async function tryPlace(
+  programs: OverlayPrograms,
+  roots: readonly string[],
+  place: string,
+): Promise<{ readonly whiteout: string } | string> {
+  const whiteout = `${place}/whiteout`;
+  const made = await makeWhiteout(programs, whiteout);
+  if (made !== undefined) return made;
+  const directory = makeOwnDirectory(place, 'probe', [
+    ...['lower/kept', 'masks', 'upper', 'work', 'merged', 'empty', 'upper2', 'work2', 'merged2'],
+  ]);
+  try {
+    const answer = await askProgram(
+      programs.unshare,
+      ['-rm', '--propagation', 'private', '--', '/bin/sh', '-c', probe(programs, directory, whiteout, roots)],
+      {},
+    );
+    if (!answer.ok) return `an overlay does not work in ${place}: ${answer.reason}`;
+    const gone = binaryEntry(toBinary(`${directory}/upper/gone`))?.kind;
+    const changed = binaryEntry(toBinary(`${directory}/upper/kept/changed`))?.kind;
+    const isHere = binaryEntry(toBinary(`${directory}/lower/gone`))?.kind === 'file';
+    return gone === 'whiteout' && changed === 'file' && isHere
+      ? { whiteout }
+      : `an overlay does not keep changes apart in ${place}`;
+  } finally {
+    removeQuietly(directory);
+  }
+}
+
+/** Says what is wrong where something is. */
+function probe(
+  { mount }: OverlayPrograms,
+  directory: string,
+  whiteout: string,
+  roots: readonly string[],
+): string {
+  const layers = `lowerdir=masks:lower,upperdir=upper,workdir=work,userxattr`;
+  const overRoot = `lowerdir=${directory}/empty:.,upperdir=${directory}/upper2,workdir=${directory}/work2,userxattr`;
+  return `
+fail() { echo "$1" >&2; exit 1; }
+cd ${quoted(directory)} || fail 'no directory'
+echo secret >lower/hidden && echo old >lower/gone && echo old >lower/kept/changed || fail 'no files'
+ln ${quoted(whiteout)} masks/hidden || fail 'no second name for a whiteout'
+${mount} -n -t overlay overlay -o ${layers} merged || fail 'it cannot be mounted'
+[ -e merged/hidden ] && fail 'a whiteout hides nothing'
+rm merged/gone && echo new >merged/kept/changed && mkdir merged/made || fail 'it cannot be written'
+${roots
+  .map(
+    (root) =>
+      `cd ${quoted(root)} && ${mount} -n -t overlay overlay -o ${quoted(overRoot)} ${quoted(`${directory}/merged2`)} && umount ${quoted(`${directory}/merged2`)} || fail ${quoted(`${root} cannot lie below one`)}`,
+  )
+  .join('\n')}
+exit 0
+`;
+}
+
+async function makeWhiteout({ mknod }: OverlayPrograms, path: string): Promise<string | undefined> {
+  if (binaryEntry(toBinary(path))?.kind === 'whiteout') return undefined;
+  const answer = await askProgram(mknod, [path, 'c', '0', '0'], {});
+  // Another process may have been faster.
+  if (answer.ok || binaryEntry(toBinary(path))?.kind === 'whiteout') return undefined;
+  return `whiteouts cannot be made: ${answer.reason}`;
+}
+
+/** Why an error of the file system keeps a transaction from beginning. */
+export function whyNot(error: unknown): string {
+  return `its directory cannot be made: ${errnoOf(error) ?? String(error)}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,93 @@
+import type { CommandChanges, UnkeptChange } from '../../contract/processes.js';
+import { type BinaryPath, binaryEntry, readBinaryFile, toText } from '../../platform/fs/binary-fs.js';
+import type { LeftOut } from './scan-changes.js';
+import type { FailedChange, PlannedChange } from './transaction-plan.js';
+
+/** Paths in each list. */
+const MOST_PATHS = 200;
+/** Versions that are kept to be read, and bytes of each. */
+const MOST_VERSIONS = 20;
+const VERSION_BYTES = 1024 * 1024;
+
+export interface ReportParts {
+  readonly roots: readonly string[];
+  /** The first root of the sandbox: what paths are relative to. */
+  readonly first: string;
+  readonly changes: readonly PlannedChange[];
+  readonly failed: readonly FailedChange[];
+  readonly leftOut: readonly LeftOut[];
+  readonly keepVersion: ((bytes: Uint8Array) => string | undefined) | undefined;
+}
+
+/** What a transaction has changed, or would, as results carry it. */
+export function reportChanges({
+  roots,
+  first,
+  changes,
+  failed,
+  leftOut,
+  keepVersion,
+}: ReportParts): CommandChanges {
+  const name = (root: number, path: BinaryPath, isDirectory: boolean): string => {
+    const above = roots[root] ?? '';
+    const shown = above === first ? '' : first.startsWith(`${above}/`) ? undefined : above;
+    const text = `${toText(path)}${isDirectory ? '/' : ''}`;
+    return shown === '' ? text : `${above}/${text}`;
+  };
+  const failures = new Map(failed.map((failure) => [failure.index, failure]));
+  const lists: Record<PlannedChange['change'], string[]> = { create: [], modify: [], delete: [] };
+  const unkept: LeftOut[] = [...leftOut];
+  changes.forEach((change, index) => {
+    const failure =
+      failures.get(index) ?? (change.isInside === true ? treeFailure(changes, index, failures) : undefined);
+    const isDirectory = change.kind === 'dir';
+    if (failure === undefined) lists[change.change].push(name(change.root, change.path, isDirectory));
+    else {
+      const { reason, isConflict } = failure;
+      const left = { root: change.root, path: change.path, isDirectory, reason, isConflict };
+      unkept.push(change.from === undefined ? left : { ...left, from: change.from });
+    }
+  });
+  let kept = 0;
+  const told = (left: LeftOut): UnkeptChange => {
+    const ref = kept < MOST_VERSIONS ? versionOf(left, keepVersion) : undefined;
+    if (ref !== undefined) kept++;
+    const path = name(left.root, left.path, left.isDirectory);
+    return { path, reason: left.reason, ...(ref === undefined ? {} : { ref }) };
+  };
+  const refused = unkept.filter(({ isConflict }) => !isConflict);
+  const conflicts = unkept.filter(({ isConflict }) => isConflict);
+  const all = [lists.create, lists.modify, lists.delete, refused, conflicts];
+  const more = all.reduce((sum, { length }) => sum + Math.max(0, length - MOST_PATHS), 0);
+  return {
+    created: lists.create.sort().slice(0, MOST_PATHS),
+    modified: lists.modify.sort().slice(0, MOST_PATHS),
+    deleted: lists.delete.sort().slice(0, MOST_PATHS),
+    refused: refused.slice(0, MOST_PATHS).map(told),
+    conflicts: conflicts.slice(0, MOST_PATHS).map(told),
+    ...(more === 0 ? {} : { more }),
+  };
+}
+
+/** What is moved with a directory has failed with it. */
+function treeFailure(
+  changes: readonly PlannedChange[],
+  index: number,
+  failures: ReadonlyMap<number, FailedChange>,
+): FailedChange | undefined {
+  for (let at = index + 1; at < changes.length; at++) {
+    const change = changes[at];
+    if (change?.isTree === true) return failures.get(at);
+  }
+  return undefined;
+}
+
+function versionOf(
+  { from, isDirectory }: LeftOut,
+  keepVersion: ReportParts['keepVersion'],
+): string | undefined {
+  if (from === undefined || isDirectory || keepVersion === undefined) return undefined;
+  const entry = binaryEntry(from);
+  if (entry?.kind !== 'file' || entry.size > VERSION_BYTES) return undefined;
+  return keepVersion(readBinaryFile(from));
+}

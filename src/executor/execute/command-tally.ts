@@ -1,0 +1,36 @@
+import type { CommandOutcome } from '../../contract/processes.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+
+/** What is known of all that the commands of a call have done. */
+export class CommandTally {
+  #running = 0;
+  #ended = 0;
+  #leftSomething = false;
+
+  /** Counts a command from its start to its end. */
+  async count<T extends Pick<CommandOutcome, 'discarded' | 'wall'>>(command: Promise<T>): Promise<T> {
+    this.#running++;
+    try {
+      const outcome = await command;
+      if (outcome.discarded === undefined || outcome.wall?.network !== false) this.#leftSomething = true;
+      return outcome;
+    } catch (error) {
+      this.#leftSomething = true;
+      throw error;
+    } finally {
+      this.#running--;
+      this.#ended++;
+    }
+  }
+
+  /** Something was begun that nobody waits for. */
+  leave(): void {
+    this.#leftSomething = true;
+  }
+
+  /** Everything that the call may do is to run commands, and the changes of each were dropped before they were real. */
+  hasLeftNothing({ effects }: ReadyCall): boolean {
+    if (this.#ended === 0 || this.#running > 0 || this.#leftSomething) return false;
+    return effects.length > 0 && effects.every(({ effect }) => effect.kind === 'run');
+  }
+}

@@ -1,0 +1,59 @@
+import { join, resolve } from 'node:path';
+import type { Sandbox } from '../contract/files.js';
+import type { Policy } from '../contract/policy.js';
+import type { TransactionRules } from '../contract/processes.js';
+import type { Registry } from '../contract/tool.js';
+import { stateHome, temporaryHome } from '../platform/runtime/environment.js';
+import { ownIds } from '../platform/runtime/own-ids.js';
+import type { SandboxOptions } from './executor-options.js';
+
+type TransactionOptions = Required<Pick<SandboxOptions, 'transactions' | 'maxTransactionMb' | 'onTimeout'>>;
+
+interface TransactionSurroundings {
+  readonly sandbox: Sandbox;
+  readonly policy: Policy | null;
+  /** The policy is one of rules: of its answers only those count that a rule has given. */
+  readonly hasRules: boolean;
+  readonly registry: Registry;
+  /** Undefined: no journal that outlives the process. */
+  readonly journalFile: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a command may leave behind: what a file tool may, by deny patterns and by rules about paths. */
+export function transactionRules(
+  { transactions, maxTransactionMb, onTimeout }: TransactionOptions,
+  { sandbox, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
+): TransactionRules | undefined {
+  if (transactions === 'off') return undefined;
+  return {
+    mode: transactions,
+    places: [
+      ...(journalFile === undefined ? [] : [`${resolve(journalFile)}-transactions`]),
+      join(stateHome(env), 'toolexec', 'transactions'),
+      join(temporaryHome(), `toolexec-transactions-${ownIds().uid}`),
+    ],
+    maxMb: maxTransactionMb,
+    onTimeout,
+    refusal(path) {
+      const pattern = sandbox.denied?.(path, 'write');
+      return pattern === undefined ? undefined : `the deny pattern ${pattern} covers it`;
+    },
+    isHidden: (path) => sandbox.denied?.(path, 'read') !== undefined,
+    ruleRefusal(path, change, tool) {
+      if (policy === null) return undefined;
+      const known = tool === undefined ? undefined : registry.find(tool);
+      const answer = policy.decide({
+        name: tool ?? 'run_command',
+        ...(known?.aliases === undefined ? {} : { aliases: known.aliases }),
+        sideEffecting: true,
+        requiresApproval: false,
+        effects: [{ kind: change, path }],
+        places: [{ at: path }],
+        roots: sandbox.roots,
+      });
+      if (answer.disposition !== 'pre_resolved' || (hasRules && answer.rule === undefined)) return undefined;
+      return answer.reason;
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { errnoOf } from './fs-entry.js';
+
+/**
+ * A path whose characters are its bytes (0 to 255): a name on Linux need not be UTF-8, and must survive being taken
+ * apart, kept in a file and put together again.
+ */
+export type BinaryPath = string;
+
+export function toBinary(text: string): BinaryPath {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** As text: bytes that are no UTF-8 become `\xNN`. */
+export function toText(path: BinaryPath): string {
+  const text = Buffer.from(path, 'latin1').toString('utf8');
+  if (!text.includes('\ufffd') || toBinary(text) === path) return text;
+  return path.replace(NOT_UTF8, (byte) =>
+    byte.length === 1 ? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}` : plain(byte),
+  );
+}
+
+/** A well-formed sequence of bytes, or any other byte above 127. */
+const NOT_UTF8 =
+  /[\xc2-\xdf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
+
+function plain(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+export function isUtf8(path: BinaryPath): boolean {
+  return toBinary(Buffer.from(path, 'latin1').toString('utf8')) === path;
+}
+
+export type BinaryKind = 'file' | 'dir' | 'link' | 'whiteout' | 'special';
+
+export interface BinaryEntry {
+  readonly kind: BinaryKind;
+  readonly ino: string;
+  readonly dev: string;
+  readonly size: number;
+  /** Permission bits, with set-user-ID, set-group-ID and the sticky bit. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  /** On the disk. */
+  readonly bytes: number;
+}
+
+/** What lies at a path; a link is not followed. Undefined where nothing does. */
+export function binaryEntry(path: BinaryPath): BinaryEntry | undefined {
+  let stat: BigIntStats | undefined;
+  try {
+    stat = lstatSync(raw(path), { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+  return stat === undefined ? undefined : entryOf(stat);
+}
+
+function entryOf(stat: BigIntStats): BinaryEntry {
+  return {
+    kind: kindOf(stat),
+    ino: `${stat.ino}`,
+    dev: `${stat.dev}`,
+    size: Number(stat.size),
+    mode: Number(stat.mode) & 0o7777,
+    uid: Number(stat.uid),
+    gid: Number(stat.gid),
+    mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
+    bytes: Number(stat.blocks) * 512,
+  };
+}
+
+function kindOf(stat: BigIntStats): BinaryKind {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'dir';
+  if (stat.isSymbolicLink()) return 'link';
+  return stat.isCharacterDevice() && stat.rdev === 0n ? 'whiteout' : 'special';
+}
+
+export function binaryNames(path: BinaryPath): BinaryPath[] {
+  return readdirSync(raw(path), 'latin1');
+}
+
+export function readBinaryFile(path: BinaryPath): Buffer {
+  return readFileSync(raw(path));
+}
+
+export function rewriteBinaryFile(path: BinaryPath, bytes: string): void {
+  writeFileSync(raw(path), Buffer.from(bytes, 'latin1'));
+}
+
+export function readBinaryLink(path: BinaryPath): BinaryPath {
+  return readlinkSync(raw(path), 'latin1');
+}
+
+/** Throws `EEXIST` where anything is there. */
+export function makeBinaryDirectory(path: BinaryPath, mode = 0o777): void {
+  mkdirSync(raw(path), mode);
+}
+
+export function removeBinaryDirectory(path: BinaryPath): void {
+  rmdirSync(raw(path));
+}
+
+export function removeBinary(path: BinaryPath): void {
+  unlinkSync(raw(path));
+}
+
+export function renameBinary(from: BinaryPath, to: BinaryPath): void {
+  renameSync(raw(from), raw(to));
+}
+
+/** A second name; of a link, the link itself gets it. */
+export function linkBinary(from: BinaryPath, to: BinaryPath): void {
+  linkSync(raw(from), raw(to));
+}
+
+export function setBinaryMode(path: BinaryPath, mode: number): void {
+  chmodSync(raw(path), mode);
+}
+
+/** A new file or link with content, mode and time of another one. Throws `EEXIST` where anything is there. */
+export function copyBinary(from: BinaryPath, to: BinaryPath): void {
+  const stat = lstatSync(raw(from));
+  if (stat.isSymbolicLink()) symlinkSync(readlinkSync(raw(from), 'buffer'), raw(to));
+  else {
+    copyFileSync(raw(from), raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    chmodSync(raw(to), stat.mode & 0o7777);
+  }
+  lutimesSync(raw(to), stat.atime, stat.mtime);
+}
+
+/** Makes a small file, and gives its time: what the file system changes from now on has no earlier one. */
+export function writeMarker(path: string): bigint {
+  writeFileSync(path, '');
+  return lstatSync(path, { bigint: true }).ctimeNs;
+}
+
+/** Whole on the disk, or not there. */
+export function writeDurably(path: string, text: string): void {
+  const temporary = `${path}.new`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  syncFile(temporary);
+  renameSync(temporary, path);
+  syncFile(dirOf(path));
+}
+
+function dirOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A directory that is held: `at` leads to it and to nothing else, whatever takes its name. */
+export interface HeldDirectory {
+  readonly at: BinaryPath;
+  /** Another handle of an entry that is a directory, and no link; undefined where there is none. */
+  enter(name: BinaryPath): HeldDirectory | undefined;
+  close(): void;
+}
+
+/** The directory at a canonical path; undefined where there is none, or a link leads there. */
+export function holdDirectory(path: string): HeldDirectory | undefined {
+  const held = open(toBinary(path));
+  if (held === undefined) return undefined;
+  if (readlinkSync(raw(held.at), 'latin1') === toBinary(path)) return held;
+  held.close();
+  return undefined;
+}
+
+function open(path: BinaryPath): HeldDirectory | undefined {
+  let fd: number;
+  try {
+    fd = openSync(raw(path), PLACE);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP') return undefined;
+    throw error;
+  }
+  if (!fstatSync(fd).isDirectory()) {
+    closeSync(fd);
+    return undefined;
+  }
+  const at = `/proc/self/fd/${fd}`;
+  return { at, enter: (name) => open(`${at}/${name}`), close: () => closeSync(fd) };
+}
+
+/** Linux's O_PATH; Node does not name it. */
+const PLACE = 0o10_000_000 | constants.O_NOFOLLOW;
+
+function raw(path: BinaryPath): Buffer {
+  return Buffer.from(path, 'latin1');
+}

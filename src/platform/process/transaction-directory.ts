@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type Dirent,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
+
+/**
+ * A directory that is ours alone, for directories that other users must not look into. Its real path; undefined where it
+ * cannot be made, or is somebody else's.
+ */
+export function privateDirectory(path: string): string | undefined {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const real = realpathSync.native(path);
+    const { uid, mode } = lstatSync(real);
+    return uid === process.geteuid?.() && (mode & 0o077) === 0 ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A new directory that says which process made it. */
+export function makeOwnDirectory(parent: string, kind: string, inside: readonly string[]): string {
+  const path = join(parent, `${kind}-${ownTag()}-${randomBytes(8).toString('hex')}`);
+  mkdirSync(path, { mode: 0o700 });
+  for (const name of inside) mkdirSync(join(path, name), { mode: 0o700, recursive: true });
+  return path;
+}
+
+/** The directories of a kind, and what has become of the processes that made them. */
+export function ownDirectories(
+  parent: string,
+  kind: string,
+): readonly { readonly path: string; readonly maker: ReturnType<typeof fateOf> }[] {
+  const name = new RegExp(`^${kind}-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);
+  let entries: Dirent[] = [];
+  try {
+    entries = readdirSync(parent, { withFileTypes: true });
+  } catch {
+    // There is none yet.
+  }
+  return entries.flatMap((entry) => {
+    const tag = name.exec(entry.name)?.[1];
+    return tag === undefined ? [] : [{ path: join(parent, entry.name), maker: fateOf(tag) }];
+  });
+}
+
+/** Undefined where there is no such file. */
+export function readWhole(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds since the epoch; undefined where nothing is there. */
+export function modifiedMs(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** It is gone at once by its name; what is in it goes beside the event loop. Never rejects. */
+export async function removeLater(path: string): Promise<void> {
+  const trash = `${path}.gone`;
+  try {
+    renameSync(path, trash);
+  } catch {
+    // It is gone, or was on its way.
+  }
+  await rm(trash, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+}
+
+/** What an earlier process was still removing. */
+export function removeLeftTrash(parent: string): void {
+  try {
+    for (const name of readdirSync(parent)) {
+      if (name.endsWith('.gone')) rmSync(join(parent, name), { recursive: true, force: true });
+    }
+  } catch {
+    // Nothing is there, or another process does the same.
+  }
+}

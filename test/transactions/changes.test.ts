@@ -1,0 +1,252 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+let here: KeptApart;
+beforeEach(() => {
+  here = makeKeptApart();
+});
+afterEach(() => here.remove());
+
+const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
+
+describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
+  it('are made when it has ended, and told', async () => {
+    here.outside('mkdir sub gone; echo a >a; echo b >sub/b; echo c >gone/c; echo d >d');
+    const outcome = await here.run(
+      'echo new >n; echo more >>sub/b; rm a; rm -rf gone; mkdir -p x/y; echo z >x/y/z; ln -s n link; chmod 600 d',
+    );
+    expect(outcome).toMatchObject({ exitCode: 0, wall: { kind: 'bubblewrap', transaction: true } });
+    expect(outcome.changes).toEqual({
+      ...NOTHING,
+      created: ['link', 'n', 'x/', 'x/y/', 'x/y/z'],
+      modified: ['d', 'sub/b'],
+      deleted: ['a', 'gone/', 'gone/c'],
+    });
+    expect(here.outside('find . -mindepth 1 | sort; cat n sub/b x/y/z; readlink link; stat -c %a d')).toBe(
+      './d\n./link\n./n\n./sub\n./sub/b\n./x\n./x/y\n./x/y/z\nnew\nb\nmore\nz\nn\n600\n',
+    );
+  });
+
+  it('do not touch the root before it has ended', async () => {
+    here.outside('echo old >a');
+    const running = here.run('echo new >a; echo ready; sleep 0.5', {
+      onOutput: () => {
+        expect(readFileSync(join(here.root, 'a'), 'utf8')).toBe('old\n');
+      },
+    });
+    await running;
+    expect(readFileSync(join(here.root, 'a'), 'utf8')).toBe('new\n');
+  });
+
+  it('leave nothing behind where there were none', async () => {
+    here.outside('echo a >a');
+    expect((await here.run('cat a; echo x >/tmp/x')).changes).toEqual(NOTHING);
+    await expect
+      .poll(() => readdirSync(here.place).filter((name) => name.startsWith('transaction-')))
+      .toEqual([]);
+  });
+
+  it('count also where the command fails, and where it was ended by a signal', async () => {
+    expect((await here.run('echo x >a; exit 3')).changes).toEqual({ ...NOTHING, created: ['a'] });
+    expect((await here.run('echo x >b; kill -9 $$')).changes).toEqual({ ...NOTHING, created: ['b'] });
+    expect(here.outside('ls')).toBe('a\nb\n');
+  });
+
+  it('are dropped when it is stopped, unless they are to be kept', async () => {
+    const stopped = await here.run('echo x >a; sleep 30', { signal: AbortSignal.timeout(700) });
+    expect(stopped).toMatchObject({ aborted: true, discarded: 'it was stopped before its end' });
+    expect(stopped.changes).toBeUndefined();
+    expect(existsSync(join(here.root, 'a'))).toBe(false);
+    const keeping = makeKeptApart({ rules: { onTimeout: 'keep' } });
+    const kept = await keeping.run('echo x >a; sleep 30', { signal: AbortSignal.timeout(700) });
+    expect(kept.changes?.created).toEqual(['a']);
+    expect(existsSync(join(keeping.root, 'a'))).toBe(true);
+    keeping.remove();
+  });
+
+  it('are dropped when they are larger than allowed', async () => {
+    const small = makeKeptApart({ rules: { maxMb: 3 } });
+    const quick = await small.run('head -c 5000000 /dev/urandom >large');
+    expect(quick.discarded).toBe('it has changed more than 3 MB');
+    const slow = await small.run('while :; do head -c 1000000 /dev/urandom >>large; sleep 0.1; done');
+    expect(slow).toMatchObject({ limit: { limit: 'transactionMb', max: 3 }, aborted: false });
+    expect(small.outside('ls')).toBe('');
+    small.remove();
+  }, 30_000);
+
+  it('replace a directory that was removed and made again, and a file by a directory and back', async () => {
+    here.outside('mkdir -p d/in e; echo 1 >d/one; echo 2 >d/in/two; echo f >f; echo k >e/keep');
+    const { changes } = await here.run(
+      'rm -rf d; mkdir d; echo 3 >d/three; rm f; mkdir f; echo x >f/x; rm -rf e; echo e >e',
+    );
+    expect(here.outside('find . -mindepth 1 | sort; cat d/three f/x e')).toBe(
+      './d\n./d/three\n./e\n./f\n./f/x\n3\nx\ne\n',
+    );
+    expect(changes).toEqual({
+      ...NOTHING,
+      created: ['d/three', 'e', 'f/', 'f/x'],
+      deleted: ['d/in/', 'd/in/two', 'd/one', 'e/', 'e/keep', 'f'],
+    });
+  });
+
+  it('keep names that are no UTF-8, line feeds, links, holes, times, modes and empty directories', async () => {
+    const { changes } = await here.run(
+      `touch $'bad\\xff' $'two\\nlines' 'q"uote'; mkdir $'d\\xfe'; echo x >$'d\\xfe/in'; ln -s /nowhere away; ` +
+        `truncate -s 50M sparse; touch -d 2001-02-03T04:05:06Z sparse; mkdir empty; chmod 750 empty; touch t; chmod 640 t`,
+    );
+    expect(changes?.created).toEqual([
+      'away',
+      'bad\\xff',
+      'd\\xfe/',
+      'd\\xfe/in',
+      'empty/',
+      'q"uote',
+      'sparse',
+      't',
+      'two\nlines',
+    ]);
+    expect(here.outside('ls -1b; readlink away; stat -c "%a %n" empty t')).toBe(
+      'away\nbad\\377\nd\\376\nempty\nq"uote\nsparse\nt\ntwo\\nlines\n/nowhere\n750 empty\n640 t\n',
+    );
+    const sparse = statSync(join(here.root, 'sparse'));
+    expect([sparse.size, sparse.blocks < 100, sparse.mtime.toISOString()]).toEqual([
+      50 * 1024 * 1024,
+      true,
+      '2001-02-03T04:05:06.000Z',
+    ]);
+    // And go again.
+    await here.run('rm -rf -- *');
+    expect(here.outside('ls -A')).toBe('');
+  });
+
+  it('drop set-user-ID and set-group-ID, and leave special files out', async () => {
+    here.outside('echo s >mine; chmod 4755 mine');
+    const { changes } = await here.run(
+      'cp /bin/true su; chmod 6755 su; mkfifo pipe; mkdir d; chmod 2755 d; echo x >>mine; chmod u+s mine',
+    );
+    expect(changes).toEqual({
+      ...NOTHING,
+      created: ['d/', 'su'],
+      modified: ['mine'],
+      refused: [{ path: 'pipe', reason: 'it is neither a file, a directory nor a link' }],
+    });
+    expect(here.outside('stat -c "%a %n" su d mine')).toBe('755 su\n755 d\n755 mine\n');
+  });
+
+  it('are told with the name of their root, relative to the first', async () => {
+    const other = makeKeptApart();
+    const both = [here.root, other.root];
+    const confinement = {
+      os: 'required',
+      network: false,
+      roots: both,
+      readable: [],
+      guarded: () => ({ hidden: [], readOnly: [], missing: [], incomplete: false }),
+      transactions: {
+        mode: 'required',
+        places: [here.place],
+        maxMb: 10,
+        onTimeout: 'discard',
+        refusal: () => undefined,
+        ruleRefusal: () => undefined,
+        isHidden: () => false,
+      },
+    } as const;
+    const { changes } = await here.run(`echo a >a; echo b >${other.root}/b`, { confinement });
+    expect(changes?.created).toEqual([`${other.root}/b`, 'a']);
+    expect(other.outside('cat b')).toBe('b\n');
+    other.remove();
+  });
+
+  it('do not tell of 10,000 files one by one', async () => {
+    const { changes } = await here.run('mkdir d; cd d; for i in $(seq 1000); do echo $i >f$i; done');
+    expect(changes?.created).toHaveLength(200);
+    expect(changes?.more).toBe(801);
+    expect(here.outside('ls d | wc -l')).toBe('1000\n');
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`what others change while a command runs${WHY_NOT}`, () => {
+  it("is left alone, and the command's version can be read", async () => {
+    here.outside('echo old >a; echo old >b; mkdir d; echo d >d/d; echo same >same');
+    const versions: string[] = [];
+    const { changes } = await here.run(
+      'echo mine >a; rm b; echo mine >c; rm -rf d; echo mine >same; echo ready; while [ ! -e /tmp/never ]; do sleep 0.3; exit; done',
+      {
+        onOutput: () => {
+          here.outside('echo theirs >a; echo theirs >b; echo theirs >c; echo theirs >d/new');
+        },
+        keepVersion: (bytes) => `kept:${versions.push(Buffer.from(bytes).toString())}`,
+      },
+    );
+    expect(here.outside('cat a b c d/new same; ls d')).toBe('theirs\ntheirs\ntheirs\ntheirs\nmine\nnew\n');
+    const reason = 'it was changed by others while the command ran';
+    expect(changes?.conflicts).toEqual([
+      { path: 'a', reason, ref: 'kept:1' },
+      { path: 'b', reason },
+      { path: 'c', reason, ref: 'kept:2' },
+      { path: 'd/new', reason },
+    ]);
+    expect(versions).toEqual(['mine\n', 'mine\n']);
+    expect(changes).toMatchObject({ modified: ['same'], deleted: ['d/d'] });
+  });
+
+  it('cannot lead a change elsewhere: a directory that has become a link', async () => {
+    here.outside('mkdir sub; echo b >sub/b; mkdir ../outside');
+    const { changes } = await here.run('echo mine >sub/new; echo mine >sub/b; echo ready; sleep 0.3', {
+      onOutput: () => {
+        here.outside('mv sub was; ln -s ../outside sub');
+      },
+    });
+    expect(here.outside('ls ../outside; cat was/b; readlink sub')).toBe('b\n../outside\n');
+    expect(changes?.conflicts.map(({ path }) => path)).toEqual(['sub']);
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => {
+  it('is not there for them, and stays as it is', async () => {
+    here.outside(
+      'mkdir -p api .ssh; echo SECRET >api/.env; echo SECRET >.env; echo SECRET >.ssh/id; echo x >api/x; chmod 711 api',
+    );
+    const outcome = await here.run(
+      'cat .env api/.env .ssh/id; ls -A . api; stat -c %a api; mv api node_modules; cat node_modules/.env; ' +
+        'echo after >.env; mkdir .ssh; echo key >.ssh/id; rm -rf node_modules',
+    );
+    expect(outcome.stdout.head + outcome.stderr.head).not.toContain('SECRET');
+    expect(outcome.stdout.head).toBe('.:\napi\n\napi:\nx\n711\n');
+    expect(here.outside('cat .env api/.env .ssh/id; ls -A . api')).toBe(
+      'SECRET\nSECRET\nSECRET\n.:\n.env\n.ssh\napi\n\napi:\n.env\n',
+    );
+    expect(outcome.changes?.refused.map(({ path }) => path).sort()).toEqual(['.env', '.ssh/id', 'api/.env']);
+    expect(outcome.changes?.refused[0]?.reason).toMatch(/deny pattern/);
+    expect(outcome.changes?.deleted).toEqual(['api/x']);
+  });
+
+  it('stays hidden when it is saved by a rename while a command runs, and when it is new for the next', async () => {
+    here.outside('echo SECRET >.env; mkdir sub');
+    const outcome = await here.run('echo ready; sleep 0.3; cat .env', {
+      onOutput: () => {
+        here.outside('echo SECRET2 >.tmp; mv .tmp .env');
+      },
+    });
+    expect(outcome.stdout.head).toBe('ready\n');
+    here.outside('echo SECRET3 >sub/.env');
+    expect((await here.run('cat .env sub/.env')).stdout.head).toBe('');
+    here.outside('rm -r sub .env; mkdir sub; echo x >sub/y');
+    expect((await here.run('ls -A . sub')).stdout.head).toBe('.:\nsub\n\nsub:\ny\n');
+    here.outside('rm -r sub');
+    expect((await here.run('ls -A')).stdout.head).toBe('');
+  });
+
+  it('may be thousands of files', async () => {
+    here.outside(
+      'for i in $(seq 60); do mkdir d$i; for j in $(seq 20); do echo SECRET >d$i/$j.pem; done; done',
+    );
+    const outcome = await here.run('cat */*.pem | head -1; find . -name "*.pem" | wc -l; ls | wc -l');
+    expect(outcome.stdout.head).toBe('0\n60\n');
+  }, 30_000);
+});

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+let here: KeptApart;
+beforeEach(() => {
+  here = makeKeptApart();
+});
+afterEach(() => here.remove());
+
+const ME = 'git config user.name me; git config user.email me@here';
+
+const out = async (command: string): Promise<string> => {
+  const { stdout, stderr } = await here.run(command);
+  return stdout.head + stderr.head;
+};
+
+describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
+  beforeEach(() => {
+    here.outside(
+      `git init -q -b main; ${ME}; mkdir api; echo SECRET >api/.env; printf 'token=SECRET\\n' >.npmrc; echo a >a; git add -Af; git commit -qm one; echo SECRET >untracked.pem`,
+    );
+  });
+
+  it('commits, branches, stashes and rebases beside hidden files that are tracked, and not', async () => {
+    expect(await out('git status --porcelain')).toBe('');
+    const { changes, exitCode, stderr } = await here.run(
+      'git checkout -qb topic && echo b >b && git add -A && git commit -qam two && git checkout -q main && echo c >c && git add -A && git commit -qm three && git rebase -q main topic && echo x >>a && git stash -q && git stash pop -q && git worktree add -q tree main && git log --oneline | wc -l',
+    );
+    expect([exitCode, stderr.head, changes?.conflicts]).toEqual([0, '', []]);
+    // Another working tree would bring them along.
+    expect(changes?.refused.map(({ path }) => path)).toEqual(['tree/.npmrc', 'tree/api/.env']);
+    expect(
+      here.outside(
+        'git status --porcelain; git log --format=%s; cat .npmrc api/.env untracked.pem; git -C tree status --porcelain -uno',
+      ),
+    ).toBe(
+      ' M a\n?? tree/\n?? untracked.pem\ntwo\nthree\none\ntoken=SECRET\nSECRET\nSECRET\n D .npmrc\n D api/.env\n',
+    );
+    expect(here.outside('git show --stat --format= HEAD HEAD^')).not.toMatch(/npmrc|env|pem/);
+    expect(await out('git worktree remove --force tree && git worktree list | wc -l')).toBe('1\n');
+    expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
+  }, 30_000);
+
+  it('keeps hooks, settings and what leads to others of them as they are', async () => {
+    const before = here.outside('cat .git/config; ls .git/hooks');
+    const { changes } = await here.run(
+      'git config core.fsmonitor /tmp/evil; echo evil >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; ' +
+        'echo /tmp/evil >.git/commondir; echo x >.git/config.worktree; mkdir -p .git/modules/m/hooks; echo x >.git/modules/m/hooks/h; ' +
+        'rm .git/hooks/*.sample; mv .git/config .git/other; ln -s /tmp .git/worktrees',
+    );
+    expect(
+      here.outside(
+        'cat .git/config; ls .git/hooks; ls -A .git | grep -E "commondir|config.worktree" || true',
+      ),
+    ).toBe(before);
+    expect(changes?.refused.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        '.git/config',
+        '.git/hooks/pre-commit',
+        '.git/commondir',
+        '.git/config.worktree',
+        '.git/modules/m/hooks/',
+      ]),
+    );
+    expect(here.outside('git status --porcelain')).toBe('?? untracked.pem\n');
+  });
+
+  it('is not removed, nor replaced by another repository', async () => {
+    const { changes } = await here.run(
+      'rm -rf .git; git init -q; git config core.pager evil; echo x >.git/hooks/x; rm -rf .git/objects',
+    );
+    expect(here.outside('git log --format=%s; git fsck 2>&1; git config core.pager || true')).toBe('one\n');
+    expect(changes?.refused.length).toBeGreaterThan(0);
+    await here.run('rm -rf .git; mkdir x; mv x .git');
+    await here.run('mv .git old');
+    await here.run('rm -rf .git; echo "gitdir: /tmp/evil" >.git');
+    expect(here.outside('git log --format=%s; git fsck 2>&1')).toBe('one\n');
+  });
+
+  it('makes repositories below without hooks, and with harmless settings only', async () => {
+    const { changes } = await here.run(
+      'mkdir sub && cd sub && git init -q -b main && git config core.fsmonitor evil && git config user.name you && git config user.email y@o && echo "#!/bin/sh" >.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout && echo s >s && git add s && git commit -qm sub',
+    );
+    expect(
+      here.outside(
+        'cd sub; git log --format="%s %an"; ls .git/hooks; git config core.fsmonitor || echo none; git config user.name',
+      ),
+    ).toBe('sub you\nnone\nyou\n');
+    expect(changes?.refused.map(({ path }) => path)).toEqual(['sub/.git/hooks/post-checkout']);
+  });
+
+  it('finds no repository through a file that a command has written', async () => {
+    const { changes } = await here.run(
+      'mkdir -p evil/refs evil/objects other; echo ref: refs/heads/x >evil/HEAD; echo "gitdir: ../evil" >other/.git; ln -s evil sly; mkdir l; ln -s ../evil l/.git',
+    );
+    expect(changes?.refused.map(({ path }) => path).sort()).toEqual(['l/.git', 'other/.git']);
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`a root without a repository${WHY_NOT}`, () => {
+  it('gets one by git init', async () => {
+    const { changes } = await here.run(
+      `git init -q -b main; ${ME}; git config core.hooksPath evil; echo a >a; git add a; git commit -qm one`,
+    );
+    expect(
+      here.outside(
+        'git log --format="%s %an"; git status --porcelain; git config core.hooksPath || echo none',
+      ),
+    ).toBe('one me\nnone\n');
+    expect(changes?.refused).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from '../../src/commands/run-command.js';
+import { openTransaction } from '../../src/commands/transaction/open-transaction.js';
+import type { CommandOutcome, CommandRequest, TransactionRules } from '../../src/contract/processes.js';
+import { createSandbox } from '../../src/files/create-sandbox.js';
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** A root whose commands are transactions. */
+export interface KeptApart {
+  readonly around: string;
+  readonly root: string;
+  readonly place: string;
+  readonly run: (command: string, more?: Partial<CommandRequest>) => Promise<CommandOutcome>;
+  readonly outside: (command: string) => string;
+  readonly remove: () => void;
+}
+
+interface Options {
+  readonly deniedPatterns?: readonly string[];
+  readonly rules?: Partial<TransactionRules>;
+}
+
+export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {}): KeptApart {
+  const around = realpathSync(mkdtempSync(join(tmpdir(), 'kept-apart-')));
+  const [root, place] = [join(around, 'root'), join(around, 'state')];
+  mkdirSync(root);
+  const env = { PATH, HOME: '/root', LANG: 'C.UTF-8' };
+  const sandbox = createSandbox({ roots: [root], deniedPatterns });
+  const guarded = (every?: 'every') =>
+    sandbox.guarded?.(every) ?? { hidden: [], readOnly: [], missing: [], incomplete: false };
+  const transactions: TransactionRules = {
+    mode: 'required',
+    places: [place],
+    maxMb: 200,
+    onTimeout: 'discard',
+    refusal(path) {
+      const pattern = sandbox.denied?.(path, 'write');
+      return pattern === undefined ? undefined : `the deny pattern ${pattern} covers it`;
+    },
+    ruleRefusal: () => undefined,
+    isHidden: (path) => sandbox.denied?.(path, 'read') !== undefined,
+    ...rules,
+  };
+  return {
+    around,
+    root,
+    place,
+    run: (command, more = {}) =>
+      runCommand({
+        shell: 'bash',
+        command,
+        cwd: root,
+        env,
+        signal: AbortSignal.timeout(30_000),
+        keepBytes: 1 << 20,
+        confinement: { os: 'required', network: false, roots: [root], readable: [], guarded, transactions },
+        ...more,
+      }),
+    outside: (command) => execFileSync('/bin/sh', ['-c', command], { cwd: root, env, encoding: 'utf8' }),
+    remove: () => rmSync(around, { recursive: true, force: true }),
+  };
+}
+
+/** Why commands cannot be transactions here, as the title of a suite says it; empty where they can. */
+export async function whyNoTransactions(): Promise<string> {
+  const around = realpathSync(mkdtempSync(join(tmpdir(), 'kept-apart-')));
+  try {
+    const rules: TransactionRules = {
+      mode: 'auto',
+      places: [join(around, 'state')],
+      maxMb: 10,
+      onTimeout: 'discard',
+      refusal: () => undefined,
+      ruleRefusal: () => undefined,
+      isHidden: () => false,
+    };
+    const guarded = () => ({ hidden: [], readOnly: [], missing: [], incomplete: false });
+    mkdirSync(join(around, 'root'));
+    const opened = await openTransaction(
+      { os: 'required', network: false, roots: [join(around, 'root')], readable: [], guarded },
+      rules,
+    );
+    if ('reason' in opened) return ` (skipped: ${opened.reason})`;
+    opened.release();
+    opened.discard();
+    return '';
+  } finally {
+    rmSync(around, { recursive: true, force: true });
+  }
+}
