@@ -77,7 +77,7 @@ describe('createTape()', () => {
     ]);
     expect(ran).toBe(before);
     expect(tape.misses.map(({ callId }) => callId)).toEqual(['b', 'c', 'd', 'e']);
-    expect(() => tape.assertDone()).toThrow(/^The tape does not match.*roll\(\{"sides":7\}\).*Nobody asked/s);
+    expect(() => tape.assertDone()).toThrow(/^The tape does not match.*roll\(\{"sides":7\}\).*No call asked/s);
     expect(() => {
       using scope = tape;
       void scope;
@@ -87,7 +87,7 @@ describe('createTape()', () => {
   it('says what nobody asked for', async () => {
     const tape = createTape(await record(6));
     expect(tape.unused).toMatchObject([{ toolName: 'roll', args: { sides: 6 } }]);
-    expect(() => tape.assertDone()).toThrow('Nobody asked for roll({"sides":6}), which is on the tape.');
+    expect(() => tape.assertDone()).toThrow('No call asked for roll({"sides":6}), which is on the tape.');
   });
 
   it('reads the lines of an export, of one conversation, and passes over what is no call', () => {

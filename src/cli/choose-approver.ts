@@ -15,7 +15,7 @@ interface Consent {
 }
 
 /**
- * Who decides: the options, else the person at the terminal. Undefined: nobody, and what needs approval is refused.
+ * Who decides: the options, else the person at the terminal. Undefined: no approver, so a call that needs approval is refused.
  * No option lifts more than the question (`--yes` never lifts the denylist or the sandbox).
  */
 export function chooseApprover(
@@ -57,7 +57,7 @@ const QUESTION = 'Run these? [a]ll, [n]one, or numbers/ids (1,3): ';
  * Undefined when there is no keyboard to answer on. No answer (Ctrl-D) agrees to nothing.
  */
 function createPersonApprover(out: TextOutput, palette: Palette): Approver | undefined {
-  // Opened to see whether it can be: that nobody can answer must be known before anything is asked.
+  // Opened as a trial: before the first question it must be known that a person can answer.
   const probe = openKeyboard();
   if (probe === undefined) return undefined;
   probe.close();

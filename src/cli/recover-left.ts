@@ -94,7 +94,7 @@ function stateOf({ state, result }: RecoveredCall): string {
 const QUESTION =
   'Go on with what is known, or take all of it as failed? [r]esume, [d]iscard, or Enter for later: ';
 
-/** Asks the person about a batch that waits (D089). Undefined: nobody is there, or it is to be decided later. */
+/** Asks the person about a batch that waits (D089). Undefined: no person is there, or they decide later. */
 async function askDecision(
   { batchId }: RecoveredBatch,
   stdio: Stdio,

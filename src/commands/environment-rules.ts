@@ -3,7 +3,7 @@
  *
  * - `secret`: the value itself is confidential. It is also what output is searched for.
  * - `access`: the value leads to something confidential (a file, a socket) and is no secret.
- * - `code`: whoever sets it decides what innocent programs run.
+ * - `code`: its value decides what other programs run.
  */
 export interface EnvironmentRule {
   readonly kind: 'secret' | 'access' | 'code';
@@ -103,7 +103,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
     names:
       '*AMQP*_URL RABBITMQ_URL RABBITMQ_URI *BROKER_URL CELERY_RESULT_BACKEND KAFKA_URL NATS_URL SMTP_URL MAIL_URL MAILER_URL CLOUDINARY_URL',
   },
-  { kind: 'secret', why: 'whoever knows the address may use it', names: '*WEBHOOK*' },
+  { kind: 'secret', why: 'the address alone gives access', names: '*WEBHOOK*' },
   // What leads to keys.
   {
     kind: 'access',

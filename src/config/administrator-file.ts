@@ -12,7 +12,7 @@ export interface AdministratorPlace {
   readonly owner: number;
 }
 
-/** Fixed: no variable and no option names another place, so that nobody but root can speak for the administrator. */
+/** Fixed: no variable and no option names another place, so that only root can speak for the administrator. */
 export const ADMINISTRATOR_PLACE: AdministratorPlace = Object.freeze({
   file: '/etc/toolexec/toolexec.toml',
   owner: 0,
@@ -26,7 +26,7 @@ export interface AdministratorLayer {
 }
 
 /**
- * What the administrator of the machine has fixed. A file that somebody else could have written counts for nothing.
+ * What the administrator of the machine has fixed. A file that another user could have written counts for nothing.
  * @throws ToolError `config_invalid` when it counts and cannot be read, or holds what is not understood.
  */
 export function administratorLayer(place: AdministratorPlace): AdministratorLayer {
@@ -34,7 +34,7 @@ export function administratorLayer(place: AdministratorPlace): AdministratorLaye
   if (isMissing(file)) return { layer: EMPTY_LAYER, warnings: [] };
   const flaw = [dirname(file), file].map((path) => flawOf(path, place)).find((one) => one !== undefined);
   if (flaw !== undefined) {
-    const remedy = 'Let it belong to root, and nobody else write it (chown root, chmod go-w).';
+    const remedy = 'Let it belong to root, and let only root write it (chown root, chmod go-w).';
     return { layer: EMPTY_LAYER, warnings: [`${showPath(file)} is not applied: ${flaw}. ${remedy}`] };
   }
   const { text } = readConfigFile(file, { acceptPipes: false });

@@ -33,7 +33,7 @@ export interface ConfigKey {
   readonly option: string;
   /** For the documentation: what it decides. */
   readonly meaning: string;
-  /** What a project's file may do with it before anybody has trusted that file. */
+  /** What a project's file may do with it before the person has trusted that file. */
   readonly tighten: Tighten;
   /** The lists of all layers are joined (D120). Otherwise the strongest layer's value holds. */
   readonly isAdditive?: true;

@@ -12,7 +12,7 @@ export interface ConfigProblem {
   readonly message: () => string;
 }
 
-/** More problems than anybody reads; a file of a megabyte can have a hundred thousand. */
+/** More problems than a person reads; a file of a megabyte can have a hundred thousand. */
 const MAX_TOLD = 50;
 
 /** The first problem in a line, and how many more there are; in `details.problems` each (fifty at most). */

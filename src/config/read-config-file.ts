@@ -44,7 +44,7 @@ const NAME = 'toolexec.toml';
 
 /**
  * A project's configuration: in the directory itself, or the nearest parent up to the one that holds `.git`. Where no
- * parent holds that, only the directory itself counts: what lies above belongs to somebody else.
+ * parent holds that, only the directory itself counts: what lies above belongs to another project.
  */
 export function findProjectFile(cwd: string): string | undefined {
   return placesToLook(realPlace(cwd))

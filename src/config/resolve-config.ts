@@ -61,7 +61,7 @@ export interface ResolvedConfig {
 
 /**
  * The configuration of the command (D113–D123): options beat `TOOLEXEC_*`, which beats the project's file, which beats
- * the person's own, which beats the default. A project's file that nobody has trusted may only tighten; and nothing
+ * the person's own, which beats the default. A project's file that is not trusted may only tighten; and nothing
  * does more than tighten what the administrator's file has fixed.
  * @throws ToolError `config_invalid` with the place of the first problem of the first source that has any.
  */

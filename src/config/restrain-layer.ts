@@ -27,7 +27,7 @@ export interface RestrainScope extends Pick<TightenScope, 'baseRoots' | 'ownPatt
   readonly base: ConfigLayer;
 }
 
-/** What of a project's file holds before anybody has trusted it: that which only tightens. */
+/** What of a project's file holds before the person has trusted it: that which only tightens. */
 export function restrainLayer(layer: ConfigLayer, scope: RestrainScope): RestrainedLayer {
   const kept = new Map<string, LayerSetting>();
   const ignored: IgnoredSetting[] = [];

@@ -28,7 +28,7 @@ export interface TightenScope {
   readonly ownPatterns: readonly string[];
 }
 
-/** What a file that nobody has vouched for may do with a key: never more than would hold without it. */
+/** What a file that is not trusted may do with a key: never more than would hold without it. */
 export interface Tighten {
   /** For the documentation. */
   readonly may: string;

@@ -135,7 +135,7 @@ describe('trustProject()', () => {
     expect(found?.trusted).toBe(false);
     expect(configuration.executor).toEqual({});
     expect(warnings).toEqual([
-      `Cannot read the record of trusted projects "${join(home, RECORD)}": it is damaged. Remove it, and trust your projects anew. Until then no project is trusted.`,
+      `Cannot read the record of trusted projects "${join(home, RECORD)}": it is damaged. Remove it, and trust your projects again. Until then no project is trusted.`,
     ]);
     expect(isTrusted(file, env)).toBe(false);
     expect(() => trustProject(file, env)).toThrow('it is damaged');

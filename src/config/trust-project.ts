@@ -78,7 +78,7 @@ interface ProjectTrust {
   readonly sha256: string;
 }
 
-/** @throws ToolError `config_invalid` when it cannot be read, is damaged, or could be somebody else's. */
+/** @throws ToolError `config_invalid` when it cannot be read, is damaged, or could be another user's. */
 function readTrustRecord(env: Environment): readonly ProjectTrust[] {
   const path = recordPlace(env);
   return orUnusable(path, () => parseRecord(readPrivateFile(path), path));
@@ -116,7 +116,7 @@ function parseRecord(bytes: Uint8Array | undefined, path: string): readonly Proj
   if (Array.isArray(trusted) && trusted.every(isTrust)) return trusted;
   throw new ToolError(
     'config_invalid',
-    `Cannot read the record of trusted projects "${path}": it is damaged. Remove it, and trust your projects anew.`,
+    `Cannot read the record of trusted projects "${path}": it is damaged. Remove it, and trust your projects again.`,
   );
 }
 

@@ -128,8 +128,8 @@ export interface SkippedFile {
 export interface BatchRun {
   readonly id: string;
   /**
-   * What happens, as it happens; for one reader. A slow reader slows the producers, nothing is dropped. While nobody
-   * has begun to read, output beyond a bound is not kept, and a `progress` event says how much that was.
+   * What happens, as it happens; for one reader. A slow reader slows the producers, nothing is dropped. Until
+   * the reader begins, output beyond a bound is not kept, and a `progress` event says how much that was.
    */
   readonly events: AsyncIterable<ToolEvent>;
   readonly results: Promise<readonly ToolResult[]>;

@@ -212,7 +212,7 @@ export class ToolExecutor implements Executor {
     const deferred = await findDeferred(journal, batchId);
     const calls = deferred.calls.map(recordedCall);
     const { conversation, attach } = deferred;
-    // What was to run anew does so under keys of its own, also when it is approved.
+    // A rerun runs under keys of its own, also when it is approved.
     // A call keeps the turn that it was recorded with.
     const { shown, turn: _, ...rest } = options;
     const seen = shown === undefined ? deferred : { ...deferred, shown };

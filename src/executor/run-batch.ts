@@ -260,7 +260,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
   }
 
   /**
-   * Whoever watches sees one call completed before the next one starts. A claim brings the results before it to the
+   * A reader of the events sees one call completed before the next one starts. A claim brings the results before it to the
    * disk, and with that to the reader; a call that only reads has none, and waits for them here.
    */
   #shownBefore(index: number): Promise<void> | undefined {

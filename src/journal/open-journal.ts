@@ -227,12 +227,12 @@ class SqliteJournal implements Journal {
  * himself can leave WAL mode. To be called outside of a transaction.
  */
 function isAlone(database: JournalDatabase): boolean {
-  // Outside of that mode nobody holds a lock all the time, and nothing could be told.
+  // Outside of that mode no process holds a lock all the time, so the lock says nothing.
   if (changeMode(database, 'WAL') !== 'wal' || changeMode(database, 'DELETE') !== 'delete') return false;
   database.logRenewed();
   // Who opens it at this very moment is in the way, and does the same.
   changeMode(database, 'WAL');
-  // The lock is there again with the first look, if nobody else has been faster.
+  // The lock is there again with the first look, if no other process was faster.
   return ask(database, 'SELECT 1 FROM journal.sqlite_schema LIMIT 1') !== undefined;
 }
 

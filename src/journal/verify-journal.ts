@@ -18,7 +18,7 @@ import { readPrunedCommits } from './sqlite/reseal-commits.js';
 
 export type Verification =
   /**
-   * `head` is the hash over everything: whoever notes it elsewhere can tell later that nothing was cut off. `prunes`:
+   * `head` is the hash over everything: a copy of it elsewhere shows later that nothing was cut off. `prunes`:
    * how many times rows were taken out on purpose.
    */
   | { readonly intact: true; readonly commits: number; readonly head: string; readonly prunes: number }

@@ -185,7 +185,7 @@ class Loop implements ToolLoop {
         turn: randomUUID(),
         message: { text: '', model: model.name, provider: model.format },
       }),
-      // A server that counts its calls anew in every response delivers no call twice.
+      // A server that starts counting its calls in every response delivers no call twice.
       isKnown: (id) => this.#said.takeId(id),
       signal,
     });

@@ -4,7 +4,7 @@ import { parseUrl } from '../base/parse-url.js';
 /** A host as a URL names it, in its one spelling. */
 export interface HostSubject {
   readonly shown: string;
-  /** Undefined: the text is no URL, so that nobody can say which host it means. */
+  /** Undefined: the text is no URL, so that the host cannot be known. */
   readonly scheme: string | undefined;
   readonly host: string;
   /** The scheme's own where none is written; empty where the scheme has none. */
@@ -88,7 +88,7 @@ function canonicalHost(name: string): string | undefined {
   return mappedAddress(base) ?? base;
 }
 
-/** `::ffff:127.0.0.1` is 127.0.0.1 to whoever connects. */
+/** `::ffff:127.0.0.1` is 127.0.0.1 to a program that connects. */
 function mappedAddress(host: string): string | undefined {
   if (!host.startsWith('[')) return undefined;
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];

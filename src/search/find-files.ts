@@ -39,7 +39,7 @@ export async function findFiles(
   }
 }
 
-// What ripgrep met on a way that somebody was changing may have been elsewhere: named is what is really there.
+// While another program renamed directories, ripgrep may have been elsewhere: only what is really there is named.
 function keepThere({ held }: SearchPlace, paths: readonly string[]): readonly string[] {
   const namesIn = new Map<string, string[]>();
   for (const path of paths) {

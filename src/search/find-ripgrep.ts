@@ -30,7 +30,7 @@ export async function findRipgrep(roots: readonly string[]): Promise<string> {
   }
 }
 
-/** The first that is new enough. What lies in a root is nobody's choice but the project's, and is not run. */
+/** The first that is new enough. A program inside a root was chosen by the project, and is not run. */
 export async function ripgrepOnPath(roots: readonly string[]): Promise<string | undefined> {
   for (const file of findProgram('rg')) {
     const isInside = roots.some((root) => file.startsWith(root.endsWith(sep) ? root : root + sep));

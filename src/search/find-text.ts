@@ -14,7 +14,7 @@ import { walkFiles } from './walk-files.js';
  * What a regular expression matches.
  *
  * 1. Ripgrep walks the directory, on all processors, and names the files that match. Nothing else is taken from it:
- *    somebody may be renaming directories under its feet.
+ *    another program may rename directories meanwhile.
  * 2. The first of these files by path are opened by us, held inside the root, and ripgrep reads what it finds from
  *    those open files. So results are in order, come from inside, and only as much is read as is wanted.
  */

@@ -169,7 +169,7 @@ export function checkTrial(trial: CrashTrial): void {
   normalizeOptions('trial', trial, RULES);
 }
 
-/** Whoever names a call that is not there believes that it was looked at. @throws ToolError `config_invalid` */
+/** A caller that names a call that is not there would believe that it was checked. @throws ToolError `config_invalid` */
 export function checkKnowable(knowable: readonly string[], calls: readonly { readonly id: string }[]): void {
   const ids = calls.map(({ id }) => id);
   const stranger = knowable.find((id) => !ids.includes(id));

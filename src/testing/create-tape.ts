@@ -41,7 +41,7 @@ export interface Tape extends Disposable {
   readonly misses: readonly TapeMiss[];
   /** What no call has asked for yet, in the order of the recording. */
   readonly unused: readonly TapeEntry[];
-  /** @throws Error that lists every call that missed and every answer that nobody asked for. */
+  /** @throws Error that lists every call that missed and every answer that was not asked for. */
   assertDone(): void;
 }
 
@@ -105,7 +105,7 @@ class RecordedTape implements Tape {
     const missed = this.misses.map(({ message }) => message);
     const unasked = this.unused
       .filter(({ result }) => !isTheEnginesOwn(result))
-      .map(({ toolName, args }) => `Nobody asked for ${show(toolName, args)}, which is on the tape.`);
+      .map(({ toolName, args }) => `No call asked for ${show(toolName, args)}, which is on the tape.`);
     if (missed.length + unasked.length === 0) return;
     throw new Error(['The tape does not match what was called.', ...missed, ...unasked].join('\n- '));
   }

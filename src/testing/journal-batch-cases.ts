@@ -155,7 +155,7 @@ export const BATCH_CASES: readonly JournalCase[] = [
 ];
 
 function decision(kind: DecisionKind, at: number): BatchDecision {
-  return { kind, at, data: { by: 'somebody', at } };
+  return { kind, at, data: { by: 'a person', at } };
 }
 
 /** What a restart looks at first: calls that are not done. */

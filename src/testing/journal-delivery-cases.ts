@@ -225,7 +225,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
     },
   },
   {
-    title: 'takes a call that nobody decided about as a new one, which takes over its name',
+    title: 'takes a call without a decision as a new one, which takes over its name',
     run: async (journal) => {
       const accept = async (id: string, args?: JsonObject): Promise<Acceptance> =>
         one(await journal.accept(batchEntry(id, [callEntry('x', args)], ATTACH)));

@@ -97,7 +97,7 @@ export const UPKEEP_CASES: readonly UpkeepCase[] = [
       await prune(500);
       assertEqual(await idsOf(journal), ['repeat', 'first', 'waits', 'running', 'queued'], 'batches');
       assertEqual(await again('first', 'third'), 'known', 'what a later batch was answered from');
-      assertEqual(await again('gone', 'anew'), 'fresh', 'what was pruned');
+      assertEqual(await again('gone', 'later'), 'fresh', 'what was pruned');
       assertEqual((await journal.unfinished()).length, 3, 'unfinished calls');
       assertEqual((await journal.batches({ waiting: true })).length, 1, 'what waits');
       assertEqual(await verify(), true, 'the rest');
@@ -180,7 +180,7 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
     },
   },
   {
-    title: 'lets one of two journals claim a call, whoever asks first',
+    title: 'lets one of two journals claim a call, the one that asks first',
     run: async (first, second) => {
       const entries = Array.from({ length: 30 }, (_, index) => callEntry(`x${index}`));
       const answers = await first.accept(batchEntry('b1', entries));

@@ -38,7 +38,7 @@ interface RunEnd {
 }
 
 interface Settlement {
-  /** What the journal held of the batch before anybody settled it. */
+  /** What the journal held of the batch before it was recovered. */
   readonly left: readonly CallRecord[];
   readonly recovered: readonly RecoveredBatch[];
   /** What a second recovery found: nothing is left to it. */

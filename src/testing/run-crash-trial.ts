@@ -20,7 +20,7 @@ import {
  *
  * Every round has a directory and a journal of its own. There is no approval and no policy; the sandbox stands.
  * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, a wrong or unknown option, or a
- *   batch of which a call fails even when nobody kills it.
+ *   batch of which a call fails even when it is not killed.
  */
 export async function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
   checkTrial(trial);
@@ -77,8 +77,8 @@ async function runCalmly(setting: TrialSetting): Promise<CalmRun> {
   const { broken, calm, delivered } = await playRound(setting, undefined);
   const failed = delivered.find(({ success }) => !success);
   if (calm !== undefined && failed === undefined) return calm;
-  const why = failed?.error?.message ?? broken ?? 'it was killed by somebody else';
-  throw new ToolError('config_invalid', `The batch fails even when nobody kills it: ${why}`);
+  const why = failed?.error?.message ?? broken ?? 'another program killed it';
+  throw new ToolError('config_invalid', `The batch fails even when it is not killed: ${why}`);
 }
 
 class Tally {

@@ -12,7 +12,7 @@ import type {
   Worker,
 } from '../contract/journal.js';
 
-/** Told of every step of a journal, in order; whoever watches may end the process there. */
+/** Told of every step of a journal, in order; the watcher may end the process there. */
 export interface JournalWatch {
   before(step: string): void;
   after(acknowledged: Acknowledged): void;
@@ -135,7 +135,7 @@ export interface RoundOrder {
   readonly journal: string;
   readonly conversation: string;
   readonly parallel: boolean;
-  /** A file: what the journal has acknowledged goes there, one JSON object a line, before anybody hears of it. */
+  /** A file: what the journal has acknowledged goes there, one JSON object a line, before any caller hears of it. */
   readonly log: string;
   /** The step of the journal to die at, from 1 on. */
   readonly die?: { readonly step: number; readonly when: 'before' | 'after' };

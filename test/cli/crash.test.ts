@@ -65,7 +65,7 @@ describe('toolexec tools crash', () => {
   it.each([
     [['./no-such.mjs'], /^toolexec: Cannot import the tools' module .*no-such\.mjs/],
     [['tool.mjs', 'note', '{"a":'], /^toolexec: Cannot read the arguments: /],
-    [['tool.mjs', 'other'], /^toolexec: The batch fails even when nobody kills it: .*other/],
+    [['tool.mjs', 'other'], /^toolexec: The batch fails even when it is not killed: .*other/],
     [['tool.mjs', '--kills', 'many'], /must be a whole number/],
   ])('says what is wrong with %j', async (args, message) => {
     writeModule(TRUE_PROBE);

@@ -31,7 +31,7 @@ export const define: DefineCommand = (command, context, finish) => {
   });
 };
 
-/** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks nobody. */
+/** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks no person. */
 export async function planResponse(
   source: string | undefined,
   options: ResponseOptions,

@@ -19,7 +19,7 @@ export interface Display {
   end(): void;
 }
 
-/** The display that suits standard error: nothing moves where nobody sees it move. */
+/** The display that suits standard error: only a terminal with a person in front of it gets moving lines. */
 export function createDisplay(
   out: TextOutput,
   json: boolean,
@@ -36,7 +36,7 @@ function isAnimated(out: TextOutput, env: Readonly<Record<string, string | undef
   return out.isTerminal && env.TERM !== 'dumb' && !isAutomated(env);
 }
 
-/** Continuous integration: there may be a terminal, and there is nobody in front of it. */
+/** Continuous integration: there may be a terminal, with no person in front of it. */
 export function isAutomated(env: Readonly<Record<string, string | undefined>>): boolean {
   return env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
 }
@@ -79,7 +79,7 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
     const which =
       replayed === results.length ? 'these calls were' : `${replayed} of ${results.length} calls were`;
     display.note(
-      `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run anew.`,
+      `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run them again.`,
     );
   }
   for (const hint of hintsOf(results)) display.note(hint);
@@ -91,7 +91,7 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
   if (unasked > 0) {
     const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
     display.note(
-      `${which} approval and there is nobody to ask. Run it again with --yes, --approve ID or --deny: ` +
+      `${which} approval and there is no person to ask. Run it again with --yes, --approve ID or --deny: ` +
         'what has its answer by now is not repeated.',
     );
   }

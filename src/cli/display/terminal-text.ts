@@ -74,7 +74,7 @@ function sharedLength(one: string, other: string): number {
   return at;
 }
 
-/** Controls, direction overrides and what nobody can see: JSON may hold them as they are, a terminal may not. */
+/** Controls, direction overrides and invisible characters: JSON may hold them as they are, a terminal may not. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** JSON that means the same and cannot drive the terminal it is shown on. On one line, unless `indent` is given. */
@@ -90,7 +90,7 @@ function escapeUnits(character: string): string {
   }).join('');
 }
 
-/** One JSON value: indented for a person at a terminal, on one line for everybody else. */
+/** One JSON value: indented for a person at a terminal, on one line for programs. */
 export function writeJson(out: TextOutput, value: unknown): void {
   out.write(`${toSafeJson(value, out.isTerminal ? 2 : 0)}\n`);
 }

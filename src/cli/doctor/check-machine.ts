@@ -186,7 +186,7 @@ export function checkContainment(): Check {
   }
 }
 
-/** Whether somebody can be asked. */
+/** Whether a person can be asked. */
 export function checkTerminal({ stdio, env }: Pick<CliContext, 'stdio' | 'env'>): Check {
   const why = whyNobodyIsThere(stdio.stderr.isTerminal, env);
   if (why === undefined) return { name: 'terminal', state: 'ok', found: 'you can be asked for approval' };
@@ -194,7 +194,7 @@ export function checkTerminal({ stdio, env }: Pick<CliContext, 'stdio' | 'env'>)
     name: 'terminal',
     state: 'missing',
     found: why,
-    costs: 'Nobody can be asked: calls that need approval are answered approval_unavailable.',
+    costs: 'No person can be asked: calls that need approval are answered approval_unavailable.',
     remedy: 'Say --yes, --approve ID or --deny, or allow them in a configuration.',
   };
 }

@@ -50,7 +50,7 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
   return markFinal(final);
 }
 
-/** An output that only says the blocks in words is made anew: they may be others now. */
+/** An output that only says the blocks in words is written again: the blocks may be others now. */
 function textOf(result: ToolResult, own: ToolResult | undefined): string {
   if (result.content === undefined) return result.output;
   return result.output === own?.output ? textBeside(own) : textBeside(result);

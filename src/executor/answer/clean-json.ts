@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
-/** Deeper than this, a value refers to itself or is of no use to anybody. */
+/** Deeper than this, a value refers to itself or is of no use to a reader. */
 const DEEPEST = 100;
 
 /**

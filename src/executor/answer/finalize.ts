@@ -131,12 +131,12 @@ function withContent(
   };
 }
 
-/** Whether the tool limits its output itself, so that nobody may cut it. */
+/** Whether the tool limits its output itself, so that the executor must not cut it. */
 export function isUncut(result: ToolResult): boolean {
   return uncut.has(result);
 }
 
-/** From now on nobody may cut this result. */
+/** From now on this result is not cut. */
 export function markUncut(result: ToolResult): ToolResult {
   uncut.add(result);
   return result;
@@ -213,7 +213,7 @@ const EMPTY = Object.freeze({ text: '', truncated: false });
 
 /**
  * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (F024).
- * An output that was kept is none: nobody edits it.
+ * An output that was kept is none: no tool edits it.
  */
 function holdsFileContent({ declared }: ReadyCall, { outputs }: EngineSettings): boolean {
   return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));

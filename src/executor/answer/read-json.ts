@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
-/** Deeper than this, a value refers to itself or is of no use to anybody. */
+/** Deeper than this, a value refers to itself or is of no use to a reader. */
 const DEEPEST = 100;
 
 export type JsonReading = { readonly value: JsonValue } | { readonly fault: string };

@@ -71,7 +71,7 @@ async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Re
 /**
  * Goes on with a deferred batch: its calls, planned again, are asked for, and what is approved is taken over. A call
  * that has its answer keeps it. Where the question stays open, or a call is not any more what was shown and there is
- * nobody to ask, the batch goes on waiting.
+ * no approver, the batch goes on waiting.
  */
 export async function approveDeferred(
   parts: ApprovalParts & { readonly recorder: Recorder },
@@ -103,14 +103,14 @@ export async function approveDeferred(
   );
   const questions = needed.map((index) => (asked[open.indexOf(index)] as (typeof asked)[number]).call);
   const answers = approver === null ? [] : await ask(questions, approver, parts);
-  // Whoever leaves the question open has not decided.
+  // A person who leaves the question open has not decided.
   if (signal.aborted || answers.some(isUnanswered)) return goOnWaiting();
   for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
     isOurs = await recorder.takeOver();
   } catch (error) {
-    // Whether it was taken over is not known, and nothing may be recorded for it: whoever has it will.
+    // Whether it was taken over is not known, and nothing may be recorded for it: the process that has it does that.
     scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');
     return goOnWaiting();
   }

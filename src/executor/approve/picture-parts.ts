@@ -14,7 +14,7 @@ import type { EngineSettings } from '../call/settings.js';
 import { runInScope } from '../call/unhandled-errors.js';
 import { toPlan } from '../plan/to-plan.js';
 
-/** A file with more is not shown: nobody reads a million characters. */
+/** A file with more is not shown: no person reads a million characters. */
 const MOST_BYTES = 1024 * 1024;
 /** More than a look around should ever take. */
 const PREVIEW_MS = 5_000;

@@ -66,7 +66,7 @@ export class ReadyCall {
     this.#summary = summary;
   }
 
-  /** Redacted, one line, at most 200 characters. Made when somebody looks: most calls run unasked and unseen. */
+  /** Redacted, one line, at most 200 characters. Made at the first look: most calls run unasked and unseen. */
   get summary(): string {
     this.#summary ??= summarizeText(this.#describe());
     return this.#summary;

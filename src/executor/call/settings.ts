@@ -16,7 +16,7 @@ import type { OnUnhandledError } from './unhandled-errors.js';
 
 export interface EngineLimits {
   readonly maxToolCallsPerBatch: number;
-  /** For whoever goes round with a model: how often. The engine itself runs batches, and counts no rounds. */
+  /** For a loop around a model: how many rounds. The executor itself runs batches and counts no rounds. */
   readonly maxToolIterationsPerUserTurn: number;
   readonly maxToolArgsBytes: number;
   readonly maxApplyPatchBytes: number;
@@ -30,7 +30,7 @@ export interface ClassTimeout {
   readonly explicit: boolean;
 }
 
-/** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: nobody's consent helps. */
+/** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: no consent helps. */
 export type CommandSandboxVerdict =
   | { readonly kind: 'fine' }
   | { readonly kind: 'ask'; readonly reason: string }
@@ -41,7 +41,7 @@ export interface CommandGuard {
   known(): CommandSandboxVerdict | undefined;
   /** Tries it, once for a process. Never rejects. */
   look(): Promise<CommandSandboxVerdict>;
-  /** Whether commands must not run without the wall, whoever agrees. */
+  /** Whether commands must not run without the command sandbox, whatever the person decides. */
   readonly isRequired: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface EngineSettings {
   /** For the policy: where a path lies that a command names. */
   readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
   readonly reviewers: readonly Reviewer[];
-  /** Null: confirmation is skipped, on purpose. Undefined: nobody is there to ask. */
+  /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;
   /** Does the work of sub-agents. Undefined: there are none. */
   readonly agents: AgentRunner | undefined;
@@ -73,7 +73,7 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
-  /** What the operating system's wall around commands means for a call that runs one. */
+  /** What the command sandbox means for a call that runs a command. */
   readonly commandGuard: CommandGuard;
   readonly search: SearchEngine;
   /** Those of this executor, of all its conversations: who knows an id may use it. */

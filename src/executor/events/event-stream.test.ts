@@ -131,7 +131,7 @@ describe('EventStream', () => {
     const told = events.find(({ type }) => type === 'progress');
     expect(told).toMatchObject({
       callId: 'c',
-      message: `${500_000 - kept} characters of output were not kept: nobody was reading`,
+      message: `${500_000 - kept} characters of output were not kept: no reader had begun`,
     });
     expect(events.at(-1)?.type).toBe('completed');
   });

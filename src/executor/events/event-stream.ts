@@ -4,7 +4,7 @@ type ChunkEvent = Extract<ToolEvent, { chunk: string }>;
 
 /** Text that may wait for a reader before its producer is slowed down, in UTF-16 units. */
 const HIGH_WATER = 256 * 1024;
-/** Text that is kept while nobody has begun to read. */
+/** Text that is kept until the reader begins. */
 const UNREAD_KEPT = 256 * 1024;
 /** What an event takes besides its text, counted as if it were text: many tiny chunks must not fill the memory. */
 const SLOT = 64;
@@ -15,8 +15,8 @@ const JOINED = 16 * 1024;
  * The events of one batch, for one reader (D076, D099).
  *
  * 1. Events come out in the order in which they went in.
- * 2. Once somebody reads, nothing is dropped: `pushChunk` returns a promise while too much is waiting.
- * 3. While nobody reads, nothing blocks: chunks over a bound are counted instead of kept, and the count is told.
+ * 2. Once the reader reads, nothing is dropped: `pushChunk` returns a promise while too much is waiting.
+ * 3. Before that, nothing blocks: chunks over a bound are counted instead of kept, and the reader gets the count.
  * 4. State changes are always kept; they are bounded by the number of calls.
  */
 export class EventStream implements AsyncIterable<ToolEvent> {
@@ -36,7 +36,7 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     if (skipped !== undefined) {
       this.#skipped.delete(event.callId);
       const { callId, toolName, at } = event;
-      const message = `${skipped} characters of output were not kept: nobody was reading`;
+      const message = `${skipped} characters of output were not kept: no reader had begun`;
       this.#waiting.push({ type: 'progress', callId, toolName, at, message });
     }
     this.#waiting.push(event);

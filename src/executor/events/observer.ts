@@ -5,7 +5,7 @@ import type { EventStream } from './event-stream.js';
 
 type Named = Pick<ToolCall, 'id' | 'name'>;
 
-/** Turns what happens to calls into events. A batch that nobody can watch has no observer and pays nothing. */
+/** Turns what happens to calls into events. A batch without a reader has no observer and pays nothing. */
 export class Observer {
   readonly #stream: EventStream;
   readonly #clock: Clock;

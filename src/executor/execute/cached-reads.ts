@@ -26,7 +26,7 @@ export interface CacheVisit {
 
 /**
  * Looks a call up (F017): only for tools that say they are cacheable, whose effects are all reads of regular
- * files. A directory is read anew each time, because nothing tells whether something changed below it. By now the
+ * files. A directory is read again each time, because nothing tells whether something changed below it. By now the
  * policy has let the call pass.
  * @returns undefined when the cache has no part in this call.
  */

@@ -20,10 +20,10 @@ export interface ProcessGrant {
   readonly settings: EngineSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
-  /** Records what is known of a process; nobody waits for it. */
+  /** Records what is known of a process; the call does not wait for it. */
   readonly note: (data: JsonObject) => void;
   readonly tally: CommandTally;
-  /** Undefined: nobody watches, so nothing is decoded while the command runs. */
+  /** Undefined: there is no reader, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
 }
 
@@ -86,7 +86,7 @@ export function grantProcesses({
         env: settings.commandEnvironment(),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
-      // Nobody is told the id any more: nobody could ever end it.
+      // The id is no longer reported, so no later call could end it.
       tally.leave();
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
@@ -199,7 +199,7 @@ function requireDeclaredShell(ready: ReadyCall, capability: ShellCapability, id:
 
 const DECLARE_RUN = "Declare { kind: 'run', command, shell, cwd } in the effects of the tool.";
 
-/** Longer patterns match what nobody means. */
+/** Longer patterns match what is not meant. */
 const LONGEST_FILTER = 1000;
 /** What grep's patterns, and those of most languages, say for it; ECMA-262 has no such thing. */
 const IGNORE_CASE = '(?i)';

@@ -35,7 +35,7 @@ export class ShellOutput {
     };
   }
 
-  /** Of shells that nobody has read to their end; more than can run at a time. */
+  /** Of shells whose output was not read to its end; more than can run at a time. */
   #forgetOldest(): void {
     const [oldest] = this.#streams.keys();
     if (oldest !== undefined && this.#streams.size > MOST) this.#streams.delete(oldest);
@@ -65,12 +65,12 @@ class CleanStream {
   }
 }
 
-/** Characters of a line that are looked at: what is longer is no line that somebody wrote. */
+/** Characters of a line that are looked at: what is longer is no line that a person wrote. */
 const LOOKED_AT = 16_384;
 /** How long other calls may be kept waiting at a time. */
 const SLICE_MS = 20;
 
-/** The lines that `pattern` matches, with their ends. Lets others work in between, and stops when nobody waits for it. */
+/** The lines that `pattern` matches, with their ends. Lets other work in between, and stops when the caller is gone. */
 export async function filterLines(
   text: string,
   pattern: LinearPattern,
@@ -102,7 +102,7 @@ const HEAD = 128 * 1024;
 const TAIL = 16 * 1024;
 
 /**
- * What a command printed, neutralised and redacted as far from both ends as it can be shown. Whoever cuts it afterwards
+ * What a command printed, neutralised and redacted as far from both ends as it can be shown. A caller that cuts it afterwards
  * leaves neither half an escape sequence nor half a secret (D077). The middle of long output stays as it came.
  */
 export function cleanOutcome(outcome: CommandOutcome, values: readonly string[]): CommandOutcome {

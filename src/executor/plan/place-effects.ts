@@ -47,7 +47,7 @@ function place(effect: Effect, { sandbox, outputs }: EngineSettings): PlacedEffe
   }
 }
 
-/** An output that was kept has no place in the file system, and nobody may change it. */
+/** An output that was kept has no place in the file system, and no call may change it. */
 function placeOutput(effect: Extract<Effect, { readonly path: string }>): PlacedEffect {
   if (effect.kind === 'read') return { effect, at: effect.path };
   throw new ToolError(

@@ -21,7 +21,7 @@ export interface IncomingParts {
 
 /**
  * A batch whose calls are still arriving (D086). Until it is whole it is a record of its own, a call that nothing runs
- * and whose notes hold what came: whoever finds that unfinished, and its process dead, answers those calls.
+ * and whose notes hold what came: a process that finds it unfinished, and its writer dead, answers those calls.
  */
 export class IncomingCalls implements IncomingBatch {
   readonly id: string;
@@ -168,7 +168,7 @@ export class IncomingCalls implements IncomingBatch {
       const { error: _, ...result } = failure(call, 'cancelled', '', 'no', { output });
       await this.#journal.finish(key, { ...result, success: true }, clock.now());
     } catch (error) {
-      // Whoever recovers finds the batch itself, and ends this.
+      // Recovery finds the batch itself, and ends this.
       logger.error({ batch: this.id, why: reasonOf(error) }, 'the end of a stream could not be recorded');
     }
   }

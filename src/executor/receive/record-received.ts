@@ -42,7 +42,7 @@ export async function recordReceived(
     await Promise.all(ended);
     return ended.some((each) => each !== undefined);
   } catch (error) {
-    // Somebody else was faster, or its own process came so far.
+    // Another process was faster, or its own process came so far.
     if ((await journal.batch(batch.id)).length === 0) throw error;
     logger.debug({ batch: batch.id }, 'a batch that came in was recorded before');
     return false;

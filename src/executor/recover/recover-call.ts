@@ -75,7 +75,7 @@ async function inspectLastIntent(
   if (last.op !== 'writeAll' || verdictOf(changes) !== 'mixed' || journal === null) {
     return { changes, made, rolledBack: false };
   }
-  // Another process may have settled it: then what the files are now is somebody else's doing.
+  // Another process may have recovered it: then the files may hold later work.
   if ((await journal.call(key))?.state === 'done') return { changes, made, rolledBack: false };
   const rolledBack = await rollBack(changes, sandbox, journal);
   return { changes: inspectIntent(last, sandbox), made, rolledBack };

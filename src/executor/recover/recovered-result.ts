@@ -34,7 +34,7 @@ export function toRecoveredResult(
   }
   if (verdict === 'unknown') {
     const message =
-      `The process that ran ${toolName} (pid ${worker?.pid}) died meanwhile: nobody can say whether it took effect. ` +
+      `The process that ran ${toolName} (pid ${worker?.pid}) died meanwhile: it is not known whether it took effect. ` +
       'Look before you repeat it.';
     return failure(call, 'outcome_unknown', message, 'maybe', { metadata });
   }

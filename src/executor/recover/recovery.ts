@@ -86,7 +86,7 @@ export class Recovery {
   }
 
   /**
-   * Whether a queued call is still to come: its batch was put off on purpose and waits for approval, or somebody has
+   * Whether a queued call is still to come: its batch was put off on purpose and waits for approval, or a process has
    * approved it, whose process lives.
    */
   async #isHeld(journal: Journal, call: CallRecord, living: LivingWorkers): Promise<boolean> {
@@ -112,7 +112,7 @@ export class Recovery {
         if (received !== false) return received === undefined ? [] : [received];
       }
       if (await this.#isHeld(journal, call, living)) continue;
-      // Whoever has these files settles it, and the batch with it.
+      // A process that has these files recovers the call, and the batch with it.
       if (await liesElsewhere(call, journal, this.#settings)) return [batchId];
       results.set(call.key, await recoverCall(call, this.#settings));
     }
@@ -237,7 +237,7 @@ class LivingWorkers {
   }
 
   /**
-   * What cannot be seen counts as alive, unless nobody else has the journal open: a process of another container, which
+   * A process that cannot be seen counts as alive, unless only this one has the journal open: one of another container, which
    * is most often the one that this one has taken the place of.
    */
   async #find(worker: Worker): Promise<boolean> {

@@ -17,7 +17,7 @@ import type {
 import type { JsonObject } from '../../contract/json.js';
 import { restoreBlocks, sha256, storeBlocks } from '../records/stored-content.js';
 
-/** A call as the memory journal keeps it. A record is made of it only when somebody asks. */
+/** A call as the memory journal keeps it. A record is made of it only when it is read. */
 export class MemoryCall {
   worker: Worker | undefined = undefined;
   startedAt = 0;

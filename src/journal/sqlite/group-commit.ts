@@ -79,7 +79,7 @@ export class GroupCommit {
     this.draining = undefined;
   }
 
-  /** Whether nobody else is at work who might ask for something in the same turn: then nobody is waited for. */
+  /** Whether no other caller is at work that might ask for something in the same turn: then the commit does not wait. */
   private isAlone(): boolean {
     this.sinceTurn++;
     return this.sinceTurn <= MOST_AT_ONCE && this.database !== undefined && this.database.unfinished <= 1;

@@ -171,7 +171,7 @@ export interface PrunableBatch {
   readonly at: number;
 }
 
-/** Settled for good, nobody has to decide about it, and not the newest, from which numbers go on. */
+/** Finished, with no decision open, and not the newest, from which numbers go on. */
 const SETTLED = `
   SELECT b.number, b.size, b.accepted_at FROM batches b
   WHERE b.accepted_at < ?1 AND b.number < (SELECT max(number) FROM batches)

@@ -189,7 +189,7 @@ const ANY = `${DELIVERIES} ORDER BY c.number`;
 const ATTACHABLE = `${DELIVERIES} AND c.args_hash IS NOT NULL ORDER BY c.number`;
 
 /**
- * The first delivery; or, where that one was answered before anybody had decided, the next of the same call.
+ * The first delivery; or, where that one was answered before the person had decided, the next of the same call.
  * @param conversation @param callId @param turn as they are stored.
  */
 export function findNameHolder(

@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = [64, 8, 7, 6, 5, 4, 3, 2, 1] as const;
 
 /**
  * Rows of an open transaction that are not in the file yet: what comes together is written with one statement.
- * Whoever wants to know whether a row is there already, or has to read it, flushes first.
+ * A caller that has to read a row, or to know whether it is there, flushes first.
  */
 export class RowBuffer {
   readonly rows: Readonly<Record<BufferedTable, BufferedRow[]>> = {

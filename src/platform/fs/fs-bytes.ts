@@ -159,7 +159,7 @@ function writeBytes(descriptor: number, bytes: Uint8Array): void {
 // The owner first: changing it clears bits of the mode.
 function takeOver(descriptor: number, like: Stats): void {
   giveTo(descriptor, like);
-  // Whoever replaces the content does not inherit setuid, just as when writing in place.
+  // New content does not keep setuid, just as when writing in place.
   fchmodSync(descriptor, like.mode & 0o1777);
 }
 

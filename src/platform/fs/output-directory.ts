@@ -71,7 +71,7 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Somebody else's: it is theirs to take away.
+    // Another user's: theirs to remove.
   }
 }
 

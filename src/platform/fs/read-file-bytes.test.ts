@@ -21,7 +21,7 @@ describe('readFileBytes()', () => {
   it('gives up a pipe to which nobody writes', () => {
     const path = join(folder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    expect(() => readFileBytes(path, ANY)).toThrow('nobody writes to this pipe.');
+    expect(() => readFileBytes(path, ANY)).toThrow('this pipe has no writer.');
   });
 
   it('waits for a pipe whose writer is slow', async () => {

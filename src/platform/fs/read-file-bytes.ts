@@ -7,19 +7,19 @@ export interface ReadBytesOptions {
   readonly maxBytes: number;
   /** Take pipes and devices too (`<(…)`), which have no size and may be slow. */
   readonly acceptPipes: boolean;
-  /** Refuse what somebody else may have written. */
+  /** Refuse what another user may have written. */
   readonly ownOnly?: boolean;
 }
 
 const PIECE_BYTES = 64 * 1024;
-/** How long a pipe may have nobody who writes to it. */
+/** How long a pipe may have no writer. */
 const NO_WRITER_MS = 2000;
 /** How long a writer may write nothing. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * All bytes of a file. Always comes to an end: a pipe to which nobody writes is given up.
+ * All bytes of a file. Always comes to an end: a pipe without a writer is given up.
  * @throws ReadFailure with the reason in words.
  */
 export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Array {
@@ -78,7 +78,7 @@ function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8
     if (total > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
-  if (isPipe && total === 0) throw new ReadFailure('nobody writes to this pipe.', 'Name a file.');
+  if (isPipe && total === 0) throw new ReadFailure('this pipe has no writer.', 'Name a file.');
   return Buffer.concat(chunks);
 }
 

@@ -5,14 +5,14 @@ import { readProcess } from './proc-table.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 
 /**
- * Whether the very process lives that a journal knows: one with its id that started when it did. Where nobody can
+ * Whether the very process lives that a journal knows: one with its id that started when it did. Where no process can
  * tell (another container's process on the same machine), it counts as alive: what lives must be left alone.
  */
 export function isWorkerAlive(worker: Worker): boolean {
   const own = workerOfThisProcess();
   if (worker.id === own.id) return true;
   if (worker.system !== undefined && own.system !== undefined && worker.system !== own.system) {
-    // Since another start of the machine nobody lives; in another space of ids nobody can be seen.
+    // No process outlives a start of the machine; those in another space of ids cannot be seen.
     return bootOf(worker.system) === bootOf(own.system);
   }
   const entry = readProcess(worker.pid);

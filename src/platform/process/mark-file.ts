@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import { openUnnamedFile } from '../fs/scratch.js';
 
-/** An open file without a name in any directory, which whoever inherits it can be known by. */
+/** An open file without a name in any directory, by which a process that inherits it can be known. */
 export interface MarkFile {
   readonly fd: number;
-  /** What `/proc/<pid>/fd` shows for it, and for no other file while anybody has it open. */
+  /** What `/proc/<pid>/fd` shows for it, and for no other file while any process has it open. */
   readonly name: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ProcessEnd, StartedProcess } from './spawn.js';
 
-/** A process that the spawn server has started, and that nobody waits for yet. */
+/** A process that the spawn server has started, and that has no listener yet. */
 export interface OpenedProcess {
   readonly pid: number;
   readonly startTicks: number;
@@ -19,7 +19,7 @@ export interface HandOver {
   readonly letGo: () => void;
 }
 
-/** To whoever has asked for it: from now on it keeps this program alive. */
+/** To the caller that asked for it: from now on it keeps this program alive. */
 export function handOver(opened: OpenedProcess, { after, letGo }: HandOver): StartedProcess {
   const { pid, startTicks, outputs, stdout, stderr, ended } = opened;
   stdout.ref();

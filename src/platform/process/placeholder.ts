@@ -92,7 +92,7 @@ const OWN = randomBytes(4).toString('hex');
 /**
  * Makes a directory, if there is none, and writes into it that we need it. Who leaves says so before it looks for
  * others, and who enters says so before it looks for those who leave: one of them sees the other.
- * @returns false where it is somebody's own, or cannot be made.
+ * @returns false where it is another program's own, or cannot be made.
  */
 function enter(path: string): boolean {
   for (let round = 0; round < ROUNDS; round++) {
@@ -114,14 +114,14 @@ const ROUNDS = 10;
 function isLeftToUs(path: string): boolean {
   for (let waited = 0; waited < LONGEST_LEAVE_MS && marksOf(path).some(isLeaving); waited++) sleepSync(1);
   if (entriesOf(path).length > 0) return true;
-  // It has become somebody's.
+  // It has become another program's.
   attempt(() => unlinkSync(`${path}/${ownMark()}`));
   return false;
 }
 
 const LONGEST_LEAVE_MS = 200;
 
-/** Says that we need it no more, and leaves. Answers whether nobody else needs it: then nobody comes until `left`. */
+/** Marks that this process needs it no more. Answers whether no other needs it: then none can enter until `left`. */
 function startLeaving(path: string): boolean {
   const leaving = `${path}/${ownMark()}${LEAVING}`;
   try {
@@ -135,13 +135,13 @@ function startLeaving(path: string): boolean {
   return false;
 }
 
-/** Ends what `startLeaving` has started: whoever is the last of all takes the directory away. */
+/** Ends what `startLeaving` has started: the last process of all removes the directory. */
 function left(path: string): void {
   attempt(() => unlinkSync(`${path}/${ownMark()}${LEAVING}`));
   attempt(() => rmdirSync(path));
 }
 
-/** Empty, too, when anything else is in it: then it is somebody's. */
+/** Empty, too, when anything else is in it: then it is another program's. */
 function entriesOf(path: string): readonly string[] {
   try {
     const names = readdirSync(path);
@@ -190,13 +190,13 @@ function isLeaving(mark: string): boolean {
   return mark.endsWith(LEAVING);
 }
 
-/** Of one that cannot be seen from here, nobody knows that it is gone. */
+/** One that cannot be seen from here may still live. */
 function isGone(mark: string): boolean {
   const tag = MARK.exec(mark)?.[1];
   return tag !== undefined && tag !== ownTag() && fateOf(tag) === 'gone';
 }
 
-/** Whether it could be done: somebody else may be quicker, or still need it. */
+/** Whether it could be done: another process may be quicker, or still need it. */
 function attempt(step: () => void): boolean {
   try {
     step();

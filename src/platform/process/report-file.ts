@@ -12,7 +12,7 @@ export interface ReportFile {
 export interface Report {
   /** What has been written so far: the first 4 KiB. */
   readonly text: string;
-  /** Somebody has written to it, whatever it says now: when that was, nobody but the system can set. */
+  /** It was written to, whatever it says now: only the system can set that time. */
   readonly isTouched: boolean;
 }
 

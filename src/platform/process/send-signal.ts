@@ -4,10 +4,10 @@ export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT';
 
 /**
  * Sends a signal to a process, or to a whole group when `target` is negative.
- * `gone`: there is nobody. `refused`: it is not ours to signal.
+ * `gone`: there is no such process. `refused`: it is not ours to signal.
  */
 export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'gone' | 'refused' {
-  // 0 is our own group, 1 is init, -1 is everybody we may signal.
+  // 0 is our own group, 1 is init, -1 is every process we may signal.
   if (!Number.isSafeInteger(target) || target === process.pid || (target >= -1 && target <= 1)) {
     return 'refused';
   }

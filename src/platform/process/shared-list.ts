@@ -6,7 +6,7 @@ import { openUnnamedFile } from '../fs/scratch.js';
 
 /**
  * A list that another process can read at any moment, also when this one has been killed: a file without a name with a
- * line of one length for each entry, blank where there is none. To change it costs a few microseconds, and wakes nobody.
+ * line of one length for each entry, blank where there is none. To change it costs a few microseconds, and wakes no process.
  */
 export class SharedList {
   /** For the other process to inherit. Its place in the file is never moved by us. */
@@ -46,7 +46,7 @@ export class SharedList {
     closeSync(this.fd);
   }
 
-  // In one piece: a line is inside a page, and whoever kills us does not come in between.
+  // In one piece: a line is inside a page, and a kill does not come in between.
   #write(line: number, text: string): void {
     if (text.length >= LINE) throw new RangeError(`An entry has at most ${LINE - 1} characters.`);
     writeSync(this.fd, `${text.padEnd(LINE - 1)}\n`, line * LINE, 'latin1');

@@ -11,7 +11,7 @@ const LAST_PLACE = 9;
 /**
  * What makes a shell that was started in the directory and environment of `start` become its program, with the files
  * that it inherits. Undefined where it cannot be said so: it is too long, must be refused, or a shell cannot open what
- * it shall inherit (it can only read, where we hold what nobody may read).
+ * it shall inherit (it can only read, where ours is a descriptor that cannot be read).
  */
 export function shellScript(start: ProcessStart): string | undefined {
   const { file, args, mark = '', inherit, report, places = [] } = start;
@@ -30,7 +30,7 @@ function openFile(fd: number | undefined): string {
   return fd === undefined ? '/dev/null' : `/proc/${process.pid}/fd/${fd}`;
 }
 
-/** To open a pipe would make the shell wait, or somebody else. */
+/** Opening a pipe would make the shell wait, or the pipe's other end. */
 function isReadable(fd: number): boolean {
   const status = fstatSync(fd);
   if (!status.isDirectory() && !status.isFile()) return false;

@@ -21,7 +21,7 @@ export interface HelperStart {
 }
 
 /**
- * Starts a helper in a session of its own, so that nobody's Ctrl-C reaches it. It does not keep this program alive, and
+ * Starts a helper in a session of its own, so that no Ctrl-C reaches it. It does not keep this program alive, and
  * reads the end of its input when this program ends, however that happens.
  */
 export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): HelperProcess | undefined {

@@ -29,7 +29,7 @@ function makePipes(count, isSecond) {
   execFile('mkfifo', ['-m', '600', ...names], (error) => {
     if (!error) return say({ pipes: names });
     if (isSecond) return say({ pipes: [] });
-    // Somebody has tidied up there. What runs needs its pipes by name no more.
+    // Another program has removed the directory. Running commands need their pipes by name no more.
     try {
       directory = fs.mkdtempSync(process.argv[1]);
     } catch {}

@@ -14,7 +14,7 @@ import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 export interface SpawnServer {
   /** Undefined when it cannot start anything now: it is not ready yet, or out of pipes. */
   start(start: ProcessStart): Promise<StartedProcess> | undefined;
-  /** Whether nobody waits for anything of it. */
+  /** Whether no caller waits for anything of it. */
   isIdle(): boolean;
   /** Resolves when it is gone. To be called when it is idle. */
   end(): Promise<void>;
@@ -127,7 +127,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;
-      // Nobody has them by name any more.
+      // They have no name any more.
       const outputs = pipes.map(({ name: pipe }) => `${pipe} (deleted)`);
       return { pid, startTicks, stdout: readerOf(stdout), stderr: readerOf(stderr), outputs, ended };
     } catch (error) {
@@ -154,7 +154,7 @@ class NodeSpawnServer implements SpawnServer {
     try {
       return { name, fd: openSync(name, flags | constants.O_NONBLOCK) };
     } catch {
-      // Somebody has tidied up there, and has taken the others too; or there are no more descriptors.
+      // Another program has removed the directory and the other pipes too; or there are no more descriptors.
       this.#pipes = [];
       return undefined;
     } finally {
@@ -213,14 +213,14 @@ class NodeSpawnServer implements SpawnServer {
     this.#prewarmed.dropAll();
     for (const { failed, ended } of this.#asked.values()) {
       failed(systemError('EAGAIN'));
-      // How it ends nobody will tell us; that it does, who has started it will see to.
+      // Its exit code is never reported here; the caller that started it sees to its end.
       ended({ exitCode: null, signal: null });
     }
     this.#asked.clear();
     this.#onGone();
   }
 
-  /** While anybody waits for an answer, this program goes on. */
+  /** While a caller waits for an answer, this program goes on. */
   #hold(): void {
     if (this.#holders++ > 0) return;
     this.#child.ref();

@@ -47,7 +47,7 @@ export interface StartedProcess {
   readonly stderr: Readable;
   /** Where it may be gone by now: what was known of it when the program began. */
   readonly seen?: SeenProcess;
-  /** Resolves when the process itself is gone, whoever else holds its pipes. Never rejects. */
+  /** Resolves when the process itself is gone, whichever process still holds its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** From now on it does not keep this program alive. */
   unref(): void;
@@ -154,7 +154,7 @@ async function spawnError(child: ChildProcess): Promise<unknown> {
 /** A pipe of which we read one end. */
 interface OpenPipe {
   readonly reader: number;
-  /** For somebody else; to be closed here once they have it. */
+  /** For another process; to be closed here once it has it. */
   readonly writer: number;
   /** What `/proc` shows for it. */
   readonly name: string;
@@ -165,7 +165,7 @@ interface OpenPipe {
  * the system makes none for us.
  */
 async function openPipes(): Promise<readonly [OpenPipe, OpenPipe] | undefined> {
-  // Node takes what a worker has opened for its own, and closes the number again at the worker's end, whoever has it then.
+  // Node takes what a worker has opened for its own, and closes the number again at the worker's end, whatever has that number then.
   if (process.platform !== 'linux' || !isMainThread) return undefined;
   let folder: string | undefined;
   try {

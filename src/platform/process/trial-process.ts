@@ -30,7 +30,7 @@ export interface TrialStart {
   readonly order: unknown;
   /** After that it is killed. */
   readonly patienceMs: number;
-  /** A program and its arguments that the Node is run by; empty: by nobody. */
+  /** A program and its arguments that start Node; empty: it is started directly. */
   readonly under: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export function readEnvironment(): Record<string, string> {
   return copy;
 }
 
-/** Windows looks names up without regard to case; everybody else does not (D120). */
+/** Windows looks names up without regard to case; other systems do not (D120). */
 export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';
 }

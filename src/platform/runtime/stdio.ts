@@ -56,7 +56,7 @@ async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
 function textOutput(stream: NodeJS.WriteStream): TextOutput {
   let failure: Error | undefined;
   let last: Promise<void> = Promise.resolve();
-  // `head` has read enough and is gone: there is nobody left to tell.
+  // `head` has read enough and is gone: there is no reader left.
   const note = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') failure ??= error;
   };

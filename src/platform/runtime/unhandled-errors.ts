@@ -1,7 +1,7 @@
 const STRAY = new Set<string | symbol>(['uncaughtException', 'unhandledRejection']);
 
 /**
- * Calls `handle` for exceptions and rejections that nobody caught. Where it answers true, nobody else hears of them.
+ * Calls `handle` for exceptions and rejections that no code caught. Where it answers true, no other handler gets them.
  * Where it answers false, they do exactly what they would do without us: end the process, or reach the host program's
  * own listeners, as its flags say. No listener could do either, so we stand in front of all listeners.
  * @returns stops listening.
@@ -15,7 +15,7 @@ export function onUnhandledError(handle: (error: unknown) => boolean): () => voi
   Object.defineProperty(process, 'emit', { value: emitUnlessHandled, writable: true, configurable: true });
   return () => {
     listening = false;
-    // Somebody may stand in front of us by now: then we only hand on what comes.
+    // Another handler may stand in front of this one by now: then this one only hands on what comes.
     if (Object.getOwnPropertyDescriptor(process, 'emit')?.value !== emitUnlessHandled) return;
     Reflect.deleteProperty(process, 'emit');
     if (before !== undefined) Object.defineProperty(process, 'emit', before);

@@ -108,7 +108,7 @@ function loadDriver(): Driver {
   }
 }
 
-/** Node 22 says of its SQLite that it is experimental, on the standard error of whoever loads it. */
+/** Node 22 says of its SQLite that it is experimental, on the standard error of the program that loads it. */
 function withoutWarnings<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -4,9 +4,9 @@ import { posix, sep } from 'node:path';
 export interface PathFacts {
   /** As the call or the command wrote it. */
   readonly written: string;
-  /** Canonical and absolute, where somebody has resolved it. */
+  /** Canonical and absolute, where it was resolved. */
   readonly canonical: string | undefined;
-  /** Somebody could have resolved it, and it lies outside the roots. */
+  /** It could be resolved, and lies outside the roots. */
   readonly outside: boolean;
   readonly roots: readonly string[];
 }

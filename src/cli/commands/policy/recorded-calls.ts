@@ -29,7 +29,7 @@ export function addRecordedCallsOptions(command: Command): Command {
     .option('--json', 'as JSON');
 }
 
-/** A call that somebody has made before, and what is known of what became of it. */
+/** A call that was made before, and what is known of its outcome. */
 export interface RecordedCall {
   readonly call: ToolCall;
   /** Undefined: the record does not say, or there is none. */

@@ -68,7 +68,7 @@ export async function replayCalls(
 function compare(recorded: RecordedCall, planned: PlannedCall): Replayed {
   const was = outcomeThen(recorded);
   const now = outcomeNow(planned);
-  // Whoever ran a call of which no more is known was perhaps asked before.
+  // A call that ran and left no decision may have been asked about before.
   const isSame =
     was === now || was === 'not known' || (recorded.disposition === undefined && mayBoth(was, now));
   return { planned, was, now, changed: !isSame };

@@ -114,7 +114,7 @@ function ruleForCommand(tool: string, text: string): PolicyRule | undefined {
   return { decision: 'allow', tool, command, match: [text.trim()], not_match: [`${command}; rm -rf .`] };
 }
 
-/** What removes, takes over, or gives somebody else's code the word; a person may allow it, and writes that down. */
+/** Commands that remove, take over, or run foreign code: a person allows them by a rule of their own. */
 const RISKY =
   /(?:^|\/)(?:rm|rmdir|unlink|shred|dd|mkfs.*|mv|chmod|chown|chgrp|ln|kill|pkill|killall|sudo|su|doas|ssh|scp|rsync|curl|wget|nc|docker|podman|kubectl|systemctl|mount|umount|crontab|at|eval|source|exec|export|set|bash|sh|dash|zsh|node|python[\d.]*|perl|ruby|php|find|xargs|env|git-.*)$/;
 

@@ -20,7 +20,7 @@ export interface Repository {
 /**
  * The repositories of what is guarded as `.git`: directories, and files that name one. One that lies outside is taken
  * for what it is only where it names the working tree in turn, and that is a root: a file that says `gitdir:` can be
- * written by anybody.
+ * written by any program.
  */
 export function findRepositories(
   guarded: readonly GuardedPath[],

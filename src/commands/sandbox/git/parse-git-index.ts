@@ -56,7 +56,7 @@ function readEntries(
   return at <= bytes.length - hashBytes && !isSplit(bytes, at, hashBytes) ? entries : undefined;
 }
 
-/** Anybody may write an index; git itself takes no such names. */
+/** Any program can write an index; git itself takes no such names. */
 function isPlain(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }

@@ -194,12 +194,12 @@ function evaluateOwnership(call: Call): void {
     else if (recursive && tree === 'unclear')
       findings.ask(`What ${name} would change cannot be told: ${target.shown}`);
     else if (tree === 'vital' && OPENS_OR_CLOSES.test(mode))
-      findings.block(`${name} ${mode} would open or close ${target.shown} for everybody.`);
+      findings.block(`${name} ${mode} would open or close ${target.shown} for all users.`);
     if (file.kind === 'vital') findings.block(`${name} would change ${file.what}, ${target.shown}.`);
     if (file.kind === 'unclear') findings.ask(`${name} changes ${target.shown}.`);
     if (name !== 'chmod' || !/^(?:0*[2467]\d{3}|[ugoa]*[+=]\w*s\w*)$/.test(mode)) continue;
     const isSystem = /^\/(?:usr\/)?s?bin\//.test(exactText(target) ?? target.shown);
-    findings[isSystem ? 'block' : 'ask'](`chmod ${mode} lets everybody run ${target.shown} as its owner.`);
+    findings[isSystem ? 'block' : 'ask'](`chmod ${mode} lets all users run ${target.shown} as its owner.`);
   }
 }
 
