@@ -7,7 +7,10 @@ export interface CommandPattern {
   readonly program: string | undefined;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
-  matches(words: readonly string[]): boolean;
+  /** `settings`: `NAME=value` before the words. What allows has to spell each of them; without words, they are all there is. */
+  matches(words: readonly string[], settings?: readonly string[]): boolean;
+  /** Whether an option is written out in it: `git log --output=*`. */
+  spellsOption(word: string): boolean;
 }
 
 type Word = typeof MANY | readonly Piece[];
@@ -20,33 +23,58 @@ const MAX_LENGTH = 4096;
  * `git status` is exactly that, without arguments. Quotes and `\` make what they hold plain, spaces and `*` included.
  *
  * What tightens finds the program under any directory (`rm *` is also `/bin/rm x`). What allows does not, and its `*`
- * stands for no step up: `rm build/*` does not allow `rm build/../x`.
+ * stands for no step up: `rm build/*` does not allow `rm build/../x`. Words like `CI=*` before the program stand for
+ * settings: what allows holds only where it spells all settings of a command; `*` and `**` alone are everything.
  * @throws Error that says what is wrong with it.
  */
 export function parseCommandPattern(source: string, tightens: boolean): CommandPattern {
   if (source.length > MAX_LENGTH) throw new Error(`it is longer than ${MAX_LENGTH} characters`);
   if (source.includes('\0')) throw new Error('it holds a NUL character');
-  const words = readWords(source).map((pieces): Word => (isMany(pieces) ? MANY : pieces));
-  if (words.length === 0) throw new Error('it is empty');
+  const all = readWords(source).map((pieces): Word => (isMany(pieces) ? MANY : pieces));
+  if (all.length === 0) throw new Error('it is empty');
+  const start = all.findIndex((word) => !isSetting(word));
+  const spelled = start === -1 ? all : all.slice(0, start);
+  const words = start === -1 ? [] : all.slice(start);
   const last = words.length - 1;
   if (isOneWord(words[last])) words[last] = MANY;
+  const isEverything = spelled.length === 0 && words.length === 1 && words[0] === MANY;
   const [first] = words;
   const program = first === undefined || first === MANY ? undefined : literalText(first);
-  const pieces = words.flatMap((word) => (word === MANY ? [] : word));
+  const pieces = all.flatMap((word) => (word === MANY ? [] : word));
   const anywhere = tightens && program !== undefined && !program.includes('/');
   const matchWord = (word: Word, given: string): boolean =>
     word !== MANY && matchesWildcard(word, given) && (tightens || !stepsUp(word, given));
   return {
     source,
-    program,
+    // A setting may be all that there is, without a program.
+    program: all.some(isSetting) ? undefined : program,
     isLiteral: !words.includes(MANY) && literalText(pieces) !== undefined,
     literalCharacters: literalCount(pieces),
-    matches(given) {
+    matches(given, settings = []) {
+      if (!spelled.every((word) => settings.some((text) => matchWord(word, text)))) return false;
+      if (tightens && words.length === 0) return true;
+      if (!tightens && !isEverything) {
+        const isSpelled = (text: string) => all.some((word) => isSetting(word) && matchWord(word, text));
+        if (!settings.every(isSpelled)) return false;
+        // Nothing runs, and what is set is spelled.
+        if (given.length === 0 && settings.length > 0) return true;
+      }
       const [name, ...rest] = given;
       const seen = anywhere && name !== undefined ? [name.slice(name.lastIndexOf('/') + 1), ...rest] : given;
       return matchSequence(words, seen, (word) => word === MANY, matchWord);
     },
+    spellsOption: (text) =>
+      words.some(
+        (word) => word !== MANY && word[0] === '-' && typeof word[1] === 'string' && matchWord(word, text),
+      ),
   };
+}
+
+/** `NAME=…`, the name written out. */
+function isSetting(word: Word): boolean {
+  if (word === MANY) return false;
+  const equals = word.indexOf('=');
+  return equals > 0 && /^[A-Za-z_][\w%]*$/.test(literalText(word.slice(0, equals)) ?? '');
 }
 
 /** A word that leads out of where the pattern's own beginning points. */

@@ -31,7 +31,8 @@ export class Evaluation implements Circumstances {
   #evaluated: readonly EvaluatedPart[] | undefined;
   #runs: readonly RunText[] | undefined;
   #seen: readonly Effect[] | undefined;
-  #seenBy: Map<readonly string[], ReadonlySet<string>> | undefined;
+  /** By command: its effects, and the word of the option that has each. */
+  #seenBy: Map<readonly string[], Map<string, string | undefined>> | undefined;
 
   constructor(basis: PolicyBasis, question: PolicyQuestion) {
     this.basis = basis;
@@ -99,23 +100,29 @@ export class Evaluation implements Circumstances {
       own !== undefined && decisionOf(own) === 'allow';
     // Reading does no harm where the commands that read are allowed, whatever stands before `<`.
     if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.match : undefined;
-    return commands.find((command) => isAllowed(command) && this.#touches(command.part, seen))?.match;
+    return commands.find((command) => isAllowed(command) && this.#touches(command, seen))?.match;
   }
 
   /**
    * Whether a simple command on its own, without the redirections of its line, touches what the line was seen to
-   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not.
+   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not. What an
+   * option does is allowed by a rule that spells the option.
    */
-  #touches({ words, run }: CallPart, seen: Effect): boolean {
+  #touches({ part: { words, run }, match }: EvaluatedPart, seen: Effect): boolean {
     if (words === undefined) return false;
     this.#seenBy ??= new Map();
     let known = this.#seenBy.get(words);
     if (known === undefined) {
-      const effects = this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell).effects ?? [];
-      known = new Set(effects.map((effect) => JSON.stringify(effect)));
+      const analysis = this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell);
+      known = new Map(analysis?.effects.map((effect) => [JSON.stringify(effect), undefined]));
+      for (const { effect, word } of analysis?.byOption ?? []) known.set(JSON.stringify(effect), word);
       this.#seenBy.set(words, known);
     }
-    return known.has(JSON.stringify(seen));
+    const key = JSON.stringify(seen);
+    const option = known.get(key);
+    if (option === undefined) return known.has(key);
+    const argument = match?.argument;
+    return argument?.field === 'command' && argument.pattern.spellsOption(option);
   }
 }
 

@@ -1,10 +1,11 @@
+import { posix } from 'node:path';
 import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
 import { type HostSubject, readHost } from '../../patterns/host.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
-import type { AnalyzeCommand, CommandAnalysis } from '../shell/analysis.js';
+import type { AnalyzeCommand, CommandAnalysis, CommandSetting } from '../shell/analysis.js';
 
 /** One command line of a call. */
 export interface RunText {
@@ -29,6 +30,8 @@ export interface CallPart {
   readonly url?: HostSubject;
   /** A simple command; `words` undefined: it could not be told. */
   readonly words?: readonly string[] | undefined;
+  /** What stands before it that a rule has to spell. */
+  readonly settings?: readonly string[];
   /** The command line that it belongs to. */
   readonly run?: RunText;
   /** Something that the command line touches, as the analysis saw it. */
@@ -79,21 +82,45 @@ function partsOfRun(
   const run: RunText = { text, shell, analysis, from, cwd };
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
   // A text without any command (an assignment, a redirection) is a part all the same.
-  const commands = (found.length === 0 ? [[]] : found).map(
-    (words): CallPart => ({
-      kind: 'run',
-      sideEffecting: true,
-      shown: `run ${brief(words === undefined || words.length === 0 ? text : words.join(' '))}`,
-      words,
-      run,
-    }),
+  const settings = settingsOf(run, question);
+  const partOf = (words: readonly string[] | undefined, own: readonly string[] = []): CallPart => ({
+    kind: 'run',
+    sideEffecting: true,
+    shown: `run ${brief([...own, ...(words ?? [])].join(' ') || text)}`,
+    words,
+    run,
+    ...(own.length === 0 ? {} : { settings: own }),
+  });
+  const alone = settings.filter(({ command }) => command === undefined).map(({ texts }) => partOf([], texts));
+  const commands = (found.length + alone.length === 0 ? [[]] : found).map((words) =>
+    partOf(words, settings.find(({ command }) => command === words)?.texts),
   );
   const effects = (analysis?.effects ?? []).map((seen): CallPart => {
     const part =
       'path' in seen ? pathPart(seen, located(seen.path, question, from), question) : plainPart(seen);
     return { ...part, run, seen };
   });
-  return [...commands, ...effects];
+  return [...alone, ...commands, ...effects];
+}
+
+/** Settings as rules have to spell them: where a root is the directory, that says nothing. */
+function settingsOf(
+  { analysis, from, cwd }: RunText,
+  { roots = [] }: PolicyQuestion,
+): readonly CommandSetting[] {
+  const start = from ?? roots[0];
+  const shown = (text: string): readonly string[] => {
+    const directory = /^PWD=(.*)$/s.exec(text)?.[1];
+    if (directory === undefined) return [text];
+    const isRoot = start === undefined ? directory === '.' : roots.includes(posix.resolve(start, directory));
+    const isStart = directory === '.' && cwd === undefined;
+    return isRoot || isStart
+      ? []
+      : [`PWD=${/^[/?]/.test(directory) ? directory : posix.join(cwd ?? '.', directory)}`];
+  };
+  return (analysis?.settings ?? [])
+    .map((setting) => ({ ...setting, texts: setting.texts.flatMap(shown) }))
+    .filter(({ texts }) => texts.length > 0);
 }
 
 function located(

@@ -179,7 +179,7 @@ export function matchesArgument({ field, pattern }: ArgumentPattern, part: CallP
     case 'path':
       return part.path !== undefined && pattern.matches(part.path);
     case 'command':
-      return part.words !== undefined && pattern.matches(part.words);
+      return part.words !== undefined && pattern.matches(part.words, part.settings);
     case 'url':
       return part.url !== undefined && pattern.matches(part.url);
   }

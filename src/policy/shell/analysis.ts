@@ -2,12 +2,28 @@ import type { Effect } from '../../contract/effect.js';
 
 /** What a command line would do, as far as its text tells. */
 export interface CommandAnalysis {
-  /** `block`: destroys the machine. `ask`: not understood for certain. `allow`: understood; it approves nothing. */
+  /** `block`: destroys the machine. `ask`: not understood for certain. `allow`: understood; it approves nothing (F027). */
   readonly verdict: 'allow' | 'ask' | 'block';
+  /** Why it is not `allow`; the reasons for a `block` come first, and say "blocked" and "dangerous". */
   readonly reasons: readonly string[];
-  /** Every simple command, as words. */
+  /** Every simple command found anywhere, as words without quotes; words that are not known as they are written. */
   readonly commands: readonly (readonly string[])[];
+  /** Files and hosts that are named; relative paths from where the command starts, `~` for the home directory. */
   readonly effects: readonly Effect[];
+  /** What stands before commands, or alone, and changes what programs do. */
+  readonly settings?: readonly CommandSetting[];
+  /** Effects that an option has, and not what the program is for: `git log --output=a`. */
+  readonly byOption?: readonly { readonly effect: Effect; readonly word: string }[];
+}
+
+/**
+ * `NAME=value` before a command, or without one; `PWD=dir` where a program that goes by its directory runs, `PWD=.` where
+ * the call starts. A rule that allows has to spell each.
+ */
+export interface CommandSetting {
+  readonly texts: readonly string[];
+  /** One of `commands`, the same object. */
+  readonly command?: readonly string[];
 }
 
 /** Understands a command line; `sh` is any that may be called so, of which the strictest reading counts. Pure; never throws. */

@@ -1,21 +1,9 @@
-import type { Effect } from '../../contract/effect.js';
+import type { CommandAnalysis } from './analysis.js';
 import { Interpreter, TooMuchWork } from './interpreter.js';
 import type { Dialect } from './words/call.js';
 import { INHERITED } from './words/field.js';
-import { type CommandVerdict, Findings } from './words/findings.js';
+import { Findings } from './words/findings.js';
 import { Scope } from './words/scope.js';
-
-/** What a shell would do with a text, as far as the text tells. */
-export interface CommandAnalysis {
-  /** `allow`: understood, and nothing destructive found. It approves nothing by itself (F027). */
-  readonly verdict: CommandVerdict;
-  /** Why it is not `allow`; the reasons for a `block` come first, and say "blocked" and "dangerous". */
-  readonly reasons: string[];
-  /** Every simple command found anywhere, as words without quotes; words that are not known as they are written. */
-  readonly commands: string[][];
-  /** Files and hosts that are named; relative paths from where the command starts, `~` for the home directory. */
-  readonly effects: Effect[];
-}
 
 /**
  * Evaluates a command by the grammar of the shell (F010, A007, B012–B016): every spelling of what destroys the

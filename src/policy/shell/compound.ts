@@ -15,6 +15,7 @@ import {
   UNKNOWN_FIELD,
 } from './words/field.js';
 import { COMPUTED_VALUE, HOME, type Scope, textValue, UNKNOWN_VALUE, type Value } from './words/scope.js';
+import { setVariable } from './words/variables.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
 export function runAndOr(
@@ -125,13 +126,13 @@ export function runEach(
   let output: Stream = NOTHING;
   const before = scope.copy();
   for (const item of items) {
-    scope.set(name, itemValue(item));
+    setVariable({ shell, scope }, name, itemValue(item));
     output = joinStreams(output, shell.runList(body, scope, input));
   }
   // What is not known may be no item at all.
   if (items.some((item) => exactText(item) === undefined)) scope.mergeFrom([before, scope.copy()]);
   if (items.length > 0) return output;
-  scope.set(name, UNKNOWN_VALUE);
+  setVariable({ shell, scope }, name, UNKNOWN_VALUE);
   return shell.runList(body, scope, input);
 }
 

@@ -13,6 +13,7 @@ import type {
   Statement,
 } from './parse/parse-shell.js';
 import { parseShell } from './parse/parse-shell.js';
+import { findProgram, goesByDirectory } from './programs/table.js';
 import { redirect } from './redirects.js';
 import { runCommandWords, runSimple } from './simple-command.js';
 import type { Dialect, Shell } from './words/call.js';
@@ -25,8 +26,9 @@ import {
   type Stream,
   UNKNOWN,
 } from './words/field.js';
-import type { Findings } from './words/findings.js';
-import type { Scope } from './words/scope.js';
+import { Findings } from './words/findings.js';
+import { type Scope, UNKNOWN_VALUE } from './words/scope.js';
+import { setVariable } from './words/variables.js';
 
 /** Thrown within the analysis when it has looked long enough; caught where it starts. */
 export class TooMuchWork extends Error {}
@@ -46,6 +48,7 @@ export class Interpreter implements Shell {
   readonly #limits: ParseLimits;
   #stepsLeft: number;
   #depth = 0;
+  #isTrial = false;
 
   constructor(findings: Findings, limits: ParseLimits, steps: number, dialect: Dialect) {
     this.findings = findings;
@@ -85,6 +88,29 @@ export class Interpreter implements Shell {
 
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream {
     return this.#deeper(() => runCommandWords(this, words, scope, input));
+  }
+
+  /** Whether these words of a program that is not known look like a command that would not be allowed. */
+  mayBeCommand(words: readonly Field[], scope: Scope): boolean {
+    const [command] = words;
+    const name = command?.literal === true ? command.shown.slice(command.shown.lastIndexOf('/') + 1) : '';
+    if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
+    const trial = new Interpreter(new Findings(), this.#limits, TRIAL_STEPS, this.dialect);
+    trial.#isTrial = true;
+    try {
+      trial.runWords(words, scope.copy({ files: new Map(scope.files) }), INHERITED);
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      return true;
+    }
+    return trial.findings.conclude().verdict !== 'allow';
+  }
+
+  record(place: object, words: readonly Field[], scope: Scope, settings: readonly string[] = []): void {
+    const path = words[0]?.shown ?? '';
+    const isOwn = scope.functions.has(path);
+    const places = [...new Set([scope.directory, ...scope.elsewhere])].map((one) => `PWD=${one ?? '?'}`);
+    this.findings.record(place, words, isOwn || !goesByDirectory(path) ? settings : [...places, ...settings]);
   }
 
   runList(list: CompoundList, scope: Scope, input: Stream): Stream {
@@ -155,6 +181,7 @@ export class Interpreter implements Shell {
       case 'Function':
         return this.#define(node, scope, input);
       case 'Coproc':
+        if (node.name !== undefined) setVariable({ shell: this, scope }, node.name.value, UNKNOWN_VALUE);
         this.#block(node.body, scope.fork(1), UNKNOWN);
         return NOTHING;
       case 'Subshell':
@@ -208,4 +235,5 @@ export class Interpreter implements Shell {
 }
 
 const MAX_DEPTH = 60;
+const TRIAL_STEPS = 300;
 const MAX_FUNCTIONS = 100;

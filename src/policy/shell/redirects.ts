@@ -2,9 +2,10 @@ import type { Expander } from './expand/expand-word.js';
 import type { HereDoc, Redirection } from './parse/parse-shell.js';
 import type { Shell } from './words/call.js';
 import { dangerOfFile } from './words/danger.js';
-import { exactText, type Field, type Stream, streamFrom, streamOf } from './words/field.js';
+import { exactText, type Field, type Stream, streamFrom, streamOf, UNKNOWN } from './words/field.js';
 import { secretIn } from './words/place.js';
-import type { Scope } from './words/scope.js';
+import { type Scope, UNKNOWN_NUMBER } from './words/scope.js';
+import { setVariable } from './words/variables.js';
 
 export interface Redirected {
   readonly input: Stream;
@@ -23,12 +24,17 @@ export function redirect(
 ): Redirected {
   let current = input;
   let output: Field | undefined;
+  /** What stands on the descriptors that are opened here. */
+  const opened = new Map<number, Stream>([[0, input]]);
   for (const redirection of redirections) {
     const descriptor =
       redirection.descriptor?.type === 'FileDescriptor' ? redirection.descriptor.value : undefined;
+    if (redirection.descriptor?.type === 'FileDescriptorVariable')
+      setVariable({ shell, scope }, redirection.descriptor.name, UNKNOWN_NUMBER);
     const isInput = (descriptor ?? 0) === 0;
     if (redirection.type === 'HereDoc') {
       const document = hereDocument(expander, redirection, scope);
+      opened.set(descriptor ?? 0, document);
       if (isInput) current = document;
       continue;
     }
@@ -36,19 +42,30 @@ export function redirect(
     if (target === undefined) continue;
     const field = expander.single(target, scope);
     if (redirection.type === 'HereString') {
-      if (isInput) current = streamOf(field.pieces, field.literal, '\n');
+      const text = streamOf(field.pieces, field.literal, '\n');
+      opened.set(descriptor ?? 0, text);
+      if (isInput) current = text;
       continue;
     }
-    if (isDuplicate(operator, field)) continue;
+    if (isDuplicate(operator, field)) {
+      if (operator === '<&' && isInput) current = opened.get(Number(exactText(field))) ?? UNKNOWN;
+      continue;
+    }
     if (operator !== '<') writeTo(shell, field, scope);
     if (operator === '<' || operator === '<>') {
       reachNetwork(shell, field);
       shell.findings.touches('read', field, scope);
-      if (isInput) current = fromNetwork(field) ?? secretIn(field, scope.directory) ?? streamFrom([field]);
+      const content = fromNetwork(field) ?? secretIn(field, scope.directory) ?? scope.contentOf(field);
+      opened.set(descriptor ?? 0, content ?? streamFrom([field]));
+      if (isInput) current = content ?? streamFrom([field]);
     }
+    const network = operator === '<' ? undefined : fromNetwork(field);
+    if (network !== undefined) opened.set(descriptor ?? 1, network);
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
-    if (operator !== '<') current = fromNetwork(field) ?? current;
-    if (operator !== '<' && (descriptor ?? 1) === 1) output = field;
+    current = network ?? current;
+    if (operator === '<') continue;
+    if ((descriptor ?? 1) === 1) output = field;
+    else scope.noteWritten(field, UNKNOWN);
   }
   return { input: current, isOutputElsewhere: output !== undefined, output };
 }

@@ -2,7 +2,6 @@ import type { Interpreter } from './interpreter.js';
 import type { ArrayValue, Assignment, Command } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
 import { BASH_ALONE, DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
-import { evaluateVariable } from './programs/uses.js';
 import { redirect } from './redirects.js';
 import { type Call, runStream } from './words/call.js';
 import {
@@ -15,7 +14,7 @@ import {
   type Stream,
   UNKNOWN,
 } from './words/field.js';
-import { couldMatch } from './words/place.js';
+import { couldMatch, isDescriptor } from './words/place.js';
 import {
   COMPUTED_VALUE,
   isSame,
@@ -25,6 +24,7 @@ import {
   UNKNOWN_VALUE,
   type Value,
 } from './words/scope.js';
+import { evaluateVariable } from './words/variables.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
@@ -40,9 +40,12 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
   const redirected = redirect(shell, shell.expander, node.redirects, scope, input);
   const prefix = node.prefix.filter((part) => part.type === 'Assignment');
   const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name), value: scope.get(name) }));
-  for (const part of prefix) assign(shell, part, scope);
-  if (words.length === 0) return NOTHING;
-  shell.findings.record(node, words);
+  const settings = prefix.map((part) => assign(shell, part, scope));
+  if (words.length === 0) {
+    for (const text of settings) shell.findings.setting(text);
+    return NOTHING;
+  }
+  shell.record(node, words, scope, settings);
   const output = shell.runWords(words, scope, redirected.input);
   const isKept = keepsAssignments(words[0], scope);
   for (const one of before) takeBack(one, scope, isKept);
@@ -85,20 +88,23 @@ const SPECIAL =
 
 /** `export X=…`, `declare a=(…)`: the assignment is done, and stays a word of the command. */
 function assignmentWord(shell: Interpreter, assignment: Assignment, scope: Scope): Field {
-  assign(shell, assignment, scope);
-  const value = scope.get(assignment.name);
-  const isKnown = value?.kind === 'text' && !value.assumed;
-  return literalField(isKnown ? `${assignment.name}=${value.text}` : assignment.text, false);
+  const text = assign(shell, assignment, scope);
+  shell.findings.setting(text);
+  return literalField(text, false);
 }
 
-function assign(shell: Interpreter, { name, index, value, append = false }: Assignment, scope: Scope): void {
+/** Answers with the assignment as text, its value where that is known. */
+function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
+  const { name, index, value, append = false, text } = assignment;
   // To other shells `x+=y` is the name of a program.
-  if (shell.dialect === 'sh' && append) return;
+  if (shell.dialect === 'sh' && append) return text;
   if (index !== undefined) shell.expander.number(index, scope);
   const given = value.type === 'Word' ? shell.expander.value(value, scope) : listValue(shell, value, scope);
   evaluateVariable(shell, name, given, scope);
   const whole = append ? joinValues(scope.get(name), given) : given;
   scope.set(name, index === undefined ? whole : listed([given]));
+  const isKnown = index === undefined && whole.kind === 'text' && !whole.assumed;
+  return isKnown ? `${name}=${whole.text}` : text;
 }
 
 /** Arrays are not followed. */
@@ -146,10 +152,15 @@ export function runCommandWords(
   if (dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
   const written = path.includes('/') ? scope.contentOf(command) : undefined;
   if (written !== undefined) runStream(call, written);
+  if (written?.kind === 'text' && /^#!(?!.*\b(?:ba|da|k|z|a)?sh\b)/.test(written.text))
+    findings.ask(`${path} was written here, and is no script of a shell.`);
+  if (isDescriptor(path)) findings.ask(`What is run is read from ${path}.`);
   if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
   if (program !== undefined) return evaluateProgram(call, program);
   // A program that lies somewhere is a file like others: what it touches is not told.
   if (path.includes('/') && written === undefined) findings.runsUnseen();
+  const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
+  if (at !== -1) findings.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;
 }
 

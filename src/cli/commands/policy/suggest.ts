@@ -103,10 +103,12 @@ function ruleFor({ call, effects }: ApprovedCall): PolicyRule | undefined {
 
 /** A line that is one simple command, understood, without redirections, and that starts no other. */
 function ruleForCommand(tool: string, text: string): PolicyRule | undefined {
-  const { verdict, commands, effects } = analyzeCommand(text, 'sh');
+  const { verdict, commands, effects, settings = [] } = analyzeCommand(text, 'sh');
   const [words, ...others] = commands;
   if (verdict !== 'allow' || words === undefined || others.length > 0 || RISKY.test(words[0] ?? ''))
     return undefined;
+  // What is set before a command, or where it runs, is for a person to write down.
+  if (settings.some(({ texts }) => texts.some((one) => one !== 'PWD=.'))) return undefined;
   const command = words.map(quote).join(' ');
   if (redact(text) !== text || effects.some(({ kind }) => kind === 'delete')) return undefined;
   // A redirection is no word of the command, and would need a rule of its own.

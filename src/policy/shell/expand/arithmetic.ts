@@ -2,6 +2,7 @@ import { forEachChild, type SyntaxNode, type Word } from '../parse/parse-shell.j
 import type { Shell } from '../words/call.js';
 import { INHERITED } from '../words/field.js';
 import { isSafeNumber, type Scope, toValue, UNKNOWN_NUMBER, type Value } from '../words/scope.js';
+import { setVariable } from '../words/variables.js';
 import type { Expander } from './expand-word.js';
 import { fromStream } from './parameter.js';
 
@@ -31,7 +32,7 @@ export function walkArithmetic(shell: Shell, expander: Expander, node: SyntaxNod
       : node.type === 'ArithmeticUnary' && /^(?:\+\+|--)$/.test(node.operator)
         ? node.operand
         : undefined;
-  if (target?.type === 'ArithmeticWord') scope.set(target.value, UNKNOWN_NUMBER);
+  if (target?.type === 'ArithmeticWord') setVariable({ shell, scope }, target.value, UNKNOWN_NUMBER);
 }
 
 const IS_NAME = /^[A-Za-z_]\w*$/;

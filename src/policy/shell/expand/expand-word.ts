@@ -9,6 +9,7 @@ import {
 import type { Shell } from '../words/call.js';
 import { type Field, INHERITED, type Piece, textPiece, UNKNOWN, UNKNOWN_TEXT } from '../words/field.js';
 import { HOME, type Scope, toValue, UNKNOWN_VALUE, type Value } from '../words/scope.js';
+import { setVariable } from '../words/variables.js';
 import { checkNumber, walkArithmetic } from './arithmetic.js';
 import { braceAlternatives } from './braces.js';
 import { expandParameter, fromStream, readParameter, toPieces } from './parameter.js';
@@ -124,6 +125,7 @@ export class Expander {
           field: (word) => this.single(word, scope),
           number: (word) => this.number(word, scope),
           ask: (reason) => this.#shell.findings.ask(reason),
+          set: (name, other) => setVariable({ shell: this.#shell, scope }, name, other),
         });
         return toPieces(value, isQuoted);
       }

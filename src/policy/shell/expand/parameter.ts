@@ -17,6 +17,7 @@ export interface Operands {
   /** For what is evaluated: an index, an offset, a length. */
   number(word: Word): void;
   ask(reason: string): void;
+  set(name: string, value: Value): void;
 }
 
 /** The value of `$name`. All the arguments together (`$@`) are not followed. */
@@ -55,7 +56,7 @@ export function expandParameter(part: ParameterExpansionPart, scope: Scope, oper
         base.kind === 'unknown' && !scope.variables.has(parameter) && /^[A-Za-z_]/.test(parameter);
       if (operator.endsWith('+')) return isEmpty ? base : other;
       if ((!isEmpty && !isUnset) || operator.endsWith('?')) return base;
-      if (operator.endsWith('=')) scope.set(parameter, other);
+      if (operator.endsWith('=')) operands.set(parameter, other);
       return other;
     }
     case 'Remove': {

@@ -12,8 +12,9 @@ import {
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, type Scope, textValue } from '../words/scope.js';
+import { evaluateVariable, setVariable } from '../words/variables.js';
 import type { Program, Programs } from './program.js';
-import { evaluateVariable, USES } from './uses.js';
+import { USES } from './uses.js';
 
 const SILENT: Program = { prints: 'nothing' };
 
@@ -123,7 +124,7 @@ function evaluateSet({ words, scope }: Call): void {
 }
 
 function evaluateUnset(call: Call): void {
-  const { findings, scope, words } = call;
+  const { findings, scope, shell, words } = call;
   for (const word of words) {
     const text = exactText(word);
     if (text?.startsWith('-') === true) continue;
@@ -131,6 +132,7 @@ function evaluateUnset(call: Call): void {
       findings.ask(`The name that unset takes is computed: ${word.shown}`);
       runSubstitutions(call, knownText(word));
     } else {
+      evaluateVariable(shell, text, textValue('', true), scope);
       scope.variables.set(text, textValue('', true));
       scope.functions.delete(text);
     }
@@ -142,10 +144,10 @@ function setReply(call: Call, options: Options): void {
 }
 
 /** `let x=…` sets a number. */
-function setNumbers({ words, scope }: Call): void {
+function setNumbers({ words, scope, shell }: Call): void {
   for (const word of words) {
     const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(knownText(word))?.[1];
-    if (name !== undefined) scope.set(name, { kind: 'unknown', numeric: true });
+    if (name !== undefined) setVariable({ shell, scope }, name, { kind: 'unknown', numeric: true });
   }
 }
 
@@ -163,6 +165,8 @@ function evaluateDeclaration(call: Call): void {
   const flags = words.flatMap(({ shown }) => (/^-\w/.test(shown) ? [shown] : [])).join('');
   const isFixed = name === 'readonly' || flags.includes('r');
   if (flags.includes('i')) findings.ask(`${name} -i makes a variable that evaluates what it is given.`);
+  if (flags.includes('f') && (name === 'export' || flags.includes('x')))
+    findings.ask(`${name} hands functions on to other shells.`);
   if (flags.includes('n') && name !== 'export')
     findings.ask('A variable stands for another one (a nameref).');
   for (const word of words) {

@@ -1,6 +1,14 @@
 import { type Call, runAskedCode } from '../words/call.js';
 import { dangerOfFile, dangerOfTree } from '../words/danger.js';
-import { exactText, type Field, isAssumed, isComputed, literalField, startsUnknown } from '../words/field.js';
+import {
+  exactText,
+  type Field,
+  isAssumed,
+  isComputed,
+  literalField,
+  type Stream,
+  startsUnknown,
+} from '../words/field.js';
 import { Options } from '../words/options.js';
 import type { Program, Programs } from './program.js';
 import { codesBehind } from './program.js';
@@ -25,9 +33,8 @@ export const FILE_PROGRAMS: Programs = {
   'mv gmv': transfers('delete', 'S'),
   'ln link': transfers('skip', 'S'),
   'tee sponge': {
-    operands: ['overwrite'],
     also(call, { operands }) {
-      for (const target of operands) call.scope.noteWritten(target, call.input);
+      for (const target of operands) overwrite(call, target, call.input);
       return call.input;
     },
   },
@@ -86,10 +93,10 @@ function transfers(use: 'read' | 'delete' | 'skip', short: string): Program {
       if (target === undefined || isAlone) return;
       if (use === 'delete' && /^\/dev\/null\/?$/.test(target.shown))
         call.findings.ask('mv to /dev/null loses what is moved.');
-      replaceIn(call, sources, target);
       const [only, ...more] = sources;
       const content = only === undefined || more.length > 0 ? undefined : call.scope.contentOf(only);
-      if (content !== undefined) call.scope.noteWritten(target, content);
+      // To run a copy of what was there is no worse than to run that.
+      replaceIn(call, sources, target, content ?? 'there');
     },
   };
 }
@@ -101,18 +108,18 @@ function takeAway(call: Call, source: Field): void {
   if (danger === 'vital') findings.block(`mv would take away ${source.shown}.`);
   if (danger === 'unclear') findings.ask(`What mv would take away cannot be told: ${source.shown}`);
   // A file that must stay where it is.
-  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) overwrite(call, source);
+  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) overwrite(call, source, 'there');
 }
 
 /** A file copied into a directory keeps its name: that is what is overwritten. */
-function replaceIn(call: Call, sources: readonly Field[], target: Field): void {
-  overwrite(call, target);
+function replaceIn(call: Call, sources: readonly Field[], target: Field, content: Stream | 'there'): void {
+  overwrite(call, target, content);
   if (!/^(?:~|\/(?:root|home|etc|boot|dev|usr|bin|sbin))/.test(target.shown) && !isAssumed(target)) return;
   for (const { shown } of sources.slice(0, 32)) {
     const name = shown.slice(shown.lastIndexOf('/') + 1);
     if (name === '' || name.includes('*')) continue;
     const pieces = [...target.pieces, ...literalField(`/${name}`).pieces];
-    overwrite(call, { ...target, pieces, shown: `${target.shown}/${name}` });
+    overwrite(call, { ...target, pieces, shown: `${target.shown}/${name}` }, content);
   }
 }
 

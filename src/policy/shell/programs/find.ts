@@ -58,7 +58,9 @@ function evaluateFind(call: Call): Stream {
     )
       findings.ask(`An expression of find is computed: ${shown}`);
     if (shown === '-delete') {
-      for (const start of starts) findings.touches('delete', start, scope);
+      findings.byOption(shown, () => {
+        for (const start of starts) findings.touches('delete', start, scope);
+      });
       removes();
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
       const command = commandIn(expression.slice(index + 1));
@@ -70,12 +72,12 @@ function evaluateFind(call: Call): Stream {
         runRest(
           call,
           command.map((word) => fillPlace(word, '{}', start)),
-          scope.copy(),
+          shown.endsWith('dir') ? scope.copy({ directory: undefined, elsewhere: [] }) : scope.copy(),
           INHERITED,
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      findings.touches('write', next, scope);
+      findings.byOption(shown, () => findings.touches('write', next, scope));
       if (dangerOfFile(next, scope.directory).kind === 'vital')
         findings.block(`find would overwrite ${next.shown}.`);
     }

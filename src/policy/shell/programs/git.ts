@@ -2,12 +2,14 @@ import { type Call, runAskedCode, runCode, runRest } from '../words/call.js';
 import { exactText, type Field, INHERITED, literalField } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { codesBehind, type Programs } from './program.js';
+import { overwrite } from './uses.js';
 
 export const GIT_PROGRAMS: Programs = {
   git: {
     short: 'C',
     long: 'git-dir work-tree namespace super-prefix attr-source config-env',
     leads: true,
+    goesByDirectory: true,
     options: { c: 'skip' },
     when: [['ask', /^--(?:exec-path=|config-env)/m, 'takes programs or settings from elsewhere']],
     also: evaluateGit,
@@ -23,10 +25,13 @@ const PLAIN_SETTING = /^(?:cat|less|more|vim?|nano|true|false|always|never|user|
 
 /** Options of subcommands whose value is a command. */
 const CODE_OPTION =
-  /^(?:-x(.*)|(?:--exec|--extcmd|--open-files-in-pager|--(?:upload|receive)-pack|--[\w-]+-filter)(?:=(.*))?|-O(.+))$/s;
+  /^(?:-x(.*)|(?:--exec|--extcmd|--open-files-in-pager|--(?:upload|receive)-pack|--[\w-]+-filter|--(?:smtp-server|sendmail-cmd|to-cmd|cc-cmd|header-cmd|httpd|browser))(?:=(.*))?|-O(.+))$/s;
+
+/** `git log --output=FILE`, `git diff --output FILE`; long options may be cut short. */
+const WRITES = /^--output?(?:-d[a-z]*)?(?:=(.*))?$|^--outp(?:=(.*))?$/s;
 
 const TAKES_COMMAND =
-  /^(?:rebase|difftool|grep|filter-branch|archive|clone|(?:fetch|send)-pack|fetch|pull|push|ls-remote)$/;
+  /^(?:rebase|difftool|grep|filter-branch|archive|clone|(?:fetch|send)-pack|fetch|pull|push|ls-remote|send-email|instaweb|web--browse)$/;
 
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
 
@@ -37,6 +42,14 @@ function evaluateGit(call: Call, options: Options): void {
   if (words.slice(0, words.length - rest.length).some((word) => exactText(word) === undefined))
     findings.ask('The options of git are computed.');
   const name = command?.shown ?? '';
+  for (const word of rest) {
+    const isShort = /^(?:format-patch|archive)$/.test(name) && /^-o/.test(word.shown);
+    for (const file of codesBehind(
+      [word, ...rest.slice(rest.indexOf(word) + 1)].slice(0, 2),
+      isShort ? /^-o(.*)$/s : WRITES,
+    ))
+      findings.byOption(word.shown, () => overwrite(call, file));
+  }
   if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) runAskedCode(call, code);
   if (REACHES.test(name)) evaluateRemote(call, name, rest);
   if (name === 'config') {

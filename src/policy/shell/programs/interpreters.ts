@@ -2,6 +2,7 @@ import type { Call } from '../words/call.js';
 import { blockFetched } from '../words/call.js';
 import { isVital } from '../words/danger.js';
 import { INHERITED, knownText } from '../words/field.js';
+import { isDescriptor } from '../words/place.js';
 import { codesBehind, type Program, type Programs } from './program.js';
 
 /** An interpreter: which option carries code, and whether it runs the files that it is given. */
@@ -48,7 +49,14 @@ function interpret(call: Call, option: RegExp, runsFiles: boolean): void {
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
     if (name !== 'deno' && name !== 'bun') findings.touches('read', file, scope);
-    if (runsFiles) findings.runsUnseen();
+    if (runsFiles) {
+      findings.runsUnseen();
+      const written = scope.contentOf(file);
+      if (written !== undefined) findings.ask(`${name} runs ${file.shown}, which was written here.`);
+      if (written?.kind === 'text') findCertain(call, written.text);
+      if (written?.kind === 'fetched') blockFetched(call, written.from);
+      if (isDescriptor(file.shown)) findings.ask(`${name} runs what it reads from ${file.shown}.`);
+    }
     return;
   }
   const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;

@@ -15,15 +15,17 @@ const contacts = (scheme: string) => ({
 /** Programs that reach other machines. */
 export const NETWORK_PROGRAMS: Programs = {
   curl: {
-    short: 'AbcCDeEhHmPQrtuUwxXyYz',
-    long: 'data-raw form-string header output-dir request user user-agent cookie cookie-jar proxy referer max-time'
+    short: 'AbCeEhHmPQrtuUwxXyYz',
+    long: 'data-raw form-string header request user user-agent cookie proxy referer max-time'
       .concat(
         ' connect-timeout retry resolve connect-to interface cacert cert key write-out range limit-rate',
       )
-      .concat(' dump-header unix-socket retry-delay proto tls-max dns-servers url config'),
+      .concat(' unix-socket retry-delay proto tls-max dns-servers url config'),
     host: { scheme: 'http', all: true },
     options: {
       'o output': 'save',
+      'D dump-header c cookie-jar trace trace-ascii libcurl stderr etag-save hsts alt-svc output-dir':
+        'overwrite',
       'T upload-file': 'upload',
       'd data data-binary data-ascii data-urlencode F form json': 'body',
       K: 'skip',
@@ -33,15 +35,20 @@ export const NETWORK_PROGRAMS: Programs = {
     also(call, options) {
       for (const { name, value } of options.given)
         if (name === 'url' && value !== undefined) fetches(call, exactText(value) ?? value.shown, 'http');
-      if (options.has('O', 'remote-name')) saveByName(call, options.operands, literalField('.'));
+      const byName = options.given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
+      if (byName !== undefined)
+        call.findings.byOption(byName.word.shown, () =>
+          saveByName(call, options.operands, literalField('.')),
+        );
     },
   },
   'wget wget2': {
-    short: 'oaBtTwQUlARDIXi',
-    long: 'output-file header input-file user password tries timeout user-agent',
+    short: 'BtTwQUlARDIXi',
+    long: 'header input-file user password tries timeout user-agent',
     host: { scheme: 'http', all: true },
     options: {
       'O output-document': 'save',
+      'o output-file a append-output save-cookies warc-file rejected-log hsts-file': 'overwrite',
       'post-file body-file': 'upload',
       'post-data body-data P directory-prefix e execute use-askpass': 'skip',
     },
@@ -86,7 +93,8 @@ export const NETWORK_PROGRAMS: Programs = {
     },
   },
   'ssh autossh mosh': {
-    short: 'bcDeEFIiJLlmOopQRSWwB',
+    short: 'bcDeFIiJLlmOopQRSWwB',
+    options: { E: 'overwrite' },
     leads: true,
     host: { scheme: 'ssh' },
     sends: true,
@@ -95,7 +103,8 @@ export const NETWORK_PROGRAMS: Programs = {
   'scp sftp': { short: 'cFiJloPSX', also: evaluateRemoteCopy },
   rsync: {
     short: 'eBTf',
-    long: 'rsh rsync-path exclude include filter files-from log-file password-file temp-dir',
+    long: 'rsh rsync-path exclude include filter files-from password-file temp-dir',
+    options: { 'log-file write-batch only-write-batch': 'overwrite', 'backup-dir': 'write' },
     also: evaluateRemoteCopy,
   },
 };
@@ -134,10 +143,12 @@ function evaluateRemoteCopy(call: Call, options: Options): void {
   }
   const target = options.operands.at(-1);
   const sources = options.operands.slice(0, -1);
+  const from = sources.find((source) => isElsewhere(source.shown));
   for (const operand of options.operands) {
     const { shown } = operand;
     if (isElsewhere(shown)) fetches(call, shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
-    else if (operand === target) overwrite(call, operand);
+    else if (operand === target)
+      overwrite(call, operand, from === undefined ? 'there' : { kind: 'fetched', from: from.shown });
     else call.findings.touches('read', operand, call.scope);
   }
   const isSent = target !== undefined && isElsewhere(target.shown);

@@ -42,6 +42,10 @@ export interface Program {
   readonly codeBehind?: RegExp;
   /** It changes or erases the disk that it is given. */
   readonly erases?: true;
+  /** What it does depends on files of the directory that it runs in. */
+  readonly goesByDirectory?: true;
+  /** Files that say what it runs: one that the command wrote itself is asked about. */
+  readonly obeys?: RegExp;
   /** It runs files whose effects are not told by the command. */
   readonly runsUnseen?: true;
   /** What it prints: nothing, a number, what comes in, what comes from the network. Left out: that is not known. */
@@ -64,6 +68,9 @@ export function evaluateProgram(call: Call, program: Program): Stream {
   const { spec, named } = readRow(program);
   const options = new Options(words, spec);
   evaluateWords(call, program, shown);
+  const { obeys } = program;
+  const written = obeys && [...call.scope.files.keys()].find((path) => obeys.test(path));
+  if (written !== undefined) findings.ask(`${call.name} obeys ${written}, which was written here.`);
   if (program.erases === true) eraseDisk(call, options);
   if (program.runsUnseen === true) findings.runsUnseen();
   const { operands } = options;
@@ -74,7 +81,7 @@ export function evaluateProgram(call: Call, program: Program): Stream {
     for (const word of words) send(call, hiddenSecret(word));
   }
   if (program.sends === true) send(call, input);
-  const uses = named.map(([use, names]) => [use, options.values(...names)] as const);
+  const uses = named.map(([use, names]) => [use, options.all(...names)] as const);
   // A pattern that an option carries is none of the operands.
   const hasPattern = uses.some(([use, values]) => use === 'pattern' && values.length > 0);
   const read: Field[] = [];
@@ -84,7 +91,8 @@ export function evaluateProgram(call: Call, program: Program): Stream {
     if (use === 'read') read.push(operand);
     USES[use](call, operand);
   });
-  for (const [use, values] of uses) for (const value of values) USES[use](call, value);
+  for (const [use, given] of uses)
+    for (const { word, value } of given) findings.byOption(word.shown, () => value && USES[use](call, value));
   return program.also?.(call, options) ?? printed(call, program, operands, read);
 }
 

@@ -9,9 +9,13 @@ const STARTS_TERMINAL =
 /** Programs of developers that run commands: package managers, build tools, terminals, timers. */
 export const RUNNER_PROGRAMS: Programs = {
   'npx bunx uvx pipx npm pnpm yarn uv poetry pipenv pdm hatch rye bundle conda direnv mise asdf dotenv': {
+    goesByDirectory: true,
+    obeys: /(?:^|\/)package\.json$/,
     also: evaluateRunner,
   },
   'make gmake': {
+    goesByDirectory: true,
+    obeys: /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/,
     when: [
       ['ask', /\$\(shell|^--eval|^-E|`|^SHELL=|^\w+[:+?]?=.*[$;|&]/m, 'is given code'],
       ['ask', /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m, 'reads its rules from the input'],
@@ -35,10 +39,19 @@ export const RUNNER_PROGRAMS: Programs = {
   },
   concurrently: { short: 'ncp', leads: true, operands: ['code'] },
   nodemon: { codeBehind: /^(?:-x|--exec)(?:=(.*))?$/s },
-  script: { options: { 'c command': 'code' } },
-  split: { codeBehind: /^--filter(?:=(.*))?$/s },
+  script: { options: { 'c command': 'code' }, operands: ['overwrite'] },
+  split: {
+    short: 'abClntn',
+    operands: ['read', 'write'],
+    codeBehind: /^--filter(?:=(.*))?$/s,
+  },
+  patch: {
+    short: 'pFdBDgVYz',
+    options: { 'i input': 'read', 'o output r reject-file': 'overwrite' },
+    operands: ['overwrite', 'read'],
+  },
   man: { codeBehind: /^(?:-P|--pager(?:=(.*))?|-H)$/s },
-  gcc: { codeBehind: /^-wrapper$/ },
+  'gcc g++ cc c++ clang clang++': { options: { o: 'overwrite' }, codeBehind: /^-wrapper$/ },
   'at batch': {
     harmless: /^-(?:l|r|d|c|f|V)/m,
     when: [['ask', /^/, 'plans commands that run unasked']],

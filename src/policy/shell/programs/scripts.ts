@@ -1,21 +1,32 @@
 import { type Call, runAskedCode } from '../words/call.js';
 import { exactText, type Field, knownText, literalField, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
+import { isDescriptor } from '../words/place.js';
 import { overwrite } from './uses.js';
 
 /** `sed`: its scripts can run commands (`e`), write files (`w`), and `-i` writes those it reads. */
 export function evaluateSed(call: Call): Stream {
   const { findings, scope } = call;
   const options = new Options(call.words, { short: 'efl', long: ['expression', 'file', 'line-length'] });
+  const inPlace = options.given.find(({ name }) => name === 'i' || /^in-p/.test(name));
+  for (const file of options.values('f', 'file')) readsScript(call, file);
   const given = options.values('e', 'expression');
   const isFirst = given.length === 0 && !options.has('f', 'file');
   for (const script of isFirst ? options.operands.slice(0, 1) : given) evaluateScript(call, script);
   const files = options.operands.slice(isFirst ? 1 : 0);
   for (const file of files) {
     findings.touches('read', file, scope);
-    if (options.has('i', 'in-place')) overwrite(call, file);
+    if (inPlace !== undefined) findings.byOption(inPlace.word.shown, () => overwrite(call, file));
   }
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
+}
+
+/** A script in a file is not read: what it does is not told, and what was written here is asked about. */
+function readsScript({ findings, name, scope }: Call, file: Field): void {
+  findings.touches('read', file, scope);
+  findings.runsUnseen();
+  if (scope.contentOf(file) !== undefined || isDescriptor(file.shown))
+    findings.ask(`${name} runs a script that was written here: ${file.shown}`);
 }
 
 /** Numbers, steps, `$` and what stands between addresses; patterns are skipped by their delimiters. */
@@ -36,6 +47,7 @@ function evaluateScript(call: Call, word: Field): void {
     at += text.length;
     return text;
   };
+  const writes = (file: Field): void => call.findings.byOption(word.shown, () => overwrite(call, file));
   const restOfLine = (): Field =>
     literalField(
       take(/[^\n]*/y)
@@ -57,9 +69,9 @@ function evaluateScript(call: Call, word: Field): void {
       at = end + 1;
       if (take(/[gpiImMe\d]*/y).includes('e') && name === 's')
         runAskedCode(call, literalField(script.slice(middle + 1, end)));
-      if (script[at] === 'w') overwrite(call, restOfLine());
+      if (script[at] === 'w') writes(restOfLine());
     } else if (name === 'e') runAskedCode(call, restOfLine());
-    else if (name === 'w' || name === 'W') overwrite(call, restOfLine());
+    else if (name === 'w' || name === 'W') writes(restOfLine());
     else isUnderstood = take(PLAIN) !== '';
   }
   if (!isUnderstood) call.findings.ask('The script of sed is not understood.');
@@ -87,6 +99,7 @@ export function evaluateAwk(call: Call): void {
     leads: true,
   });
   const isFile = options.has('f', 'file', 'E', 'exec');
+  for (const file of options.values('f', 'file', 'E', 'exec')) readsScript(call, file);
   const program = options.value('e', 'source') ?? (isFile ? undefined : options.operands[0]);
   if (options.has('l', 'load')) findings.ask('awk loads an extension.');
   for (const file of options.operands.slice(isFile ? 0 : 1))
@@ -107,5 +120,6 @@ export function evaluateAwk(call: Call): void {
   if (!/\bprintf?\b[^;}\n]*>/.test(code)) return;
   const targets = [...text.matchAll(/>\s*"([^"]*)"/g)];
   if (targets.length === 0) findings.runsUnseen();
-  for (const [, path = ''] of targets) overwrite(call, literalField(path));
+  for (const [, path = ''] of targets)
+    findings.byOption(program.shown, () => overwrite(call, literalField(path)));
 }

@@ -9,6 +9,7 @@ import {
   startsUnknown,
   UNKNOWN,
 } from '../words/field.js';
+import { isDescriptor } from '../words/place.js';
 import { type Scope, textValue } from '../words/scope.js';
 import type { Programs } from './program.js';
 
@@ -68,6 +69,7 @@ function runFile(call: Call, file: Field, args: readonly Field[], scope: Scope):
   scope.positional = exactTexts(args);
   const source = call.scope.contentOf(file) ?? sourceOf(file);
   if (source !== undefined) return runStream(call, source, scope);
+  if (isDescriptor(file.shown)) call.findings.ask(`${call.name} runs what it reads from ${file.shown}.`);
   if (exactText(file) === undefined)
     call.findings.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   call.findings.touches('read', file, call.scope);

@@ -129,7 +129,11 @@ export const SYSTEM_PROGRAMS: Programs = {
   'run-parts': asks('runs a command of its own', /./),
   'ssh-keygen': asks('runs a command of its own', /^-D/m),
   nmap: asks('runs a command of its own', /^--(?:script|interactive)/m),
-  tcpdump: asks('runs a command of its own', /^-z/m),
-  openssl: asks('runs a command of its own', /^-engine/m),
+  tcpdump: {
+    ...asks('runs a command of its own', /^-z/m),
+    short: 'cCGisTyEFBrj',
+    options: { w: 'overwrite' },
+  },
+  openssl: asks('runs a command of its own', /^-(?:engine|provider-path)/m),
   ctags: asks('runs a command of its own', /^--options/m),
 };

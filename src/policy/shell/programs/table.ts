@@ -43,6 +43,13 @@ export function findProgram(name: string): Program | undefined {
   return versioned === undefined ? undefined : ROWS.get(versioned);
 }
 
+/** Whether a program goes by the directory that it runs in: its settings and scripts lie there. Of others it is not known. */
+export function goesByDirectory(path: string): boolean {
+  if (/^[^/].*\//.test(path)) return true;
+  const row = findProgram(path.slice(path.lastIndexOf('/') + 1));
+  return row === undefined || row.goesByDirectory === true;
+}
+
 const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
 
 /** What a pattern in place of a command (`/b?n/r[m]`) is tried on, the worst first. */

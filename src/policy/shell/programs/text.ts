@@ -12,7 +12,7 @@ import {
   UNKNOWN,
 } from '../words/field.js';
 import { pathText, secretIn } from '../words/place.js';
-import { type Program, type Programs, through } from './program.js';
+import { type Program, type Programs, shownWords, through } from './program.js';
 import { evaluateAwk, evaluateSed } from './scripts.js';
 
 const FILTER: Program = { operands: ['read'], prints: 'input' };
@@ -34,8 +34,18 @@ const asksSpecial = (word: RegExp): Program => ({
  * is not known: nothing is formatted, decoded, turned round or translated here.
  */
 export const TEXT_PROGRAMS: Programs = {
-  'grep zgrep ag ack egrep fgrep': { ...SEARCH, short: 'mABCdD', long: 'max-count context' },
-  rg: { ...SEARCH, short: 'gtTmABCjMrE', long: 'glob type max-count context' },
+  'grep zgrep ag ack egrep fgrep': {
+    ...SEARCH,
+    short: 'mABCdD',
+    long: 'max-count context',
+    codeBehind: /^--(?:pager|ackrc)(?:=(.*))?$/s,
+  },
+  rg: {
+    ...SEARCH,
+    short: 'gtTmABCjMrE',
+    long: 'glob type max-count context',
+    codeBehind: /^--(?:pre|hostname-bin)(?:=(.*))?$/s,
+  },
   jq: { ...SEARCH, short: 'L', long: 'arg argjson indent' },
   'head tail': { ...FILTER, short: 'nc', long: 'lines bytes pid' },
   sort: {
@@ -45,16 +55,32 @@ export const TEXT_PROGRAMS: Programs = {
     options: { 'o output': 'overwrite' },
     when: [['ask', /^--compress-prog/m, 'runs a command of its own']],
   },
-  uniq: { ...FILTER, short: 'fsw' },
+  uniq: { operands: ['read', 'overwrite'], short: 'fsw', prints: 'input' },
+  shuf: { ...FILTER, short: 'in', long: 'input-range head-count', options: { 'o output': 'overwrite' } },
   cut: { ...FILTER, short: 'bcdf', long: 'delimiter fields' },
-  'fold base64 base32 xxd': { ...FILTER, short: 'wiscl' },
+  'fold base64 base32': { ...FILTER, short: 'wi', options: { o: 'overwrite' } },
+  xxd: { operands: ['read', 'overwrite'], short: 'csloR', prints: 'input' },
   nl: { ...FILTER, short: 'bdfhilnsvw' },
   'od hexdump': { ...FILTER, short: 'AjNStwenf' },
   strings: { ...FILTER, short: 'nt' },
-  'paste comm diff cmp wdiff column expand unexpand iconv file stat md5sum sha1sum sha256sum sha512sum cksum sum':
+  'paste comm diff cmp wdiff column expand unexpand file stat md5sum sha1sum sha256sum sha512sum cksum sum':
     FILTER,
-  'zcat bzcat xzcat gunzip gzip bzip2 bunzip2 xz unxz zstd dir du tree realpath readlink rev tac': FILTER,
-  'less more most': { ...FILTER, codeBehind: /^\+\+?[!|#](.+)$/s },
+  iconv: { ...FILTER, short: 'ft', long: 'from-code to-code', options: { 'o output': 'overwrite' } },
+  tree: { ...FILTER, short: 'LPI', options: { o: 'overwrite' } },
+  'zcat bzcat xzcat dir du realpath readlink rev tac': FILTER,
+  'gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd': {
+    ...FILTER,
+    options: { o: 'overwrite' },
+    also({ findings, scope, words }, { operands }) {
+      if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(shownWords({ words }))) return;
+      for (const file of operands) findings.touches('write', file, scope);
+    },
+  },
+  'less more most': {
+    ...FILTER,
+    options: { 'o O log-file LOG-FILE': 'overwrite' },
+    codeBehind: /^\+\+?[!|#](.+)$/s,
+  },
   tr: { prints: 'input' },
   wc: { operands: ['read'], prints: 'number' },
   'nproc seq expr': { prints: 'number' },

@@ -1,18 +1,19 @@
-import { type Call, runCode, runSubstitutions, type Shell } from '../words/call.js';
+import { type Call, runCode, runSubstitutions } from '../words/call.js';
 import { dangerOfFile, dangerOfTree, isVital } from '../words/danger.js';
 import {
   COMPUTED,
   exactText,
   type Field,
-  INHERITED,
   isComputed,
   knownText,
   literalField,
   type Stream,
   sourceOf,
+  UNKNOWN,
 } from '../words/field.js';
 import { secretIn } from '../words/place.js';
-import { isSafeNumber, type Scope, toValue, type Value } from '../words/scope.js';
+import { isSafeNumber, toValue } from '../words/scope.js';
+import { setVariable } from '../words/variables.js';
 
 /** What a program does with one of its words. */
 export type Use =
@@ -44,7 +45,7 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
   pattern: () => {},
   read: ({ findings, scope }, word) => findings.touches('read', word, scope),
   write: ({ findings, scope }, word) => findings.touches('write', word, scope),
-  overwrite,
+  overwrite: (call, target) => overwrite(call, target),
   delete(call, word) {
     call.findings.touches('delete', word, call.scope);
     removeFile(call, word);
@@ -52,8 +53,7 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
   remove: removeTree,
   save(call, file) {
     if (file.shown === '-') return;
-    overwrite(call, file);
-    call.scope.noteWritten(file, { kind: 'fetched', from: call.name });
+    overwrite(call, file, { kind: 'fetched', from: call.name });
   },
   upload,
   body(call, word) {
@@ -72,13 +72,18 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
   },
 };
 
-/** A file that a program replaces, whichever program. */
-export function overwrite({ findings, name, scope }: Call, target: Field): void {
+/** A file that a program replaces, whichever program, and by what; `there`: by what was there before. */
+export function overwrite(
+  { findings, name, scope }: Call,
+  target: Field,
+  content: Stream | 'there' = UNKNOWN,
+): void {
   const danger = dangerOfFile(target, scope.directory);
   if (danger.kind === 'vital') findings.block(`${name} would overwrite ${danger.what}, ${target.shown}.`);
   if (danger.kind === 'unclear')
     findings.ask(`${name} writes to ${target.shown}, and it cannot be told what that hits.`);
   findings.touches('write', target, scope);
+  if (content !== 'there') scope.noteWritten(target, content);
 }
 
 /** A directory that goes with all below it. */
@@ -146,53 +151,9 @@ function setName(call: Call, word: Field): void {
     const { input } = call;
     const computed = input.kind === 'text' || (input.kind === 'unknown' && input.computed === true);
     const from = input.kind === 'text' ? {} : { from: input };
-    call.scope.set(text, { kind: 'unknown', numeric: false, computed, ...from });
+    setVariable(call, text, { kind: 'unknown', numeric: false, computed, ...from });
     return;
   }
   call.findings.ask(`The name that ${call.name} sets is computed: ${word.shown}`);
   runSubstitutions(call, knownText(word));
-}
-
-/** Variables whose value is code, or names a file that is run. */
-const RUN_AS_CODE: ReadonlySet<string> = new Set(
-  [
-    'PROMPT_COMMAND PS0 PS1 PS2 PS4 BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES',
-    'GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR GIT_ASKPASS',
-    'GIT_PROXY_COMMAND GIT_CONFIG_PARAMETERS GIT_EXEC_PATH EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER',
-    'SSH_ASKPASS SUDO_ASKPASS FCEDIT TAR_OPTIONS PERL5OPT PERL5DB PYTHONSTARTUP RUBYOPT NODE_OPTIONS',
-    'JAVA_TOOL_OPTIONS RSYNC_RSH CVS_RSH BASH_FUNC MAKEFLAGS SHELLOPTS BASHOPTS PYTHONINSPECT AWKPATH',
-  ].flatMap((line) => line.split(' ')),
-);
-
-/** Programs that are only shown on a screen by another: naming a usual one is no code. */
-const PLAIN_VALUE = /^(?:true|false|cat|less|more|vi|vim|nano|ed|:)?$/;
-
-/** Where programs are that no workspace has put there. */
-const SYSTEM_FOLDER = /^\/(?:usr|bin|sbin|opt|nix|snap)(?:\/|$)/;
-
-/** What setting a variable does besides: its value may be code that another program runs. */
-export function evaluateVariable(shell: Shell, name: string, value: Value, scope: Scope): void {
-  if (name === 'PATH') {
-    const why = whyStrange(value);
-    if (why !== undefined) shell.findings.ask(why);
-    return;
-  }
-  if (!RUN_AS_CODE.has(name) && !name.startsWith('GIT_CONFIG_')) return;
-  if (value.kind !== 'text') {
-    shell.findings.ask(`The value of ${name}, which is run, is not known.`);
-    return;
-  }
-  if (PLAIN_VALUE.test(value.text)) return;
-  shell.findings.ask(`${name} names what other programs run: ${value.text}`);
-  shell.runText(value.text.replace(/^[|!]-?/, ''), scope.copy(), INHERITED);
-}
-
-/** With another search path, `git` may be any program: `PATH=. git status` runs the one that lies here. */
-function whyStrange(value: Value): string | undefined {
-  if (value.kind !== 'text') return 'Where programs are looked for (PATH) is not known.';
-  const strange = value.text
-    .split(':')
-    .find((folder) => !SYSTEM_FOLDER.test(folder) || folder.split('/').includes('..'));
-  if (strange === undefined) return undefined;
-  return `Programs are looked for in "${strange}" (PATH), which is no folder of the system.`;
 }

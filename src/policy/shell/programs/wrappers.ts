@@ -11,13 +11,16 @@ import {
 } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { textValue, UNKNOWN_VALUE } from '../words/scope.js';
+import { evaluateVariable } from '../words/variables.js';
 import { codesBehind, type Program, type Programs, shownWords } from './program.js';
-import { evaluateVariable } from './uses.js';
 
 /** What stands before the command of a wrapper: words (a duration, a mask), `NAME=value`. */
 interface Wrapper {
-  readonly before?: number;
+  /** A pattern: one word, where it is such. */
+  readonly before?: number | RegExp;
   readonly assigns?: true;
+  /** Options with which the command runs in another directory; `true`: it always does. */
+  readonly directory?: RegExp | true;
   /** It runs a shell on its input when no command is given, with one of these options. */
   readonly shell?: RegExp;
 }
@@ -32,7 +35,7 @@ export const WRAPPER_PROGRAMS: Programs = {
   sudo: wraps(
     'ugpCTRDhrtU',
     'user group prompt close-from command-timeout chroot chdir host role type other-user',
-    { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m },
+    { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m, directory: /^(?:D|R|chd|chr|i|login)/ },
   ),
   doas: wraps('uC', '', { shell: /^-(?:\w*[si]|-shell|-login)/m }),
   pkexec: wraps('', 'user'),
@@ -48,28 +51,35 @@ export const WRAPPER_PROGRAMS: Programs = {
   taskset: wraps('p', '', { before: 1 }),
   stdbuf: wraps('ioe', 'input output error'),
   timeout: wraps('ks', 'kill-after signal', { before: 1 }),
-  time: wraps('fo', 'format output'),
-  chroot: wraps('', 'userspec groups', { before: 1, shell: /^/ }),
+  time: { ...wraps('f', 'format'), options: { 'o output': 'overwrite' } },
+  choom: wraps('np', 'adjust pid'),
+  uclampset: wraps('mMp'),
+  perf: { also: unwrapPerf },
+  chroot: wraps('', 'userspec groups', { before: 1, shell: /^/, directory: true }),
   unshare: wraps(
     'SGRw',
     'setuid setgid root wd map-user map-group map-users map-groups propagation setgroups',
-    { shell: /^/ },
+    { shell: /^/, directory: /^(?:R|ro|w)/ },
   ),
-  nsenter: wraps('tSG', 'target setuid setgid', { shell: /^/ }),
+  nsenter: wraps('tSG', 'target setuid setgid', { shell: /^/, directory: true }),
   setpriv: wraps('', 'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label'),
   flock: wraps('wE', 'timeout wait conflict-exit-code', { before: 1 }),
-  strace: wraps('aeEIoOpPsSuXb', 'output trace'),
-  ltrace: wraps('aAeDFlnopsuwx'),
+  strace: { ...wraps('aeEIOpPsSuXb', 'trace'), options: { 'o output': 'overwrite' } },
+  ltrace: { ...wraps('aAeDFlnpsuwx'), options: { 'o output': 'overwrite' } },
   fakeroot: wraps('lsib'),
-  proot: wraps('rbwqkS'),
+  proot: wraps('rbwqkS', '', { directory: true }),
   'systemd-run': wraps(
     'uptHME',
     'unit property uid gid nice working-directory setenv on-active on-calendar slice',
+    { directory: /^(?:working|M)/ },
   ),
   'systemd-inhibit': wraps('', 'what who why mode'),
   caffeinate: wraps('tw'),
   'proxychains proxychains4': wraps('f'),
-  'setarch gosu su-exec setuidgid envdir': wraps('', '', { before: 1 }),
+  setarch: wraps('', '', {
+    before: /^(?:linux\d\d|i\d86|x86_64|uname26|(?:aarch|arm|ppc|mips|s390|sparc|alpha|ia|parisc|riscv)\w*)$/,
+  }),
+  'gosu su-exec setuidgid envdir': wraps('', '', { before: 1 }),
   cpulimit: wraps('lpe'),
   softlimit: wraps('amdoslcft'),
   chpst: wraps('ueUnbodpfcrt/'),
@@ -78,8 +88,7 @@ export const WRAPPER_PROGRAMS: Programs = {
   sshpass: wraps('pfdP'),
   'xvfb-run': wraps('nefps', 'server-num error-file auth-file server-args'),
   'ld-linux': wraps('', 'library-path preload argv0 audit inhibit-rpath'),
-  'builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail bwrap dbus-run-session dbus-launch':
-    wraps(),
+  'builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail dbus-run-session dbus-launch': wraps(),
   'torsocks torify linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox':
     wraps(),
   'su runuser sg': { short: 'ugGs', options: { 'c command session-command': 'skip' }, also: evaluateSu },
@@ -110,12 +119,19 @@ function runsBehind(mark: RegExp, when = /^/, skip = 0): Program {
 }
 
 /** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
-function unwrap(call: Call, { operands }: Options, { before = 0, assigns, shell }: Wrapper): Stream {
+function unwrap(call: Call, options: Options, wrapper: Wrapper): Stream {
+  const { operands } = options;
+  const { assigns, shell, directory } = wrapper;
   const { words, findings, name, scope } = call;
   const head = words.slice(0, words.length - operands.length);
+  const changesDirectory =
+    directory === true ||
+    (directory !== undefined && options.given.some(({ name: one }) => directory.test(one)));
   if (head.some((word) => !word.literal && word.shown.startsWith('-')))
     findings.ask(`The options of ${name} are computed.`);
-  const rest = assigns === true ? skipAssignments(call, operands) : operands;
+  const settings: string[] = [];
+  const rest = assigns === true ? skipAssignments(call, operands, settings) : operands;
+  const before = wordsBefore(wrapper, rest);
   if (rest.slice(0, before).some(isLoose))
     findings.ask(`The words before the command of ${name} are computed.`);
   const command = rest.slice(before);
@@ -127,7 +143,13 @@ function unwrap(call: Call, { operands }: Options, { before = 0, assigns, shell 
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  return runRest(call, command, isOwn ? scope : scope.copy());
+  const inner = isOwn ? scope : scope.copy(changesDirectory ? { directory: undefined, elsewhere: [] } : {});
+  return runRest(call, command, inner, call.input, settings);
+}
+
+function wordsBefore({ before = 0 }: Wrapper, [first]: readonly Field[]): number {
+  if (typeof before === 'number') return before;
+  return first !== undefined && before.test(first.shown) ? 1 : 0;
 }
 
 /** A word that is not known, before the command: it may be the command, or an option that takes it. */
@@ -138,14 +160,20 @@ function isLoose(word: Field): boolean {
   );
 }
 
-function skipAssignments({ scope, shell }: Call, words: readonly Field[]): readonly Field[] {
-  const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word.shown));
+/** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too. */
+function skipAssignments(
+  { scope, shell }: Call,
+  words: readonly Field[],
+  settings: string[],
+): readonly Field[] {
+  const at = words.findIndex((word) => !/^[^=]+=/.test(word.shown));
   const assignments = at === -1 ? words : words.slice(0, at);
   for (const word of assignments) {
     const equals = word.shown.indexOf('=');
     const name = word.shown.slice(0, equals);
     const text = exactText(dropPrefix(word, equals + 1));
     evaluateVariable(shell, name, text === undefined ? UNKNOWN_VALUE : textValue(text), scope);
+    settings.push(`${name}=${text ?? '?'}`);
     scope.set(name, UNKNOWN_VALUE);
   }
   return words.slice(assignments.length);
@@ -161,11 +189,30 @@ function unwrapEnv(call: Call, options: Options): Stream {
     return call.shell.runText(text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''), scope.copy(), call.input);
   }
   if (options.operands[0]?.shown === '-') options.operands.shift();
-  const output = unwrap(call, options, { assigns: true });
+  const output = unwrap(call, options, { assigns: true, directory: /^(?:C|ch)/ });
   return options.operands.length === 0 ? UNKNOWN : output;
 }
 
 const SPLITS = /^(?:-[iv0]*S|--split-string=?)\s*/;
+
+/** `perf stat OPTIONS COMMAND`. */
+function unwrapPerf(call: Call): Stream {
+  const [verb, ...words] = call.words;
+  if (!/^(?:stat|record|trace|mem|c2c|kmem|kwork|lock|sched|ftrace)$/.test(verb?.shown ?? '')) return UNKNOWN;
+  const long = [
+    'event',
+    'output',
+    'repeat',
+    'freq',
+    'count',
+    'filter',
+    'cpu',
+    'pid',
+    'tid',
+    'interval-print',
+  ];
+  return unwrap(call, new Options(words, { short: 'eoprtIFcCGmx', long, leads: true }), {});
+}
 
 /** `su`, `runuser`: the command is a text behind `-c`, or comes on the input. It may run in another directory. */
 function evaluateSu(call: Call, options: Options): Stream {

@@ -15,6 +15,8 @@ export interface Shell {
   runText(text: string, scope: Scope, input: Stream): Stream;
   /** A command given as words, as `sudo` and `xargs` start one: no expansion, no keywords. */
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream;
+  /** A command that a rule can allow, with what stands before it. */
+  record(place: object, words: readonly Field[], scope: Scope, settings?: readonly string[]): void;
   /** Counts work; throws when it has become too much. */
   step(): void;
 }
@@ -78,14 +80,15 @@ export function runRest(
   words: readonly Field[],
   scope = call.scope.copy(),
   input = call.input,
+  settings: readonly string[] = [],
 ): Stream {
   const [command] = words;
   if (command === undefined) return UNKNOWN;
-  call.findings.record(command, words);
+  call.shell.record(command, words, scope, settings);
   return call.shell.runWords(words, scope, input);
 }
 
 /** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
-export function runSubstitutions({ shell, scope }: Call, text: string): void {
+export function runSubstitutions({ shell, scope }: Pick<Call, 'shell' | 'scope'>, text: string): void {
   if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), INHERITED);
 }

@@ -3,8 +3,6 @@ import type { Field } from './field.js';
 import { effectPath } from './place.js';
 import type { Scope } from './scope.js';
 
-export type CommandVerdict = 'allow' | 'ask' | 'block';
-
 /** What the analysis gathers; it only ever gets worse. */
 export class Findings {
   readonly #blocks = new Set<string>();
@@ -12,6 +10,10 @@ export class Findings {
   readonly #commands: string[][] = [];
   readonly #seen = new Map<object, Set<string>>();
   readonly #effects = new Map<string, Effect>();
+  readonly #settings: { readonly texts: readonly string[]; readonly command?: readonly string[] }[] = [];
+  /** By effect: the option that has it; undefined: not an option alone. */
+  readonly #options = new Map<string, string | undefined>();
+  #option: string | undefined;
 
   block(reason: string): void {
     if (this.#blocks.size < MAX_REASONS) this.#blocks.add(`Command blocked as dangerous: ${reason}`);
@@ -22,18 +24,36 @@ export class Findings {
   }
 
   /** A loop or a function is walked more than once: the same command of the same place counts once. */
-  record(place: object, words: readonly Field[]): void {
+  record(place: object, words: readonly Field[], settings: readonly string[] = []): void {
     const texts = words.map(({ shown }) => shown);
-    const key = texts.join('\0');
+    const key = [...texts, '', ...settings].join('\0');
     const keys = this.#seen.get(place);
     if (keys?.has(key)) return;
     if (keys === undefined) this.#seen.set(place, new Set([key]));
     else keys.add(key);
     this.#commands.push(texts);
+    if (settings.length > 0) this.#settings.push({ texts: settings, command: texts });
+  }
+
+  /** A variable that is set for what follows. */
+  setting(text: string): void {
+    if (!this.#settings.some(({ texts, command }) => command === undefined && texts[0] === text))
+      this.#settings.push({ texts: [text] });
+  }
+
+  /** What is touched meanwhile is touched by this option. */
+  byOption(option: string, run: () => void): void {
+    const before = this.#option;
+    this.#option = option;
+    run();
+    this.#option = before;
   }
 
   effect(effect: Effect): void {
-    this.#effects.set(JSON.stringify(effect), effect);
+    const key = JSON.stringify(effect);
+    const known = this.#effects.has(key) ? this.#options.get(key) : this.#option;
+    this.#options.set(key, known === undefined ? undefined : this.#option);
+    this.#effects.set(key, effect);
   }
 
   /** A path that cannot be told is an effect that cannot be told. */
@@ -55,10 +75,21 @@ export class Findings {
     for (const reason of other.#blocks) if (this.#blocks.size < MAX_REASONS) this.#blocks.add(reason);
   }
 
-  conclude(): { verdict: CommandVerdict; reasons: string[]; commands: string[][]; effects: Effect[] } {
-    const verdict = this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
+  conclude() {
+    const verdict: 'allow' | 'ask' | 'block' = this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
     const reasons = [...this.#blocks, ...this.#asks];
-    return { verdict, reasons, commands: this.#commands, effects: [...this.#effects.values()] };
+    const byOption = [...this.#effects].flatMap(([key, effect]) => {
+      const word = this.#options.get(key);
+      return word === undefined ? [] : [{ effect, word }];
+    });
+    return {
+      verdict,
+      reasons,
+      commands: this.#commands,
+      effects: [...this.#effects.values()],
+      settings: this.#settings,
+      byOption,
+    };
   }
 }
 

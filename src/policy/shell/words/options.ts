@@ -14,6 +14,8 @@ interface GivenOption {
   /** A letter, or a long name without its dashes. */
   readonly name: string;
   readonly value: Field | undefined;
+  /** The word that it stands in. */
+  readonly word: Field;
 }
 
 /** The options and operands of a command, read as `getopt_long` does: clusters, attached values, abbreviations, `--`. */
@@ -51,8 +53,13 @@ export class Options {
 
   /** The values that these options were given, one after the other. */
   values(...names: readonly string[]): Field[] {
-    return this.given.flatMap(({ name, value }) =>
-      value !== undefined && names.some((full) => isName(name, full)) ? [value] : [],
+    return this.all(...names).flatMap(({ value }) => value ?? []);
+  }
+
+  /** These options, where they have a value. */
+  all(...names: readonly string[]): GivenOption[] {
+    return this.given.filter(
+      ({ name, value }) => value !== undefined && names.some((full) => isName(name, full)),
     );
   }
 
@@ -65,7 +72,7 @@ export class Options {
     const name = equals === -1 ? text : text.slice(0, equals);
     const takesValue = this.#spec.long?.some((full) => isName(name, full)) === true;
     const value = equals === -1 ? (takesValue ? this.#next() : undefined) : dropPrefix(word, equals + 3);
-    this.given.push({ name, value });
+    this.given.push({ name, value, word });
   }
 
   #cluster(letters: string, word: Field): void {
@@ -76,6 +83,7 @@ export class Options {
       this.given.push({
         name,
         value: takesValue ? (isLast ? this.#next() : dropPrefix(word, at + 2)) : undefined,
+        word,
       });
       if (takesValue) return;
     }

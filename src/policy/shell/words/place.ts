@@ -99,6 +99,11 @@ export function effectPath(field: Field, directory: string | undefined): string 
   return text === '/home/~' || text.startsWith('/home/~/') ? `~${text.slice('/home/~'.length)}` : text;
 }
 
+/** A descriptor, or a file of a process: what it holds is not in the file system. */
+export function isDescriptor(text: string): boolean {
+  return /^\/+(?:dev|proc)\//.test(text);
+}
+
 /** What comes of reading a file, when it is one that holds secrets. */
 export function secretIn(field: Field, directory: string | undefined): Stream | undefined {
   const path = pathText(field, directory);

@@ -1,0 +1,178 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: commands are what is tested.
+import { describe, expect, it } from 'vitest';
+import type { PolicyQuestion } from '../contract/policy.js';
+import { createAnalyzingPolicy } from './create-analyzing-policy.js';
+import { bash, inShort } from './fixtures/ask.js';
+import type { PolicyRule } from './rules/policy-rule.js';
+
+/** What rules that allow these commands (a `/` before: writes to this path) make of a command line. */
+function outcome(allowed: string, command: string | PolicyQuestion): string {
+  const rules = allowed
+    .split('; ')
+    .map(
+      (text): PolicyRule =>
+        text.startsWith('/')
+          ? { decision: 'allow', effect: 'write', path: text.slice(1) }
+          : { decision: 'allow', command: text },
+    );
+  const question = typeof command === 'string' ? bash(command) : command;
+  return inShort(createAnalyzingPolicy({ denylist: [], rules }).decide(question));
+}
+
+describe('a rule that allows a command', () => {
+  it.each([
+    ['ls *', 'for PATH in ./evil; do ls; done'],
+    ['ls *; printf *', 'printf -v PATH ./evil; ls'],
+    ['ls *; read *', 'read PATH <<< ./evil; ls'],
+    ['ls *', 'select PATH in ./evil; do ls; done'],
+    ['ls *', ': "${PATH:=./evil}"; ls'],
+    ['ls *; : *', ': "${BASH_ENV:=./evil}"; ls'],
+    ['ls *; mapfile *', 'mapfile PATH <<< ./evil; ls'],
+    ['ls *; getopts *', 'getopts a PATH; ls'],
+    ['ls *', '((PATH=1)); ls'],
+    ['ls *; let *', 'let PATH=1; ls'],
+    ['ls *; exec *', 'exec {PATH}>x; ls'],
+    ['ls *; unset *', 'unset PATH; ls'],
+    ['ls *', 'X=1; ls'],
+    ['ls *', 'x=1 ls'],
+    ['ls *; export *', 'export HOME=evil; ls'],
+    ['ls *; declare *', 'declare -x GIT_DIR=evil; ls'],
+    ['git status *', 'HOME=evil git status'],
+    ['git status *', 'GIT_DIR=evil git status'],
+    ['git status *', 'XDG_CONFIG_HOME=$PWD git status'],
+    ['git status *', 'GIT_TRACE=file git status'],
+    ['git status *', 'GIT_DIR=evil; git status'],
+    ['git status *; for *', 'for GIT_DIR in evil; do git status; done'],
+    ['git status *; env *', 'env GIT_DIR=evil git status'],
+    ['git status *; sudo *', 'sudo GIT_DIR=evil git status'],
+    ['git status *; timeout *', 'GIT_DIR=evil timeout 9 git status'],
+    ['A=* git status *', 'A=1 B=2 git status'],
+    ['A=* git status *', 'git status'],
+    ['A=1 git status *', 'A=12 git status'],
+  ])('covers no assignment that it does not spell: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('ask');
+  });
+
+  it.each([
+    ['CI=* npm test *', 'CI=1 npm test --if-present'],
+    ['CI=1 npm test', 'CI=1 npm test'],
+    ['A=* B=* ls', 'B=1 A=2 ls'],
+    ['export CI=*; ls *', 'export CI=1; ls'],
+    ['CI=*; ls *', 'CI=1; ls'],
+    ['env *; CI=* npm test', 'env CI=1 npm test'],
+    ['*', 'CI=1 npm test; X=2; cd a && git log'],
+    ['wc *', 'for f in a b; do wc -l "$f"; done'],
+    ['read *; echo *; true', 'while read -r line; do echo "$line"; done'],
+    ['ls *', 'ls -la | ls'],
+  ])('covers what it spells, and the variables of loops: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('run');
+  });
+
+  it.each([
+    ['git status *; cd *', 'cd evil/repo && git status'],
+    ['git status *; cd *', 'cd evil; cd repo; git status'],
+    ['git status *; pushd *', 'pushd evil && git status'],
+    ['npm test; cd *', 'cd evil && npm test'],
+    ['make; cd *', '(cd evil; make)'],
+    ['./run.sh; cd *', 'cd evil && ./run.sh'],
+    ['./ls; cd *', 'cd evil && ./ls'],
+    ['mytool; cd *', 'cd evil && mytool'],
+    ['git status; env *', 'env -C evil git status'],
+    ['git status; env *', 'env --chdir=evil git status'],
+    ['git status; find *', 'find . -execdir git status ";"'],
+    ['git status; sudo *', 'sudo -D evil git status'],
+    ['PWD=a git status; cd *', 'cd b && git status'],
+    ['PWD=a/* git status; cd *', 'cd a/../b && git status'],
+  ])('covers no other directory, where a program goes by that: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('ask');
+  });
+
+  it.each([
+    ['PWD=packages/* npm test; cd *', 'cd packages/a && npm test'],
+    ['ls *; cd *', 'cd sub && ls'],
+    ['git status; cd *', 'cd sub && cd .. && git status'],
+    ['git -C * status', 'git -C sub status'],
+  ])('covers a directory that it spells, and programs that go by none: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('run');
+  });
+
+  it('takes a root for what was meant, and the directory of a call for what it is', () => {
+    const inside = (command: string, cwd?: string, at = '/w'): PolicyQuestion => ({
+      ...bash(command),
+      roots: ['/w', '/other'],
+      effects: [{ kind: 'run', command, shell: 'bash', ...(cwd === undefined ? {} : { cwd }) }],
+      places: [{ at }],
+    });
+    expect(outcome('git status; cd *', inside('cd /w && git status'))).toBe('run');
+    expect(outcome('git status; cd *', inside('cd /other && git status'))).toBe('run');
+    expect(outcome('git status; cd *', inside('cd /w/sub && git status'))).toBe('ask');
+    expect(outcome('git status', inside('git status', 'sub', '/w/sub'))).toBe('ask');
+    expect(outcome('PWD=sub git status', inside('git status', 'sub', '/w/sub'))).toBe('run');
+    expect(outcome('git status', inside('git status', '/other', '/other'))).toBe('run');
+    expect(outcome('ls', inside('ls', 'sub', '/w/sub'))).toBe('run');
+  });
+
+  it.each([
+    ['rg *', 'rg --pre ./evil x'],
+    ['rg *', 'rg --pre=./evil x'],
+    ['rg *', 'rg --hostname-bin ./evil x'],
+    ['ag *', 'ag --pager ./evil x'],
+    ['git log *', 'git log --output=Makefile'],
+    ['git log *', 'git log --output Makefile'],
+    ['git diff *', 'git diff --outpu=Makefile'],
+    ['git format-patch *', 'git format-patch -o out HEAD'],
+    ['git archive *', 'git archive -oout.tar HEAD'],
+    ['sort *', 'sort a -o b'],
+    ['sed *', 'sed -i s/a/b/ f'],
+    ['sed *', 'sed "w out" f'],
+    ['awk *', 'awk \'{print > "out"}\' f'],
+    ['find *', 'find . -delete'],
+    ['find *', 'find . -fprint out'],
+    ['curl *', 'curl -o out https://example.com'],
+    ['curl *', 'curl -D out https://example.com'],
+    ['tree *', 'tree -o out'],
+    ['strace *; ls', 'strace -o out ls'],
+    ['gcc *', 'gcc -o out a.c'],
+  ])('covers no option that runs or writes: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('ask');
+  });
+
+  it.each([
+    ['git log *; /Makefile', 'git log --output=Makefile'],
+    ['git log --output=* **', 'git log --output=Makefile'],
+    ['sed -i *', 'sed -i s/a/b/ f'],
+    ['sort *; /b', 'sort a -o b'],
+    ['find * -delete', 'find . -delete'],
+    ['touch *', 'touch a'],
+    ['git log *', 'git log --oneline -n 3'],
+    ['rg *', 'rg -n --glob "*.ts" x src'],
+    ['find *', 'find . -name "*.ts"'],
+  ])('covers an option that it spells, and what the program is for: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('run');
+  });
+
+  it.each([
+    ['read *', 'declare -i n; read n <<< "a[$(id)]"'],
+    ['read *', 'read SECONDS < file'],
+    ['read *; printf *', "printf -v RANDOM '%s' 'a[$(id)]'"],
+  ])('covers no arithmetic of a variable that is a number: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('ask');
+  });
+});
+
+describe('a rule that denies a command', () => {
+  const decide = (rule: PolicyRule, command: string): string =>
+    inShort(createAnalyzingPolicy({ denylist: [], rules: [rule] }).decide(bash(command)));
+
+  it('finds it behind any assignment, and an assignment before any command', () => {
+    expect(decide({ decision: 'deny', command: 'git push *' }, 'A=1 git push')).toBe('policy_denied');
+    expect(decide({ decision: 'deny', command: 'GIT_DIR=*' }, 'GIT_DIR=x git log')).toBe('policy_denied');
+    expect(decide({ decision: 'deny', command: 'GIT_DIR=* git push' }, 'GIT_DIR=x git push')).toBe(
+      'policy_denied',
+    );
+    expect(decide({ decision: 'deny', command: 'GIT_DIR=* git push' }, 'git push')).toBe('ask');
+    expect(decide({ decision: 'deny', command: 'PWD=vendor/* **' }, 'cd vendor/x && make')).toBe(
+      'policy_denied',
+    );
+  });
+});
