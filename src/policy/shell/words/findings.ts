@@ -76,7 +76,8 @@ export class Findings {
   }
 
   conclude() {
-    const verdict: 'allow' | 'ask' | 'block' = this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
+    const verdict: 'allow' | 'ask' | 'block' =
+      this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
     const reasons = [...this.#blocks, ...this.#asks];
     const byOption = [...this.#effects].flatMap(([key, effect]) => {
       const word = this.#options.get(key);
