@@ -173,7 +173,7 @@ export class ToolExecutor implements Executor {
       settings,
       options,
       conversation: options.conversation ?? this.#ownConversation,
-      ensureSettled: () => this.#recovery.ensure(),
+      ensureRecovered: () => this.#recovery.ensure(),
       begin: (calls, spoken) => this.#watched(calls, spoken, { id }),
     });
   }

@@ -156,7 +156,7 @@ class SqliteJournal implements Journal {
 
   async sync(): Promise<void> {
     if (this.closing !== undefined) throw journalIsClosed('write what is pending');
-    await this.commits.settled();
+    await this.commits.idle();
   }
 
   call(key: CallKey): Promise<CallRecord | undefined> {
@@ -202,7 +202,7 @@ class SqliteJournal implements Journal {
   }
 
   close(): Promise<void> {
-    this.closing ??= this.commits.settled().then(() => this.commits.close());
+    this.closing ??= this.commits.idle().then(() => this.commits.close());
     return this.closing;
   }
 

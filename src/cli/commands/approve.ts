@@ -65,10 +65,10 @@ export async function approveBatch(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
-  const settled = resolveRun(options, context);
-  requireRecorded(settled.executor.journal.path, `approve "${named}"`);
-  const { path, ...more } = settled.executor.journal;
-  const journal = openJournal(path, { ...more, logger: settled.executor.logger });
+  const resolved = resolveRun(options, context);
+  requireRecorded(resolved.executor.journal.path, `approve "${named}"`);
+  const { path, ...more } = resolved.executor.journal;
+  const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
   try {
     const { id, origin } = await findDeferred(named, journal);
     const calls = await journal.batch(id);
@@ -77,19 +77,19 @@ export async function approveBatch(
       calls.map(({ callId }) => ({ id: callId })),
       'batch',
     );
-    requireRoots(origin.roots, absolute(settled.executor.root));
+    requireRoots(origin.roots, absolute(resolved.executor.root));
     const approver = chooseApprover(options, stdio, env);
     const asker = chooseAsker(stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
-    for (const note of settled.notes) display.note(note);
+    for (const note of resolved.notes) display.note(note);
     await using executor = createExecutor({
-      ...settled.executor,
+      ...resolved.executor,
       journal,
       ...(approver === undefined ? {} : { approver: holding(display, approver) }),
       ...(asker === undefined ? {} : { asker: holding(display, asker) }),
     });
     const { results, interrupted } = await watchBatch(
-      () => executor.approve(id, { parallel: options.parallel ?? settled.parallel }),
+      () => executor.approve(id, { parallel: options.parallel ?? resolved.parallel }),
       { executor, errors: origin.errors, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) },
     );
     const { format = origin.format } = options;

@@ -45,14 +45,14 @@ export async function callTool(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
-  const settled = resolveRun(options, context);
+  const resolved = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
   const approver = chooseApprover(options, stdio, env);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
-  for (const note of settled.notes) display.note(note);
+  for (const note of resolved.notes) display.note(note);
   await using executor = createExecutor({
-    ...settled.executor,
+    ...resolved.executor,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });

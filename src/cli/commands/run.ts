@@ -45,25 +45,25 @@ export async function runResponse(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
-  const settled = resolveRun(options, context);
+  const resolved = resolveRun(options, context);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   const approver = chooseApprover(options, stdio, env);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
-  for (const note of settled.notes) display.note(note);
+  for (const note of resolved.notes) display.note(note);
   await using executor = createExecutor({
-    ...settled.executor,
+    ...resolved.executor,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
   const turn = createHash('sha256').update(response.text).digest('hex');
   const { conversation = `response:${turn}` } = options;
-  const isReal = options.dryRun !== true && (settled.executor.mode ?? 'enabled') === 'enabled';
+  const isReal = options.dryRun !== true && (resolved.executor.mode ?? 'enabled') === 'enabled';
   const waits = isReal && (await recoverLeft(executor, conversation, display, context));
   // The same bytes are the same delivery, also where the response gives its calls no ids.
-  const runOptions = { ...toRunOptions(options, settled, response), conversation, turn };
-  if (settled.executor.mode === 'parse_only' && options.json !== true)
+  const runOptions = { ...toRunOptions(options, resolved, response), conversation, turn };
+  if (resolved.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
   const { results, interrupted } = await runBatch({
     executor,

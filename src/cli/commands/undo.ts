@@ -50,9 +50,9 @@ export async function undoCall(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio } = context;
-  const settled = resolveRun(options, context).executor;
-  requireRecorded(settled.journal.path, `undo "${callId}"`);
-  await using executor = createExecutor(settled);
+  const resolved = resolveRun(options, context).executor;
+  requireRecorded(resolved.journal.path, `undo "${callId}"`);
+  await using executor = createExecutor(resolved);
   const { conversation, dryRun = false } = options;
   try {
     const report = await executor.undo(callId, {

@@ -39,8 +39,8 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec waiting`: the deferred approvals of a journal, and how each is decided. */
 export async function listWaiting(options: ListWaitingOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
-  const settled = resolveRun(options, context).executor;
-  const waiting = await readWaiting(settled, options, context);
+  const resolved = resolveRun(options, context).executor;
+  const waiting = await readWaiting(resolved, options, context);
   if (options.json === true) {
     writeJson(stdout, waiting);
     return 0;
@@ -50,7 +50,7 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
     return 0;
   }
   const palette = createPalette(stdout.isTerminal, context.env);
-  const archive = openArchive(settled.journal.path);
+  const archive = openArchive(resolved.journal.path);
   try {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
     stdout.write(waiting.map((batch) => describe(batch, short(batch.batchId), palette)).join('\n'));
@@ -64,15 +64,15 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
 }
 
 async function readWaiting(
-  settled: ReturnType<typeof resolveRun>['executor'],
+  resolved: ReturnType<typeof resolveRun>['executor'],
   { conversation }: ListWaitingOptions,
   { stdio }: Pick<CliContext, 'stdio'>,
 ): Promise<readonly WaitingBatch[]> {
-  if (!isRecorded(settled.journal.path)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
+  if (!isRecorded(resolved.journal.path)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
     return [];
   }
-  await using executor = createExecutor(settled);
+  await using executor = createExecutor(resolved);
   return await readingJournal(() => executor.waiting(conversation === undefined ? {} : { conversation }));
 }
 

@@ -127,9 +127,9 @@ async function decidedElsewhere(
   const { scope, recorder } = parts;
   const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
   const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
-  const settled = (await recorder?.awaitOthers(known)) ?? known;
+  const current = (await recorder?.awaitOthers(known)) ?? known;
   return evaluated.map((call, index) =>
-    call.kind === 'ready' ? attachToRecord(call, settled[index]) : call,
+    call.kind === 'ready' ? attachToRecord(call, current[index]) : call,
   );
 }
 

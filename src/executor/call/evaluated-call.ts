@@ -18,7 +18,7 @@ export interface ResolvedCall {
 }
 
 export interface ReadyParts {
-  /** `args` are the settled copy: frozen, and exactly what will be hashed, asked for and run. */
+  /** `args` are the frozen copy: exactly what will be hashed, asked for and run. */
   readonly call: ToolCall;
   readonly tool: Tool;
   /** What the tool's callbacks get: `args` as its schema parsed them. */

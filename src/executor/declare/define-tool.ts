@@ -34,12 +34,12 @@ export function defineTool<
   const P extends StandardSchemaV1 | JsonSchema | undefined = undefined,
 >(spec: SpecFor<S, P>): TypedTool<ArgsOf<S>> {
   // The one place where a tool's argument type is forgotten: from here on only its own schema vouches for it.
-  return settle(spec as unknown as ToolSpec<unknown>);
+  return completeTool(spec as unknown as ToolSpec<unknown>);
 }
 
 /** The same for the tools that toolexec brings along: the program starts without compiling their schemas. */
 export function defineOwnTool<A>(spec: ToolSpec<A>): Tool {
-  const tool = settle(spec as unknown as ToolSpec<unknown>);
+  const tool = completeTool(spec as unknown as ToolSpec<unknown>);
   compileOnFirstUse(tool);
   return tool;
 }
@@ -57,7 +57,7 @@ const CLASS_OF_CATEGORY: Readonly<Record<ToolCategory, TimeoutClass>> = {
   custom: 'default',
 };
 
-function settle(spec: ToolSpec<unknown>): Tool {
+function completeTool(spec: ToolSpec<unknown>): Tool {
   if (typeof spec !== 'object' || spec === null) {
     throw new ToolError(
       'config_invalid',

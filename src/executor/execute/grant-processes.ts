@@ -86,8 +86,8 @@ export function grantProcesses({
         env: settings.commandEnvironment(),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
-      // The id is no longer reported, so no later call could end it.
       tally.leave();
+      // A stopped call reports no id, so no later call could end the shell.
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
       own.add(started.id);

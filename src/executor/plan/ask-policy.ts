@@ -20,7 +20,7 @@ export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnsw
 function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
   if (policy === null) return question.requiresApproval ? NO_POLICY_ASKS : NO_POLICY_RUNS;
   try {
-    return settle(policy.decide(question));
+    return parseAnswer(policy.decide(question));
   } catch (error) {
     return failed(error);
   }
@@ -35,7 +35,7 @@ export function screenByPolicy(
   if (settings.policy?.screen === undefined) return undefined;
   const named = { name: tool?.name ?? name, aliases: tool?.aliases ?? [] };
   const answer = screen(settings.policy, named);
-  // What the arguments are is not settled yet: the observer sees a copy of what is an object.
+  // The arguments are not checked yet: the observer gets a copy of those that are an object.
   if (answer !== undefined && settings.onDecision !== undefined)
     observe(settings, { ...named, args: recordable(args) }, answer);
   return answer;
@@ -53,9 +53,9 @@ function screen(
   try {
     const answer: unknown = policy.screen?.(name, aliases);
     if (answer === undefined) return undefined;
-    const settled = settle(answer);
+    const parsed = parseAnswer(answer);
     // Only a refusal can be said of a name alone: whatever else it means, arguments and sandbox come first.
-    return settled.disposition === 'pre_resolved' ? settled : undefined;
+    return parsed.disposition === 'pre_resolved' ? parsed : undefined;
   } catch (error) {
     return failed(error);
   }
@@ -79,13 +79,13 @@ const NO_POLICY_ASKS: PolicyAnswer = {
 };
 const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no policy is set' };
 
-function settle(answer: unknown): PolicyAnswer {
+function parseAnswer(answer: unknown): PolicyAnswer {
   ignoreRejection(answer);
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
   const { disposition, code, reason, hint, insists, rule, seen } = answer as {
     readonly [key: string]: unknown;
   };
-  const by = rule === undefined && seen === undefined ? undefined : bySettled(rule, seen);
+  const by = rule === undefined && seen === undefined ? undefined : evidenceOf(rule, seen);
   switch (disposition) {
     case 'execute_now':
       return { disposition, reason: textOf(reason), ...by };
@@ -104,7 +104,7 @@ function settle(answer: unknown): PolicyAnswer {
   }
 }
 
-function bySettled(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
+function evidenceOf(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
   return {
     ...(typeof rule === 'string' ? { rule } : undefined),
     ...(seen === undefined ? undefined : { seen: parseEffects(seen) }),

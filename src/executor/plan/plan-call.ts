@@ -46,15 +46,15 @@ export function planCall(
   if (tool === undefined) return refuse(call, unknownIn(settings, call), settings);
   const max = settings.limits.maxToolCallsPerBatch;
   if (at.index >= max) return refuse(call, tooMany(at, max), settings);
-  const settled = freezeArguments(call.args, {
+  const frozen = freezeArguments(call.args, {
     maxBytes: maxArgsBytes(tool, settings),
   });
-  if (!settled.ok) {
-    return refuse(call, { code: settled.code, message: argumentMessage(tool, settled, settings) }, settings);
+  if (!frozen.ok) {
+    return refuse(call, { code: frozen.code, message: argumentMessage(tool, frozen, settings) }, settings);
   }
-  const known = withArguments(call, settled.value);
+  const known = withArguments(call, frozen.value);
   try {
-    const checked = compiledTool(tool).input.check(settled.value);
+    const checked = compiledTool(tool).input.check(frozen.value);
     return checked instanceof Promise
       ? evaluateLater(known, tool, checked, settings)
       : evaluateChecked(known, tool, checked, settings);
@@ -121,14 +121,14 @@ function tooMany({ index }: BatchPosition, max: number): Refusal {
   };
 }
 
-type Settled = Extract<ReturnType<typeof freezeArguments>, { ok: false }>;
+type NotFrozen = Extract<ReturnType<typeof freezeArguments>, { ok: false }>;
 
-function argumentMessage(tool: Tool, settled: Settled, settings: EngineSettings): string {
-  if (settled.code === 'bad_args')
-    return settled.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
+function argumentMessage(tool: Tool, frozen: NotFrozen, settings: EngineSettings): string {
+  if (frozen.code === 'bad_args')
+    return frozen.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
   const max = maxArgsBytes(tool, settings);
-  if (!settled.message.includes(`${max} bytes`))
-    return settled.message.replace('the arguments', `the arguments for ${tool.name}`);
+  if (!frozen.message.includes(`${max} bytes`))
+    return frozen.message.replace('the arguments', `the arguments for ${tool.name}`);
   return `The arguments for ${tool.name} are too large: at most ${max} bytes of JSON are accepted. Send less at a time.`;
 }
 

@@ -34,8 +34,8 @@ export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSetting
 
 /** What is recorded must be plain data: arguments or details that are none are left out. */
 export function recordable(value: unknown): JsonObject {
-  const settled = freezeArguments(value, { maxBytes: MAX_RECORDED_BYTES });
-  return settled.ok ? settled.value : NO_ARGS;
+  const frozen = freezeArguments(value, { maxBytes: MAX_RECORDED_BYTES });
+  return frozen.ok ? frozen.value : NO_ARGS;
 }
 
 const MAX_RECORDED_BYTES = 1024 * 1024;

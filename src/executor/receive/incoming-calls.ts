@@ -13,8 +13,8 @@ export interface IncomingParts {
   readonly conversation: string;
   readonly options: RunOptions;
   readonly settings: EngineSettings;
-  /** What earlier processes have left is settled first. */
-  readonly ensureSettled: () => Promise<void> | undefined;
+  /** Calls that earlier processes left are recovered first. */
+  readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */
   readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
 }
@@ -141,7 +141,7 @@ export class IncomingCalls implements IncomingBatch {
   }
 
   async #open(journal: Journal): Promise<CallKey> {
-    await this.#parts.ensureSettled();
+    await this.#parts.ensureRecovered();
     const { settings, conversation, options, id } = this.#parts;
     const { clock, worker } = settings;
     const streamId = settings.createId();

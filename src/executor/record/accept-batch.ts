@@ -27,9 +27,9 @@ export function acceptBatch(
   parts: Accepting,
 ): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   const { options, recorder, recovery } = parts;
-  const settled = recovery.ensure();
-  if (settled !== undefined || options.again === true || recorder.unrecorded.size > 0) {
-    return acceptAfter(settled, evaluated, parts);
+  const recovering = recovery.ensure();
+  if (recovering !== undefined || options.again === true || recorder.unrecorded.size > 0) {
+    return acceptAfter(recovering, evaluated, parts);
   }
   try {
     const accepted = accept(evaluated, recorder, attaches(options));
@@ -63,13 +63,13 @@ function isFinal({ result, worker }: CallRecord): boolean {
 
 /** What has to come first: recovery, answers that could not be recorded, and what a crash left half done. */
 async function acceptAfter(
-  settled: Promise<void> | undefined,
+  recovering: Promise<void> | undefined,
   evaluated: readonly EvaluatedCall[],
   parts: Accepting,
 ): Promise<readonly EvaluatedCall[]> {
   const { scope, options, recorder } = parts;
   try {
-    if (settled !== undefined) await recorder.patiently(settled);
+    if (recovering !== undefined) await recorder.patiently(recovering);
     if (recorder.unrecorded.size > 0) await recorder.patiently(recorder.unrecorded.flush());
     // What waits for the person after a crash holds its conversation also against running again.
     const isNamedAgain = options.again === true && options.conversation !== undefined;
@@ -107,8 +107,8 @@ function attachAll(
   answers: readonly Acceptance[],
 ): readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]> {
   if (!attach) return evaluated;
-  const attached = (settled: readonly Acceptance[]): readonly EvaluatedCall[] =>
-    evaluated.map((call, index) => attachToRecord(call, settled[index]));
+  const attached = (answered: readonly Acceptance[]): readonly EvaluatedCall[] =>
+    evaluated.map((call, index) => attachToRecord(call, answered[index]));
   const others = recorder.awaitOthers(answers);
   return others === undefined ? attached(answers) : others.then(attached);
 }

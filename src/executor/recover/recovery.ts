@@ -8,17 +8,17 @@ import type { EngineSettings } from '../call/settings.js';
 import { readIntent } from '../record/noted-change.js';
 import { isStream, recoverCall, recoverStream } from './recover-call.js';
 
-/** Batches that are settled at a time: they share the journal’s commits, and each may read files or wait for a probe. */
+/** Batches that are recovered at a time: they share the journal’s commits, and each may read files or wait for a probe. */
 const AT_A_TIME = 128;
 /** Unfinished calls that are looked at together. */
 const PAGE = 1000;
 
 /**
- * Settles what dead processes have left (D011, D089, D109).
+ * Recovers what dead processes have left (D011, D089, D109).
  *
  * 1. A call whose process lives, or cannot be seen, is left alone; and a batch that has changed files outside of these
  *    roots.
- * 2. Each call is settled once, however many recover at the same time: the first result counts.
+ * 2. Each call is recovered once, however many recover at the same time: the first result counts.
  * 3. Of a batch that is left half done it is recorded, together with the results, that it waits for the person.
  */
 export class Recovery {
@@ -33,7 +33,7 @@ export class Recovery {
   /** Before the first batch; undefined once that is done, or where nothing outlives the process. */
   ensure(): Promise<void> | undefined {
     if (this.#done || this.#settings.journal?.durable !== true) return undefined;
-    this.#first ??= this.#settleAll().then(
+    this.#first ??= this.#recoverAll().then(
       () => {
         this.#done = true;
       },
@@ -46,13 +46,13 @@ export class Recovery {
     return this.#first;
   }
 
-  /** Settles, and gives the batches that had to be, and those that wait; the oldest first. */
+  /** Recovers, and gives the batches that had to be, and those that wait; the oldest first. */
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
-    const settled = await this.#settleAll();
+    const recovered = await this.#recoverAll();
     const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
-    const ids = new Set([...settled, ...waiting.reverse()]);
+    const ids = new Set([...recovered, ...waiting.reverse()]);
     const isWaiting = new Set(waiting);
     return eachOf([...ids], async (id) => {
       const why = isWaiting.has(id) ? await waitsFor(journal, id) : undefined;
@@ -64,23 +64,23 @@ export class Recovery {
    * Page by page: what is left may be more than memory holds.
    * @returns the ids of the batches that had such calls.
    */
-  async #settleAll(): Promise<readonly string[]> {
+  async #recoverAll(): Promise<readonly string[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
-    const settled = new Set<string>();
+    const recovered = new Set<string>();
     const living = new LivingWorkers(this.#settings, journal);
     for (let after: string | undefined; ; ) {
       const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
       const unfinished = await journal.unfinished(undefined, page);
       const left = new Set<string>();
       for (const record of unfinished) {
-        // A batch may be cut by the page: it is settled whole.
-        if (!settled.has(record.batchId) && (await living.isLeft(record))) left.add(record.batchId);
+        // A batch may be cut by the page: it is recovered whole.
+        if (!recovered.has(record.batchId) && (await living.isLeft(record))) left.add(record.batchId);
       }
-      const ids = await eachOf([...left], (id) => this.#settleBatch(journal, id, living));
-      for (const id of ids.flat()) settled.add(id);
+      const ids = await eachOf([...left], (id) => this.#recoverBatch(journal, id, living));
+      for (const id of ids.flat()) recovered.add(id);
       const last = unfinished.at(-1)?.key;
-      if (unfinished.length !== PAGE || last === after) return [...settled];
+      if (unfinished.length !== PAGE || last === after) return [...recovered];
       after = last;
     }
   }
@@ -101,7 +101,7 @@ export class Recovery {
   }
 
   /** @returns the ids of the batches that there are of it now: its own, or that of a response which never ended. */
-  async #settleBatch(journal: Journal, batchId: string, living: LivingWorkers): Promise<readonly string[]> {
+  async #recoverBatch(journal: Journal, batchId: string, living: LivingWorkers): Promise<readonly string[]> {
     const results = new Map<string, ToolResult>();
     const calls = await journal.batch(batchId);
     for (const call of calls) {

@@ -162,9 +162,9 @@ describe('GroupCommit', () => {
   it('is settled when everything asked for is', async () => {
     let done = 0;
     const asked = Array.from({ length: 5 }, (_, index) => commits.ask(add(index)).then(() => done++));
-    await commits.settled();
+    await commits.idle();
     await Promise.all(asked);
     expect(done).toBe(5);
-    await commits.settled();
+    await commits.idle();
   });
 });

@@ -46,13 +46,13 @@ export class GroupCommit {
   }
 
   /** Resolves when everything asked for so far is done or rejected. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     await this.draining;
   }
 
   /** Between two groups, outside of any transaction. @throws what `toError` makes of a failure */
   async aside<T>(look: (database: JournalDatabase) => T): Promise<T> {
-    await this.settled();
+    await this.idle();
     try {
       this.database ??= this.options.open();
       return look(this.database);
@@ -92,7 +92,7 @@ export class GroupCommit {
     });
   }
 
-  /** Settles the group, unless another process is in the way: then the answer is SQLite's refusal. */
+  /** Ends the group, unless another process is in the way: then the answer is SQLite's refusal. */
   private attempt(group: Waiting[]): unknown {
     try {
       this.database ??= this.options.open();

@@ -11,25 +11,25 @@ export interface Placeholder {
 }
 
 /** Takes of what was made in `inner` what shall stay, once no program holds the placeholder any more. The rest is removed. */
-export type Settle = (inner: string, path: string) => void;
+export type KeepMade = (inner: string, path: string) => void;
 
 /**
  * Makes a directory where there is none, for as long as a command needs it: then something can be mounted on it. Who
  * needs it has a file in it, so that the last one to go, of whichever process, takes it away, and no other does.
  * Undefined where another program has made a directory meanwhile, or it cannot be made.
  */
-export function holdPlaceholder(path: string, settle: Settle): Placeholder | undefined {
+export function holdPlaceholder(path: string, keepMade: KeepMade): Placeholder | undefined {
   const count = holders.get(path)?.count;
   if (count === undefined && !enter(path)) return undefined;
   tidyAtExit();
-  holders.set(path, { count: (count ?? 0) + 1, settle });
+  holders.set(path, { count: (count ?? 0) + 1, keepMade });
   attempt(() => mkdirSync(`${path}/${INNER}`));
   return { inner: `${path}/${INNER}`, release: () => leave(path) };
 }
 
 /** Takes away what processes have left that were killed. */
-export function sweepPlaceholder(path: string, settle: Settle): void {
-  if (!holders.has(path) && isPlaceholder(path)) takeAway(path, settle);
+export function sweepPlaceholder(path: string, keepMade: KeepMade): void {
+  if (!holders.has(path) && isPlaceholder(path)) takeAway(path, keepMade);
 }
 
 /** Whether a directory is there for this only. */
@@ -42,7 +42,7 @@ export function isPlaceholder(path: string): boolean {
 }
 
 /** How many of this process hold it. */
-const holders = new Map<string, { readonly count: number; readonly settle: Settle }>();
+const holders = new Map<string, { readonly count: number; readonly keepMade: KeepMade }>();
 
 let isTidied = false;
 
@@ -50,35 +50,35 @@ function tidyAtExit(): void {
   if (isTidied) return;
   isTidied = true;
   process.once('exit', () => {
-    for (const [path, { settle }] of holders) takeAway(path, settle);
+    for (const [path, { keepMade }] of holders) takeAway(path, keepMade);
   });
 }
 
 function leave(path: string): void {
-  const { count, settle } = holders.get(path) ?? {};
-  if (count === undefined || settle === undefined) return;
+  const { count, keepMade } = holders.get(path) ?? {};
+  if (count === undefined || keepMade === undefined) return;
   if (count > 1) {
-    holders.set(path, { count: count - 1, settle });
+    holders.set(path, { count: count - 1, keepMade });
     return;
   }
   holders.delete(path);
-  takeAway(path, settle);
+  takeAway(path, keepMade);
 }
 
-function takeAway(path: string, settle: Settle): void {
+function takeAway(path: string, keepMade: KeepMade): void {
   if (!startLeaving(path)) return;
   // Most often nothing was made in it.
-  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, settle);
+  if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, keepMade);
   left(path);
 }
 
 /** Unless it is gone. */
-function keepRest(path: string, settle: Settle): void {
+function keepRest(path: string, keepMade: KeepMade): void {
   // From now on it is not taken for a placeholder.
   const taken = `${path}/${INNER}-${OWN}`;
   attempt(() => {
     renameSync(`${path}/${INNER}`, taken);
-    settle(taken, path);
+    keepMade(taken, path);
   });
   attempt(() => rmSync(taken, { recursive: true, force: true }));
 }

@@ -40,7 +40,7 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
       ? 'absolute'
       : 'relative';
   const own = isAbsolute ? [ROOT_PART, ...written] : written;
-  const parts = settleEnds(own, subject, tightens);
+  const parts = normalizeEnds(own, subject, tightens);
   const named = own.filter(({ isMany }) => !isMany);
   const pieces = named.flatMap((part) => part.pieces);
   return {
@@ -57,7 +57,7 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
 const ROOT_PART = literalSegment(ROOT);
 
 /** What tightens holds below, and `x/**` means x too; what allows is meant as it stands. */
-function settleEnds(
+function normalizeEnds(
   own: readonly Segment[],
   subject: PathPattern['subject'],
   tightens: boolean,

@@ -53,7 +53,7 @@ export function listSettings(options: ListDirectoryOptions): ListSettings {
   return normalizeOptions('listDirectory', options, RULES);
 }
 
-/** One listing, settled: an argument beats the configuration, the configuration beats the built-in default. */
+/** One listing, with every option set: an argument beats the configuration, the configuration beats the built-in default. */
 export interface ListRequest {
   /** Normalised. */
   readonly path: string;

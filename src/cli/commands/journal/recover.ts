@@ -56,28 +56,28 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
 export async function recoverCalls(options: RecoverOptions, context: CliContext): Promise<ExitCode> {
   const { stdio } = context;
-  const settled = resolveRun(options, context).executor;
+  const resolved = resolveRun(options, context).executor;
   const decision = options.resume === undefined ? 'discard' : 'resume';
   const named = options.resume ?? options.discard;
-  if (named !== undefined) requireRecorded(settled.journal.path, `decide about "${named}"`);
+  if (named !== undefined) requireRecorded(resolved.journal.path, `decide about "${named}"`);
   // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
-  if (!isRecorded(settled.journal.path)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(settled.journal.path)}\n`);
+  if (!isRecorded(resolved.journal.path)) {
+    stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
     stdio.stdout.write(options.json === true ? '[]\n' : NOTHING);
     return 0;
   }
-  await using executor = createExecutor(settled);
+  await using executor = createExecutor(resolved);
   let batches = await recover(executor);
   if (named !== undefined) {
-    const id = await findId(named, decision, batches, settled.journal.path);
+    const id = await findId(named, decision, batches, resolved.journal.path);
     const found = batches.find(({ batchId, waits }) => waits && batchId === id);
     if (found !== undefined) requireDecision(found, decision);
     await decide(executor, id, decision);
-    const decided = await readDecided(id, settled.journal.path);
+    const decided = await readDecided(id, resolved.journal.path);
     batches = [...batches.filter((batch) => batch !== found), decided];
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
-  else stdio.stdout.write(describe(batches, settled.journal.path));
+  else stdio.stdout.write(describe(batches, resolved.journal.path));
   if (named !== undefined && options.json !== true) {
     stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
   }

@@ -109,14 +109,14 @@ function fieldsOf(value: unknown): Fields | undefined {
 }
 
 function toRecorded({ kind, callId, toolName, args, disposition, result }: Fields): readonly RecordedCall[] {
-  const settled = fieldsOf(args);
-  if (kind !== 'call' || typeof toolName !== 'string' || settled === undefined) return [];
+  const fields = fieldsOf(args);
+  if (kind !== 'call' || typeof toolName !== 'string' || fields === undefined) return [];
   const answer = fieldsOf(result);
   const code = fieldsOf(answer?.error)?.code;
   return [
     {
       // Parsed from JSON just before, so that it holds nothing else.
-      call: { id: String(callId), name: toolName, args: settled as ToolCall['args'] },
+      call: { id: String(callId), name: toolName, args: fields as ToolCall['args'] },
       disposition: isDisposition(disposition) ? disposition : undefined,
       succeeded: answer?.success === true,
       code: typeof code === 'string' ? code : undefined,

@@ -36,7 +36,7 @@ export function* applyChunks(
   const { lines } = text;
   let from = 0;
   for (const chunk of chunks) {
-    const { at, count, fresh } = locate(lines, settle(chunk, text), from, place.path);
+    const { at, count, fresh } = locate(lines, toComparable(chunk, text), from, place.path);
     const reachesEnd = at + count === lines.length;
     lines.splice(at, count, fresh);
     from = at + fresh.length;
@@ -48,7 +48,7 @@ export function* applyChunks(
 }
 
 /** As it is compared with this file's lines. */
-function settle(chunk: Chunk, { boundary }: DraftText): Chunk {
+function toComparable(chunk: Chunk, { boundary }: DraftText): Chunk {
   const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
   const contexts = chunk.contexts.map(({ line, text }) => ({ line, text: toByteText(text) }));
   return { ...chunk, contexts, old: lines(chunk.old), fresh: lines(chunk.fresh) };

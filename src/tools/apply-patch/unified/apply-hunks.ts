@@ -28,7 +28,7 @@ export function* applyHunks(place: PatchPlace, hunks: readonly Hunk[], draft: Dr
   const { lines } = text;
   let [from, shift] = [0, 0];
   for (const hunk of hunks) {
-    const { old, fresh } = settle(hunk, text);
+    const { old, fresh } = toComparable(hunk, text);
     const at = locate(lines, { hunk, old, from, stated: statedIndex(hunk) + shift }, place.path);
     const reachesEnd = at + old.length === lines.length;
     assertSameEnd(hunk, reachesEnd, text.finalNewline, place.path);
@@ -45,7 +45,7 @@ function statedIndex({ oldStart, old }: Hunk): number {
   return old.length === 0 ? oldStart : oldStart - 1;
 }
 
-function settle({ old, fresh }: Hunk, { boundary }: DraftText): Pick<Hunk, 'old' | 'fresh'> {
+function toComparable({ old, fresh }: Hunk, { boundary }: DraftText): Pick<Hunk, 'old' | 'fresh'> {
   const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
   return { old: lines(old), fresh: lines(fresh) };
 }
