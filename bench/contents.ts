@@ -74,6 +74,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./wire.js')).measureWire,
   },
   {
+    name: 'streams',
+    title: 'A streamed answer, from a server on this machine to the whole message; milliseconds a megabyte',
+    nodeOptions: [],
+    load: async () => (await import('./streams.js')).measureStreams,
+  },
+  {
     name: 'policy',
     title: 'policy.decide among 1,000 rules',
     nodeOptions: [],

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../contract/json.js';
 import type { AssistantMessage, ModelEvent } from '../contract/model.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ModelError } from '../errors/model-error.js';
@@ -7,6 +6,7 @@ import type { WireFormat } from '../protocols/registry.js';
 import type { ResponseCalls } from '../protocols/response-calls.js';
 import { asJsonObjects } from './json-fields.js';
 import { answerMessage, textMessage } from './messages.js';
+import { parseEvent } from './open-stream.js';
 import type { CallPlace, ProviderAnswer, ProviderApi } from './provider-api.js';
 
 /** One answer while it arrives: the events of a provider in, those of a model out. */
@@ -15,6 +15,7 @@ export class AnswerReader {
   readonly #calls: CallStream;
   readonly #answer: ProviderAnswer;
   #hasCalls = false;
+  #isDone = false;
 
   constructor(api: ProviderApi, tools: readonly ToolDefinition[]) {
     this.#format = api.format;
@@ -27,12 +28,22 @@ export class AnswerReader {
     return this.#answer.begun || this.#hasCalls;
   }
 
+  /** Nothing that matters follows. */
   get isOver(): boolean {
-    return this.#answer.isOver;
+    return this.#isDone || this.#answer.isOver;
   }
 
-  /** @throws ModelError where the provider reports a failure. */
-  push(event: JsonObject): readonly ModelEvent[] {
+  /**
+   * @param data of one event
+   * @throws ModelError where the provider reports a failure, and for what is no event.
+   */
+  push(data: string): readonly ModelEvent[] {
+    if (this.isOver) return [];
+    const event = parseEvent(data);
+    if (event === undefined) {
+      this.#isDone = true;
+      return [];
+    }
     const pieces = this.#answer.push(event);
     const { failure } = this.#answer;
     if (failure !== undefined) {

@@ -63,8 +63,8 @@ class Connector {
       if (signal.aborted) throw this.#report(cancelled(signal));
       const answer = new AnswerReader(this.#api, request.tools);
       try {
-        for await (const event of this.#open(toBody(), signal)) {
-          yield* answer.push(event);
+        for await (const batch of this.#open(toBody(), signal)) {
+          for (const data of batch) for (const event of answer.push(data)) yield event;
           if (answer.isOver) break;
         }
         yield* answer.end();

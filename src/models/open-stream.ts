@@ -25,27 +25,25 @@ export class RefusedRequest extends ModelError {
 }
 
 /**
- * Sends a request and gives the events of its answer. Ending the iteration early closes the connection.
+ * Sends a request and gives the data of the events of its answer, as many at a time as have come. Ending the iteration
+ * early closes the connection.
  * @throws ModelError when the provider refuses, when the connection fails or is silent for too long, and when the signal
  *   aborts. The messages may hold what the provider said: they are cleaned by the caller.
  */
 export async function* openStream(
   request: Omit<HttpPost, 'signal'>,
   { post, clock, timeoutMs, signal }: StreamOptions,
-): AsyncGenerator<JsonObject, void> {
+): AsyncGenerator<readonly string[], void> {
   const connection = new Connection(clock, timeoutMs, signal);
   try {
     const answer = await connection.wait(() => post({ ...request, signal: connection.signal }));
     if (!isStream(answer)) throw await toRefusal(answer, connection, clock);
-    const events = new ServerEvents();
+    const reader = new ServerEvents();
     const body = answer.body[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await connection.wait(() => body.next());
-      for (const data of done === true ? events.end() : events.push(value)) {
-        // How OpenAI says that nothing follows.
-        if (data === '[DONE]') return;
-        yield toEvent(data, done === true);
-      }
+      const events = done === true ? reader.end() : reader.push(value);
+      if (events.length > 0) yield events;
       if (done === true) return;
     }
   } finally {
@@ -122,11 +120,15 @@ function isStream(answer: HttpAnswer): boolean {
   return answer.status === 200 && !/^(?:application\/json|text\/html)\b/i.test(type);
 }
 
-function toEvent(data: string, isLast: boolean): JsonObject {
+/**
+ * @returns undefined for OpenAI's word that nothing follows.
+ * @throws ModelError for what is no event: the stream was cut off, or is none of a provider.
+ */
+export function parseEvent(data: string): JsonObject | undefined {
+  if (data === '[DONE]') return undefined;
   const value = readJson(data);
   if (isJsonObject(value)) return value;
-  const what = isLast ? 'its stream ended inside an event' : 'an event of its stream is no JSON object';
-  throw new ModelError(what, { retriable: true });
+  throw new ModelError('an event of its stream is no JSON object', { retriable: true });
 }
 
 const MAX_REFUSAL_BYTES = 64 * 1024;

@@ -25,6 +25,8 @@ export class CallCollector {
 
   /** The calls among `raws`, in order; the rest goes to the errors. */
   add(raws: readonly RawCall[]): ToolCall[] {
+    // Most events of a stream complete no call.
+    if (raws.length === 0) return [];
     const added = raws.map((raw, at) => resolveCall(raw, this.#places.length + at, this.#tools, this.#id));
     this.#places.push(...added);
     return callsOf(added);

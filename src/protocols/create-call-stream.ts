@@ -33,7 +33,7 @@ export function createCallStream<F extends WireFormat>(
   let response: ResponseCalls<F> | undefined;
   const read = (event: unknown): readonly RawCall[] => {
     try {
-      collector.setId(provider.idOf(event));
+      if (collector.id === undefined) collector.setId(provider.idOf(event));
       return assembler.push(event);
     } catch (error) {
       // A getter or a proxy of the caller may throw anything.

@@ -119,4 +119,56 @@ describe('openai-responses: streaming', () => {
       errors: [{ index: 1, id: 'call_z', name: 'bash' }],
     });
   });
+
+  const added = (index: number, more: object = {}) => ({
+    type: 'response.output_item.added',
+    output_index: index,
+    item: { ...item(`call_${'abc'[index]}`, ''), ...more },
+  });
+  const args = (index: number, text: string, type = 'delta') => ({
+    type: `response.function_call_arguments.${type}`,
+    output_index: index,
+    [type === 'delta' ? 'delta' : 'arguments']: text,
+  });
+  const end = (status: 'completed' | 'incomplete', list: readonly object[] = []) => ({
+    type: `response.${status}`,
+    response: { id: 'resp_1', object: 'response', status, output: list },
+  });
+
+  it('takes from the end of the response what a server has not said before, once', () => {
+    const stream = createCallStream('openai-responses');
+    stream.push(added(0));
+    const done = { type: 'response.output_item.done', output_index: 1, item: item('call_b', '{}') };
+    expect(stream.push(done)).toMatchObject([{ id: 'call_b' }]);
+    const list = [item('call_a', '{"command":"ls"}'), item('call_b', '{}'), item('call_c', '{}')];
+    expect(stream.push(end('completed', list))).toMatchObject([
+      { id: 'call_a', args: { command: 'ls' } },
+      { id: 'call_c', args: {} },
+    ]);
+    expect(stream.push(end('completed', list))).toEqual([]);
+    expect(stream.end()).toMatchObject({ id: 'resp_1', errors: [], calls: [{}, {}, {}] });
+  });
+
+  it('puts arguments together from their pieces, where no item is ever done', () => {
+    const stream = createCallStream('openai-responses');
+    const events = [added(0), added(1), args(0, '{"command"'), args(1, '{"command":"p'), args(0, ':"ls"}')];
+    for (const event of [...events, args(1, '{"command":"pwd"}', 'done')]) {
+      expect(stream.push(event)).toEqual([]);
+    }
+    expect(stream.push(end('completed'))).toMatchObject([
+      { id: 'call_a', args: { command: 'ls' } },
+      { id: 'call_b', args: { command: 'pwd' } },
+    ]);
+    expect(stream.end().errors).toEqual([]);
+  });
+
+  it('takes no call out of a response that was cut off inside it', () => {
+    const stream = createCallStream('openai-responses');
+    for (const event of [added(0), args(0, '{}'), added(1)]) stream.push(event);
+    expect(stream.push(end('incomplete'))).toEqual([]);
+    expect(stream.end().errors).toMatchObject([
+      { id: 'call_a', message: expect.stringContaining('was cut off inside it') },
+      { id: 'call_b', message: expect.stringContaining('was cut off inside it') },
+    ]);
+  });
 });

@@ -67,10 +67,11 @@ class OpenItems {
     const listed = toRecords(output).flatMap((item, index) =>
       this.#doneIds.has(item.call_id) ? [] : this.finish(item, index),
     );
-    // An item without a text is one whose pieces never came.
-    const left = this.takeAll().map((item) =>
-      status === 'completed' && hasText(item) ? readItem(item) : toUnfinished(item),
-    );
+    const left = this.takeAll().map((item) => {
+      if (status === 'incomplete') return readItem({ ...item, status });
+      // An item without a text is one whose pieces never came.
+      return hasText(item) ? readItem(item) : toUnfinished(item);
+    });
     return [...listed, ...left];
   }
 
