@@ -29,6 +29,13 @@ describe('analyzeCommand()', () => {
     expect(wronglyAnswered(lines, (verdict) => verdict === 'allow')).toEqual([]);
   });
 
+  it('asks about at most 8 everyday commands, and blocks none', () => {
+    const lines = readLines('everyday');
+    expect(lines.length).toBeGreaterThan(368);
+    expect(wronglyAnswered(lines, (verdict) => verdict !== 'block')).toEqual([]);
+    expect(wronglyAnswered(lines, (verdict) => verdict === 'allow').length).toBeLessThanOrEqual(8);
+  });
+
   it('blocks no text that only speaks of what is destructive (B016, F010)', () => {
     const lines = readLines('mentions');
     expect(lines.length).toBeGreaterThan(60);
@@ -58,6 +65,9 @@ describe('analyzeCommand()', () => {
     ["ssh host <<'EOF'\nls\nEOF", 'allow'],
     ["python3 <<'EOF'\nimport shutil; shutil.rmtree('/')\nEOF", 'block'],
     ["perl <<'EOF'\nprint 1\nEOF", 'ask'],
+    ["python3 script.py <<'EOF'\nsome input\nEOF", 'allow'],
+    ["cat > config.json <<'EOF'\n{}\nEOF", 'allow'],
+    ["cat > x.py <<'EOF'\nprint(1)\nEOF\npython3 x.py", 'ask'],
     ["cat > x.sh <<'EOF'\nrm -rf /\nEOF\nbash x.sh", 'block'],
     ["cat > x.sh <<'EOF'\nls\nEOF\nbash x.sh", 'allow'],
     ['rm -rf \\\n/', 'block'],

@@ -155,7 +155,9 @@ export function runCommandWords(
   if (written?.kind === 'text' && /^#!(?!.*\b(?:ba|da|k|z|a)?sh\b)/.test(written.text))
     findings.ask(`${path} was written here, and is no script of a shell.`);
   if (isDescriptor(path)) findings.ask(`What is run is read from ${path}.`);
-  if (TAKES_CODE.has(name) && args.some(mayBeOptions)) findings.ask(`The options of ${name} are computed.`);
+  const isBehindOperand = LEADS.test(name) && /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
+  if (TAKES_CODE.has(name) && !isBehindOperand && args.some(mayBeOptions))
+    findings.ask(`The options of ${name} are computed.`);
   if (program !== undefined) return evaluateProgram(call, program);
   // A program that lies somewhere is a file like others: what it touches is not told.
   if (path.includes('/') && written === undefined) findings.runsUnseen();
@@ -164,8 +166,12 @@ export function runCommandWords(
   return UNKNOWN;
 }
 
-/** Not in quotes, and not known: it may come to any number of words. */
+/** Their own options end where the first word stands that is none. */
+const LEADS = /^(?:npx|node|python[\d.]*|perl|ruby|php|lua)$/;
+
+/** Not in quotes, and not known: it may come to any number of words. A path of the system begins with a slash. */
 function mayBeOptions({ pieces: [first] }: Field): boolean {
+  if (first?.kind === 'unknown' && first.from?.kind === 'directory') return false;
   return first?.kind === 'unknown' && (first.splits || first.computed === true) && !first.numeric;
 }
 

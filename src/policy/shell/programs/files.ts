@@ -5,6 +5,7 @@ import {
   type Field,
   isAssumed,
   isComputed,
+  isNewFile,
   literalField,
   type Stream,
   startsUnknown,
@@ -70,7 +71,7 @@ function evaluateRemoval(call: Call): void {
     removeListed(call, operand);
     if (recursive || options.isUnclear) removeTree(call, operand, recursive);
     if (!recursive) removeFile(call, operand);
-    if (recursive && startsUnknown(operand) && operand.pieces.length === 1)
+    if (recursive && startsUnknown(operand) && operand.pieces.length === 1 && !isNewFile(operand))
       findings.ask('What rm removes with all below it is computed.');
   }
 }

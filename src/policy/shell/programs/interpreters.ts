@@ -27,7 +27,7 @@ export const INTERPRETER_PROGRAMS: Programs = {
   jshell: interprets(/^-$/),
   emacs: interprets(/^--?eval(?:=(.*))?$/s, false),
   gdb: interprets(/^(?:-i?ex|--eval-command(?:=(.*))?)$/s, false),
-  'vim nvim vi ex': interprets(/^(?:-c(.*)|--cmd|\+(.+))$/s, false),
+  'vim nvim vi ex': interprets(/^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s, false),
   ed: interprets(/^$/, false),
 };
 

@@ -51,7 +51,7 @@ export const RUNNER_PROGRAMS: Programs = {
     operands: ['overwrite', 'read'],
   },
   man: { codeBehind: /^(?:-P|--pager(?:=(.*))?|-H)$/s },
-  'gcc g++ cc c++ clang clang++': { options: { o: 'overwrite' }, codeBehind: /^-wrapper$/ },
+  'gcc g++ cc c++ clang clang++': { options: { o: 'make' }, codeBehind: /^-wrapper$/ },
   'at batch': {
     harmless: /^-(?:l|r|d|c|f|V)/m,
     when: [['ask', /^/, 'plans commands that run unasked']],

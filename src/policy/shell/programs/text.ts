@@ -84,6 +84,13 @@ export const TEXT_PROGRAMS: Programs = {
   tr: { prints: 'input' },
   wc: { operands: ['read'], prints: 'number' },
   'nproc seq expr': { prints: 'number' },
+  pwd: { also: ({ scope }) => (scope.directory === '.' ? { kind: 'directory', isNew: false } : UNKNOWN) },
+  mktemp: {
+    also: ({ words, scope }) =>
+      words.every(({ shown }) => /^-[dq]+$/.test(shown)) && !scope.variables.has('TMPDIR')
+        ? { kind: 'directory', isNew: true }
+        : UNKNOWN,
+  },
   ls: { short: 'wIT', operands: ['read'], also: (call, { operands }) => listing(call, operands) },
   'cat bat': { also: (call, { operands }) => contents(call, operands) },
   echo: { also: ({ words }) => echoed(words) },

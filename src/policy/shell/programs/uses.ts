@@ -24,6 +24,8 @@ export type Use =
   | 'read'
   | 'write'
   | 'overwrite'
+  /** A file that is made of others, as a compiler makes one. */
+  | 'make'
   | 'delete'
   /** A directory that is removed with all below it. */
   | 'remove'
@@ -45,6 +47,7 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
   pattern: () => {},
   read: ({ findings, scope }, word) => findings.touches('read', word, scope),
   write: ({ findings, scope }, word) => findings.touches('write', word, scope),
+  make: (call, target) => overwrite(call, target, 'there'),
   overwrite: (call, target) => overwrite(call, target),
   delete(call, word) {
     call.findings.touches('delete', word, call.scope);

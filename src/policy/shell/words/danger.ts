@@ -1,4 +1,4 @@
-import { type Field, isComputed, literalField, type Piece, textPiece } from './field.js';
+import { type Field, isComputed, isNewFile, literalField, type Piece, textPiece } from './field.js';
 import {
   COMMON_NAMES,
   CRITICAL_FILES,
@@ -19,6 +19,7 @@ export type Danger = 'vital' | 'unclear' | 'ordinary';
 /** What removing, moving or re-owning a path with all below it would hit. */
 export function dangerOfTree(field: Field, directory: string | undefined): Danger {
   const place = toPlace(field, directory);
+  if (isNewFile(field)) return 'ordinary';
   if (isComputed(field)) return 'unclear';
   if (place.origin === 'root') return fromRoot(place.segments);
   return place.origin === 'here' ? fromHere(place) : fromUnknown(place);

@@ -29,6 +29,8 @@ export type Stream =
   | { readonly kind: 'listing'; readonly root: string }
   /** The content of a file that holds secrets. */
   | { readonly kind: 'secret'; readonly path: string }
+  /** The path of a directory that the system names: where the call starts, or a new one. Empty, if that failed. */
+  | { readonly kind: 'directory'; readonly isNew: boolean }
   /** What a shell answers whose input is not known. */
   | { readonly kind: 'shell' }
   /** Whatever the shell itself was given. */
@@ -114,6 +116,11 @@ export function isAssumed({ pieces }: { readonly pieces: readonly Piece[] }): bo
 /** Part of it is computed, in a way that is not followed: it may be anything on purpose. */
 export function isComputed({ pieces }: { readonly pieces: readonly Piece[] }): boolean {
   return pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true);
+}
+
+/** A file or directory that `mktemp` has just made, and nothing else. */
+export function isNewFile({ pieces: [only, ...more] }: Field): boolean {
+  return only?.kind === 'unknown' && only.from?.kind === 'directory' && only.from.isNew && more.length === 0;
 }
 
 export function startsUnknown({ pieces }: Field): boolean {

@@ -128,7 +128,9 @@ export class Scope {
     for (const name of new Set(branches.flatMap((branch) => [...branch.variables.keys()]))) {
       const value = first.variables.get(name);
       const agree = value !== undefined && branches.every((one) => isSame(one.variables.get(name), value));
-      this.variables.set(name, agree ? value : UNKNOWN_VALUE);
+      // What counts stays a number.
+      const isCount = branches.every((one) => isNumber(one.variables.get(name)));
+      this.variables.set(name, agree ? value : isCount ? UNKNOWN_NUMBER : UNKNOWN_VALUE);
     }
     for (const { functions } of branches)
       for (const [name, body] of functions) this.functions.set(name, body);
@@ -144,6 +146,10 @@ export class Scope {
     this.directory = places.length === 1 || near.length === places.length ? last : undefined;
     this.elsewhere = this.directory === undefined ? [] : near.filter((one) => one !== last);
   }
+}
+
+function isNumber(value: Value | undefined): boolean {
+  return value?.kind === 'text' ? /^-?\d+$/.test(value.text) : value?.numeric === true;
 }
 
 const MAX_FILES = 64;
