@@ -13,7 +13,7 @@ const MEGABYTE = 1_000_000;
 /** `bash` through the whole executor, beside a bare `spawn`; in a small program and in one that holds 1 GB. */
 export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   const quick = scale === 'quick';
-  const walled = await measureWall(quick);
+  const sandboxed = await measureWall(quick);
   const executor = toolexec.createExecutor({ approver: null, sandbox: { os: 'off' } });
   const rounds = { rounds: quick ? 3 : 60, warmUps: quick ? 1 : 10 };
   const contenders = {
@@ -25,7 +25,7 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   const ballast = Buffer.alloc((quick ? 100 : 1000) * MEGABYTE, 1);
   const large = await interleave(contenders, { rounds: quick ? 3 : 30, warmUps: 3 });
   const rows = [
-    ...walled,
+    ...sandboxed,
     inMs('true, small program', small.ours, ['bare spawn', small.bare], { of: 'ratio', atMost: 1.3 }),
     inMs(`true, program of ${ballast.length / MEGABYTE} MB`, large.ours, ['ours, small', small.ours], {
       of: 'ratio',
@@ -57,7 +57,7 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
 
 /** Inside the OS sandbox, beside bubblewrap started with exactly the arguments that the executor gives it. */
 async function measureWall(quick: boolean): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-wall-'));
+  const folder = mkdtempSync(join(tmpdir(), 'bench-sandbox-'));
   const executor = toolexec.createExecutor({ root: folder, approver: null });
   try {
     const { metadata } = await executor.execute('bash', { command: 'true' });

@@ -77,7 +77,9 @@ describe('createTape()', () => {
     ]);
     expect(ran).toBe(before);
     expect(tape.misses.map(({ callId }) => callId)).toEqual(['b', 'c', 'd', 'e']);
-    expect(() => tape.assertDone()).toThrow(/^The tape does not match.*roll\(\{"sides":7\}\).*No call asked/s);
+    expect(() => tape.assertDone()).toThrow(
+      /^The tape does not match.*roll\(\{"sides":7\}\).*No call asked/s,
+    );
     expect(() => {
       using scope = tape;
       void scope;

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 
 /**
  * Writes `--root a b FILE` as `FILE --root a b`. Left alone, an option that takes a list swallows the file behind
- * it. What a command's own arguments still miss is taken from the end of the last list that can spare it.
+ * it. What a command's own arguments still miss is taken from the end of the last list that has more than one.
  */
 export function separateArguments(words: readonly string[], command: Command): string[] {
   const end = words.indexOf('--');
@@ -11,10 +11,10 @@ export function separateArguments(words: readonly string[], command: Command): s
   const given = positionals.length + Math.max(0, rest.length - 1);
   for (const { values, place } of options.toReversed()) {
     const missing = command.registeredArguments.length - given;
-    const spare = Math.min(Math.max(0, missing), Math.max(0, values.length - 1));
-    if (spare === 0) continue;
+    const taken = Math.min(Math.max(0, missing), Math.max(0, values.length - 1));
+    if (taken === 0) continue;
     // What was typed before the list stays before what is taken from it.
-    positionals.splice(place, 0, ...values.splice(values.length - spare));
+    positionals.splice(place, 0, ...values.splice(values.length - taken));
     break;
   }
   return [...positionals, ...options.flatMap(({ flag, values }) => [flag, ...values]), ...rest];

@@ -114,11 +114,11 @@ const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
 async function lookFor(os: 'preferred' | 'required'): Promise<CommandSandboxVerdict> {
   const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
-  const wall = await findCommandSandbox();
-  if (wall.stands) return FINE;
+  const sandbox = await findCommandSandbox();
+  if (sandbox.stands) return FINE;
   if (os === 'preferred') {
-    return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${wall.reason}` };
+    return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${sandbox.reason}` };
   }
   const { sandboxRequired } = await import('../commands/sandbox/find-sandbox.js');
-  return { kind: 'refuse', error: sandboxRequired(wall) };
+  return { kind: 'refuse', error: sandboxRequired(sandbox) };
 }

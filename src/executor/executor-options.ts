@@ -61,13 +61,13 @@ export interface SandboxOptions {
   readonly allowAbsolute?: boolean;
   readonly includeDefaultDenies?: boolean;
   /**
-   * The wall of the operating system around commands (bubblewrap): `required`, or no command runs; `preferred`
+   * The sandbox of the operating system around commands (bubblewrap): `required`, or no command runs; `preferred`
    * (default), where it does not stand every command is asked for; `off`.
    */
   readonly os?: 'off' | 'preferred' | 'required';
-  /** Whether commands inside the wall reach the network; default false. */
+  /** Whether commands inside it reach the network; default false. */
   readonly network?: boolean;
-  /** Directories outside the roots that commands inside the wall may read: toolchains, say. Default: none. */
+  /** Directories outside the roots that commands inside it may read: toolchains, say. Default: none. */
   readonly readable?: readonly string[];
   /** Regular files with several names, in roots that do not say: default `allow`. */
   readonly hardLinks?: HardLinks;

@@ -9,7 +9,7 @@ interface Rule {
   apply(text: string): string;
 }
 
-/** In order: what is known by its surroundings goes first, so that a key inside of a value goes with the value. */
+/** In order: what is known by the text around it goes first, so that a key inside of a value goes with the value. */
 const RULES: readonly Rule[] = [
   { name: 'private-key', words: ['private key'], apply: hidePrivateKeys },
   ...SECRET_CONTEXTS.map(toRule),

@@ -1,5 +1,5 @@
 /**
- * A kind of secret that is known by its looks or its surroundings. `words` are what must stand in a text that holds one
+ * A kind of secret that is known by its looks or by the text around it. `words` are what must stand in a text that holds one
  * (lower case): the pattern is tried only then. What the group `before` matches is kept, all else of the match is
  * hidden.
  *

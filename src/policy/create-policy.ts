@@ -35,8 +35,8 @@ export interface RulePolicy extends Policy {
 /**
  * The policy of D035 to D041: lists, modes and rules, in the order of docs/policy.md. Each part
  * of a call is evaluated on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
- * (F001). A name on the allowlist spares the mode's question, never the tool's own; a rule that matches the
- * arguments of every part spares both.
+ * (F001). A name on the allowlist answers the mode's question, never the tool's own; a rule that matches the
+ * arguments of every part answers both.
  *
  * @throws ToolError `config_invalid` for an unknown option, a value that is none, a rule that cannot be read, and an
  *   example of a rule that does not hold.

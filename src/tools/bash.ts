@@ -9,9 +9,9 @@ import {
   isIncomplete,
   printedText,
   probeCommand,
+  sandboxMetadata,
   started,
   streamText,
-  wallMetadata,
   withNotice,
 } from './command-report.js';
 
@@ -108,7 +108,7 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
       status,
       working_dir: cwd,
       ...saidBy(args),
-      ...(wall === undefined ? {} : wallMetadata({ wall })),
+      ...(wall === undefined ? {} : sandboxMetadata({ wall })),
     },
   };
 }

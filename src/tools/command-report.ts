@@ -47,7 +47,7 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
     ...lineCounts(outcome),
     ...(outcome.stdout.binary || outcome.stderr.binary ? { binary: true } : {}),
     ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
-    ...wallMetadata(outcome),
+    ...sandboxMetadata(outcome),
     ...(outcome.changes === undefined ? {} : { changes: changesMetadata(outcome.changes) }),
   };
 }
@@ -102,7 +102,7 @@ export function commandError(
   const reason = failureReason(outcome);
   if (reason === undefined) return undefined;
   const { limit } = outcome;
-  const hint = wallHint(outcome);
+  const hint = sandboxHint(outcome);
   return {
     code: 'execution_failed',
     message: message(reason),
@@ -111,20 +111,20 @@ export function commandError(
   };
 }
 
-/** What was printed, and behind it what the wall has kept from the command. */
+/** What was printed, and behind it what the command sandbox has kept from the command. */
 export function withNotice(
   text: string,
   outcome: Pick<CommandOutcome, 'wall' | 'changes' | 'discarded' | 'stderr'>,
 ): string {
-  const notice = [wallNotice(outcome.wall), ...changeNotices(outcome)]
+  const notice = [sandboxNotice(outcome.wall), ...changeNotices(outcome)]
     .filter((line) => line !== '')
     .join('\n');
   if (notice === '') return text;
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
 }
 
-/** Which wall stood around a command, and what it was denied, as results carry it. */
-export function wallMetadata({
+/** Which sandbox stood around a command, and what it was denied, as results carry it. */
+export function sandboxMetadata({
   wall,
   limit,
 }: {
@@ -149,8 +149,8 @@ export function wallMetadata({
   };
 }
 
-/** For the model: that it was the wall, and no fault of the command. Empty where nothing was denied. */
-export function wallNotice(wall: CommandSandbox | undefined): string {
+/** For the model: that it was the sandbox, and no fault of the command. Empty where nothing was denied. */
+export function sandboxNotice(wall: CommandSandbox | undefined): string {
   const denied = wall?.denied ?? [];
   if (denied.length === 0) return '';
   return `[The OS sandbox has denied something to this command: ${denied.map((what) => DENIED[what]).join('; ')}.]`;
@@ -171,7 +171,7 @@ export function describeLimit({ limit, max }: LimitHit): string {
 }
 
 /** What the developer can change where the sandbox or a limit has stopped a command; undefined: nothing of it has. */
-function wallHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): string | undefined {
+function sandboxHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): string | undefined {
   const network = 'The network is off: `network = true` under [tools.run_command] gives it.';
   const remedies = [
     ...(limit === undefined
@@ -206,7 +206,7 @@ export function shellMetadata(shell: ShellSnapshot): JsonObject {
     duration_ms: Math.round(shell.durationMs),
     working_dir: shell.cwd,
     ...(shell.survivors.length > 0 ? { survivors: [...shell.survivors] } : {}),
-    ...wallMetadata(shell),
+    ...sandboxMetadata(shell),
   };
 }
 

@@ -18,7 +18,7 @@ import { createExecutor } from '../../src/executor/create-executor.js';
 import { MARKER, PLANTS, REACHES, READS } from './hostile-tables.js';
 
 /*
- * Commands that try to get out of the wall, each in a way of its own. None prints the secret that lies beside the root,
+ * Commands that try to get out of the command sandbox, each in a way of its own. None prints the secret that lies beside the root,
  * none leaves anything behind but in the root, and none says GAINED.
  */
 const SECRET = 'the-secret-beside-the-root';

@@ -10,7 +10,7 @@ import type { CommandOutcome } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /*
- * While walls are built, somebody swaps a directory that holds what has to be covered for a link to the outside. What is
+ * While sandboxes are built, another process swaps a directory that holds what has to be covered for a link to the outside. What is
  * mounted comes from descriptors: a path that leads elsewhere by then is not mounted, and the command does not run.
  */
 const SECRET = 'the-secret-beside-the-root';
@@ -28,8 +28,8 @@ beforeAll(() => {
     writeFileSync(join(outside, 'd', path), SECRET);
 });
 
-const wall = await findCommandSandbox();
-const byDescriptor = wall.stands && wall.byDescriptor;
+const sandbox = await findCommandSandbox();
+const byDescriptor = sandbox.stands && sandbox.byDescriptor;
 const why = WHY_NO_SANDBOX || (byDescriptor ? '' : ' (skipped: this bubblewrap takes no descriptors)');
 
 const SWAP = `
@@ -61,7 +61,7 @@ for (;;) {
 }
 `;
 
-describe.skipIf(why)(`walls that are built in a race for links${why}`, { timeout: 120_000 }, () => {
+describe.skipIf(why)(`sandboxes that are built in a race for links${why}`, { timeout: 120_000 }, () => {
   it('show and lend nothing of the outside', async () => {
     const swapper = spawn(process.execPath, [
       '-e',

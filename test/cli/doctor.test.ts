@@ -53,20 +53,20 @@ describe('toolexec doctor', () => {
     }
   });
 
-  it('says which wall stands around commands, and what it is for', async () => {
-    const wall = await findCommandSandbox();
+  it('says which sandbox stands around commands, and what it is for', async () => {
+    const sandbox = await findCommandSandbox();
     const configured = (setting: string) => {
       writeFileSync(join(toolexec.root, 'own.toml'), `[tools.run_command]\n${setting}\n`);
       return examine(['--config', 'own.toml']);
     };
     const required = (await configured('sandbox = "required"')).check('bubblewrap');
-    if (wall.stands) {
+    if (sandbox.stands) {
       expect(required).toMatchObject({
         state: 'ok',
-        found: `${wall.file} isolates commands, without network (required)`,
+        found: `${sandbox.file} isolates commands, without network (required)`,
       });
     } else {
-      expect(required).toMatchObject({ state: 'missing', found: wall.reason, remedy: wall.remedy });
+      expect(required).toMatchObject({ state: 'missing', found: sandbox.reason, remedy: sandbox.remedy });
       expect(required?.costs).toContain('no command runs');
     }
     const off = (await configured('sandbox = "off"')).check('bubblewrap');

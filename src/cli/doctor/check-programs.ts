@@ -39,31 +39,31 @@ export async function checkProgram(
   return { name, state: 'ok', found: `${path} (${answer.stdout.trim().split('\n')[0] ?? ''})` };
 }
 
-/** Which wall of the system stands around commands: bubblewrap is often there and not allowed to build any. */
-export async function checkBubblewrap(sandbox: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
-  const { os = 'preferred', network = false } = sandbox;
-  const wall = await findCommandSandbox();
+/** Which sandbox of the system stands around commands: bubblewrap is often installed and not allowed to build one. */
+export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
+  const { os = 'preferred', network = false } = configured;
+  const sandbox = await findCommandSandbox();
   if (os === 'off') {
     return {
       name: 'bubblewrap',
       state: 'missing',
-      found: wall.stands
-        ? `${wall.file} can isolate, and is switched off`
-        : `${wall.reason}, and it is switched off`,
+      found: sandbox.stands
+        ? `${sandbox.file} can isolate, and is switched off`
+        : `${sandbox.reason}, and it is switched off`,
       costs:
         'Commands run as you, with your files and your network: what they may do rests on consent alone.',
       remedy: 'Say sandbox = "preferred" or "required" under [tools.run_command].',
     };
   }
-  if (wall.stands) {
+  if (sandbox.stands) {
     const reach = network ? 'they reach the network' : 'without network';
-    return { name: 'bubblewrap', state: 'ok', found: `${wall.file} isolates commands, ${reach} (${os})` };
+    return { name: 'bubblewrap', state: 'ok', found: `${sandbox.file} isolates commands, ${reach} (${os})` };
   }
   const costs =
     os === 'required'
       ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
-      : 'There is no wall of the system around commands: every one asks, also where a rule allows it, and runs as you.';
-  return { name: 'bubblewrap', state: 'missing', found: wall.reason, costs, remedy: wall.remedy };
+      : 'There is no sandbox of the system around commands: every one asks, also where a rule allows it, and runs as you.';
+  return { name: 'bubblewrap', state: 'missing', found: sandbox.reason, costs, remedy: sandbox.remedy };
 }
 
 const COSTS = 'The tools grep and glob answer execution_failed.';

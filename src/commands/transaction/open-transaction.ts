@@ -18,8 +18,8 @@ import { ownIds } from '../../platform/runtime/own-ids.js';
 import { findRepositories } from '../sandbox/git/find-repositories.js';
 import { trackedLayer } from '../sandbox/git/tracked-placeholders.js';
 import { isWithin } from '../sandbox/mount-holder.js';
+import { checkGit } from './check-git.js';
 import { holdMasks } from './held-masks.js';
-import { judgeGit } from './judge-git.js';
 import { askLayers, type OverlayMount, overlayCommand } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
 import { reportChanges } from './report-changes.js';
@@ -216,7 +216,7 @@ interface RefusalQuestion {
   readonly root: ScannedRoot;
   readonly path: BinaryPath;
   readonly change: 'write' | 'delete';
-  readonly entry: Parameters<typeof judgeGit>[3];
+  readonly entry: Parameters<typeof checkGit>[3];
   readonly rules: TransactionRules;
   readonly tool: string | undefined;
 }
@@ -229,7 +229,7 @@ function refusalOf({ root, path, change, entry, rules, tool }: RefusalQuestion):
   const git =
     slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
   if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
-    const answer = judgeGit(root, path, change, entry);
+    const answer = checkGit(root, path, change, entry);
     if (answer === 'silent') return 'silent';
     if (answer !== undefined) return answer === 'fine' ? undefined : { reason: answer.refused };
   }

@@ -23,7 +23,7 @@ export class CommandTally {
     }
   }
 
-  /** Something was begun that nobody waits for. */
+  /** A command was begun that no call waits for. */
   leave(): void {
     this.#leftSomething = true;
   }

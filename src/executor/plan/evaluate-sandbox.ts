@@ -5,7 +5,7 @@ import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
  * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where
- * it decides something: a command that is asked for anyway needs no answer yet, unless the wall is required.
+ * it decides something: a command that is asked for anyway needs no answer yet, unless the command sandbox is required.
  */
 export function evaluateSandbox(
   guard: CommandGuard,
@@ -20,7 +20,7 @@ export function evaluateSandbox(
 
 const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
-/** A rule, a list or a mode that spares the question has not been told that there is no wall. */
+/** A rule, a list or a mode that allows the call was decided without knowing that there is no command sandbox. */
 export function answerWith(verdict: CommandSandboxVerdict, answer: PolicyAnswer): PolicyAnswer {
   if (verdict.kind !== 'ask') return answer;
   const reason = `${answer.reason.replace(/[.]+$/, '')}; ${verdict.reason}`;

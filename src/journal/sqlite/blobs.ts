@@ -80,9 +80,9 @@ export function sweepBlobs(database: JournalDatabase, candidates: ReadonlySet<st
   for (const values of database.prepared(CONTENTS).all(CONTENT_MARK)) {
     for (const hash of contentHashes(new JournalRow(values).longText('result'))) needed.add(hash);
   }
-  const spare = hashes.filter((hash) => !needed.has(hash));
-  for (const hash of spare) database.prepared('DELETE FROM blobs WHERE hash = ?').run(hash);
-  return spare.length;
+  const unused = hashes.filter((hash) => !needed.has(hash));
+  for (const hash of unused) database.prepared('DELETE FROM blobs WHERE hash = ?').run(hash);
+  return unused.length;
 }
 
 function hashesOf(database: JournalDatabase, sql: string, column: string): readonly string[] {

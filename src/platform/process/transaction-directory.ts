@@ -16,7 +16,7 @@ import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /**
  * A directory that is ours alone, for directories that other users must not look into. Its real path; undefined where it
- * cannot be made, or is somebody else's.
+ * cannot be made, or belongs to another user.
  */
 export function privateDirectory(path: string): string | undefined {
   try {

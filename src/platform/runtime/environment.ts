@@ -34,7 +34,7 @@ export function stateHome(env: Environment): string {
   return absolute(env.XDG_STATE_HOME) ?? join(home(env), '.local', 'state');
 }
 
-/** Where programs keep what nobody needs for long. */
+/** Where programs keep what is not needed for long. */
 export function temporaryHome(): string {
   return tmpdir();
 }

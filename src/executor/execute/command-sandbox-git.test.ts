@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
-import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
+import { makeSandboxedRoot, type SandboxedRoot } from '../fixtures/sandboxed-root.js';
 
-let at: WalledRoot;
+let at: SandboxedRoot;
 beforeEach(() => {
-  at = makeWalledRoot(['secrets/**']);
+  at = makeSandboxedRoot(['secrets/**']);
   writeFileSync(join(at.home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
 });
 afterEach(() => at.remove());
@@ -23,69 +23,74 @@ const PLANTINGS = [
   'echo ../evil > .git/commondir; echo evil > .git/config.worktree',
 ];
 
-describe.skipIf(WHY_NO_SANDBOX)(`git inside the wall${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
-  it('commits, and plants nothing that git would run', async () => {
-    at.outside('git init -q && echo 1 > a && git add a && git commit -qm first');
-    const config = taken('.git/config');
-    expect(
-      (await at.run('echo 2 > a; git commit -qam second && git log --oneline | wc -l')).stdout.head,
-    ).toBe('2\n');
-    for (const planting of PLANTINGS) await at.run(planting);
-    expect(readdirSync(join(at.root, '.git'))).not.toContain('commondir');
-    expect(readdirSync(join(at.root, '.git'))).not.toContain('config.worktree');
-    expect(taken('.git/config')).toBe(config);
-    expect(readdirSync(join(at.root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
-  });
-
-  it('makes no hooks either where a repository has no place for them, nor in a submodule', async () => {
-    at.outside(
-      'git init -q --template= . && git init -q --template= .git/modules/sub && rm .git/modules/sub/.git/config',
-    );
-    at.outside('mv .git/modules/sub/.git/* .git/modules/sub/');
-    for (const git of ['.git', '.git/modules/sub']) {
-      await at.run(
-        `mkdir -p ${git}/hooks; echo evil > ${git}/hooks/pre-commit; echo evil >> ${git}/config; echo x > ${git}/commondir`,
+describe.skipIf(WHY_NO_SANDBOX)(
+  `git inside the command sandbox${WHY_NO_SANDBOX}`,
+  { timeout: 60_000 },
+  () => {
+    it('commits, and plants nothing that git would run', async () => {
+      at.outside('git init -q && echo 1 > a && git add a && git commit -qm first');
+      const config = taken('.git/config');
+      expect(
+        (await at.run('echo 2 > a; git commit -qam second && git log --oneline | wc -l')).stdout.head,
+      ).toBe('2\n');
+      for (const planting of PLANTINGS) await at.run(planting);
+      expect(readdirSync(join(at.root, '.git'))).not.toContain('commondir');
+      expect(readdirSync(join(at.root, '.git'))).not.toContain('config.worktree');
+      expect(taken('.git/config')).toBe(config);
+      expect(readdirSync(join(at.root, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual(
+        [],
       );
-      expect(readdirSync(join(at.root, git, 'hooks'))).toEqual([]);
-      expect(taken(`${git}/config`)).not.toContain('evil');
-      expect(existsSync(join(at.root, git, 'commondir'))).toBe(false);
-    }
-  });
+    });
 
-  it('makes no repository of what is planted where there is none, and leaves no trace of that', async () => {
-    for (const planting of [...PLANTINGS, 'rmdir .git; mkdir .git', 'rm -rf .git; echo x > .git']) {
-      await at.run(planting);
-      expect(readdirSync(at.root).filter((name) => name === '.git' || name === '.moved')).toEqual([]);
-    }
-    await Promise.all(PLANTINGS.flatMap((planting) => [at.run(planting), at.run('sleep 0.1')]));
-    expect(existsSync(join(at.root, '.git'))).toBe(false);
-  });
+    it('makes no hooks either where a repository has no place for them, nor in a submodule', async () => {
+      at.outside(
+        'git init -q --template= . && git init -q --template= .git/modules/sub && rm .git/modules/sub/.git/config',
+      );
+      at.outside('mv .git/modules/sub/.git/* .git/modules/sub/');
+      for (const git of ['.git', '.git/modules/sub']) {
+        await at.run(
+          `mkdir -p ${git}/hooks; echo evil > ${git}/hooks/pre-commit; echo evil >> ${git}/config; echo x > ${git}/commondir`,
+        );
+        expect(readdirSync(join(at.root, git, 'hooks'))).toEqual([]);
+        expect(taken(`${git}/config`)).not.toContain('evil');
+        expect(existsSync(join(at.root, git, 'commondir'))).toBe(false);
+      }
+    });
 
-  it('makes a repository where there is none, without what would run', async () => {
-    const plant = PLANTINGS.filter(
-      (planting) => !planting.includes('mv .git') && !planting.includes('rm -f'),
-    ).join('; ');
-    const made = await at.out(
-      `git init -q -b main && git remote add origin https://example.org/x && git config core.fsmonitor evil && echo 1 > a && git add a && git commit -qm first && git status -s; ${plant}`,
-    );
-    expect(made).not.toMatch(/fatal/);
-    expect(at.outside('git log --format="%an %s"; git remote get-url origin')).toBe(
-      'Ada first\nhttps://example.org/x\n',
-    );
-    expect(taken('.git/config')).not.toContain('evil');
-    expect(readdirSync(join(at.root, '.git/hooks'))).toEqual([]);
-    expect(
-      ['commondir', 'config.worktree', 'toolexec-new'].filter((name) =>
-        existsSync(join(at.root, '.git', name)),
-      ),
-    ).toEqual([]);
-    expect(await at.out('git log --format=%s')).toBe('first\n');
-  });
+    it('makes no repository of what is planted where there is none, and leaves no trace of that', async () => {
+      for (const planting of [...PLANTINGS, 'rmdir .git; mkdir .git', 'rm -rf .git; echo x > .git']) {
+        await at.run(planting);
+        expect(readdirSync(at.root).filter((name) => name === '.git' || name === '.moved')).toEqual([]);
+      }
+      await Promise.all(PLANTINGS.flatMap((planting) => [at.run(planting), at.run('sleep 0.1')]));
+      expect(existsSync(join(at.root, '.git'))).toBe(false);
+    });
 
-  it('knows who commits, and nothing else of the settings at home', async () => {
-    writeFileSync(
-      join(at.home, '.gitconfig'),
-      `[user]
+    it('makes a repository where there is none, without what would run', async () => {
+      const plant = PLANTINGS.filter(
+        (planting) => !planting.includes('mv .git') && !planting.includes('rm -f'),
+      ).join('; ');
+      const made = await at.out(
+        `git init -q -b main && git remote add origin https://example.org/x && git config core.fsmonitor evil && echo 1 > a && git add a && git commit -qm first && git status -s; ${plant}`,
+      );
+      expect(made).not.toMatch(/fatal/);
+      expect(at.outside('git log --format="%an %s"; git remote get-url origin')).toBe(
+        'Ada first\nhttps://example.org/x\n',
+      );
+      expect(taken('.git/config')).not.toContain('evil');
+      expect(readdirSync(join(at.root, '.git/hooks'))).toEqual([]);
+      expect(
+        ['commondir', 'config.worktree', 'toolexec-new'].filter((name) =>
+          existsSync(join(at.root, '.git', name)),
+        ),
+      ).toEqual([]);
+      expect(await at.out('git log --format=%s')).toBe('first\n');
+    });
+
+    it('knows who commits, and nothing else of the settings at home', async () => {
+      writeFileSync(
+        join(at.home, '.gitconfig'),
+        `[user]
 	name = Ada \\"the\\" 'first
 	email = ada@example.org ; hers
 	signingkey = ABC
@@ -105,39 +110,40 @@ describe.skipIf(WHY_NO_SANDBOX)(`git inside the wall${WHY_NO_SANDBOX}`, { timeou
 [url "evil"]
 	insteadOf = https://
 `,
-    );
-    expect(await at.out('git config --global --list')).toBe(
-      'user.name=Ada "the" \'first\nuser.email=ada@example.org\ncore.autocrlf=input\n',
-    );
-    await at.run('git init -q && echo 1 > a && git add a && git commit -qm first');
-    expect(at.outside('git log --format="%an <%ae>"')).toBe('Ada "the" \'first <ada@example.org>\n');
-    mkdirSync(join(at.home, '.config/git'), { recursive: true });
-    writeFileSync(
-      join(at.home, '.config/git/config'),
-      '[user]\nname = Overruled\n[init]\ndefaultBranch = trunk\n',
-    );
-    expect(await at.out('git config user.name; git config init.defaultBranch')).toBe(
-      'Ada "the" \'first\ntrunk\n',
-    );
-  });
+      );
+      expect(await at.out('git config --global --list')).toBe(
+        'user.name=Ada "the" \'first\nuser.email=ada@example.org\ncore.autocrlf=input\n',
+      );
+      await at.run('git init -q && echo 1 > a && git add a && git commit -qm first');
+      expect(at.outside('git log --format="%an <%ae>"')).toBe('Ada "the" \'first <ada@example.org>\n');
+      mkdirSync(join(at.home, '.config/git'), { recursive: true });
+      writeFileSync(
+        join(at.home, '.config/git/config'),
+        '[user]\nname = Overruled\n[init]\ndefaultBranch = trunk\n',
+      );
+      expect(await at.out('git config user.name; git config init.defaultBranch')).toBe(
+        'Ada "the" \'first\ntrunk\n',
+      );
+    });
 
-  it('takes for new what the person does, and not what they ignore everywhere', async () => {
-    mkdirSync(join(at.home, '.config/git'), { recursive: true });
-    writeFileSync(join(at.home, '.config/git/ignore'), "*.swp\n# it's mine\n");
-    put('a', '1');
-    put('a.swp', '2');
-    put('a.orig', '3');
-    const untracked = 'git init -q 2>/dev/null; git status -s';
-    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n');
-    writeFileSync(join(at.home, '.gitconfig'), '[core]\n\texcludesFile = ~/elsewhere\n');
-    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
-    writeFileSync(join(at.home, 'elsewhere'), '*.orig\n');
-    expect(await at.out(untracked)).toBe('?? a\n?? a.swp\n');
-    // More than anybody writes by hand is not handed on, and stops nothing.
-    writeFileSync(join(at.home, 'elsewhere'), '*.orig\n'.repeat(100_000));
-    expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
-  });
-});
+    it('takes for new what the person does, and not what they ignore everywhere', async () => {
+      mkdirSync(join(at.home, '.config/git'), { recursive: true });
+      writeFileSync(join(at.home, '.config/git/ignore'), "*.swp\n# it's mine\n");
+      put('a', '1');
+      put('a.swp', '2');
+      put('a.orig', '3');
+      const untracked = 'git init -q 2>/dev/null; git status -s';
+      expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n');
+      writeFileSync(join(at.home, '.gitconfig'), '[core]\n\texcludesFile = ~/elsewhere\n');
+      expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
+      writeFileSync(join(at.home, 'elsewhere'), '*.orig\n');
+      expect(await at.out(untracked)).toBe('?? a\n?? a.swp\n');
+      // More than anybody writes by hand is not handed on, and stops nothing.
+      writeFileSync(join(at.home, 'elsewhere'), '*.orig\n'.repeat(100_000));
+      expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
+    });
+  },
+);
 
 const HIDDEN = {
   '.npmrc': 'token=secret\n',

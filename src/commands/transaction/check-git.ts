@@ -18,7 +18,7 @@ export type GitAnswer = 'fine' | 'silent' | { readonly refused: string };
  * Undefined: the path lies in no repository.
  * @param path below the root
  */
-export function judgeGit(
+export function checkGit(
   root: ScannedRoot,
   path: BinaryPath,
   change: 'write' | 'delete',
@@ -30,15 +30,15 @@ export function judgeGit(
   const git = names.slice(0, at + 1).join('/');
   const inside = names.slice(at + 1);
   const lower = binaryEntry(`${root.lower}/${git}`);
-  if (inside.length === 0) return judgeItself(root, git, change, entry, lower);
-  if (lower === undefined) return judgeNew(root, path, inside);
+  if (inside.length === 0) return checkItself(root, git, change, entry, lower);
+  if (lower === undefined) return checkNew(root, path, inside);
   if (lower.kind !== 'dir' || binaryEntry(`${root.lower}/${git}/HEAD`) === undefined) return GUARDED;
-  return judgeInside(root, path, change, inside);
+  return checkInside(root, path, change, inside);
 }
 
 const GUARDED: GitAnswer = { refused: 'it is what git goes by, and commands may not change that' };
 
-function judgeItself(
+function checkItself(
   root: ScannedRoot,
   git: BinaryPath,
   change: 'write' | 'delete',
@@ -72,7 +72,7 @@ function namesTree(root: ScannedRoot, file: BinaryPath): boolean {
   return git !== undefined && kind !== undefined && binaryEntry(`${git}/HEAD`)?.kind === 'file';
 }
 
-function judgeNew(root: ScannedRoot, path: BinaryPath, inside: readonly BinaryPath[]): GitAnswer {
+function checkNew(root: ScannedRoot, path: BinaryPath, inside: readonly BinaryPath[]): GitAnswer {
   const [first = ''] = inside;
   if (first === 'config' && inside.length === 1) {
     const config = `${root.upper}/${path}`;
@@ -89,7 +89,7 @@ function judgeNew(root: ScannedRoot, path: BinaryPath, inside: readonly BinaryPa
 
 const PROTECTED = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'];
 
-function judgeInside(
+function checkInside(
   root: ScannedRoot,
   path: BinaryPath,
   change: 'write' | 'delete',

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import { createSandbox } from '../../files/create-sandbox.js';
-import { makeWalledRoot, type WalledRoot } from '../fixtures/walled-root.js';
+import { makeSandboxedRoot, type SandboxedRoot } from '../fixtures/sandboxed-root.js';
 
-let at: WalledRoot;
+let at: SandboxedRoot;
 let main: string;
 beforeEach(() => {
-  at = makeWalledRoot();
+  at = makeSandboxedRoot();
   main = join(at.around, 'main');
   mkdirSync(main);
   writeFileSync(join(at.home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');

@@ -21,7 +21,7 @@ let root: string;
 let executors: Executor[] = [];
 
 beforeEach(() => {
-  outside = realpathSync(mkdtempSync(join(tmpdir(), 'executor-wall-')));
+  outside = realpathSync(mkdtempSync(join(tmpdir(), 'executor-sandbox-')));
   root = join(outside, 'root');
   mkdirSync(root);
   writeFileSync(join(outside, 'secret.txt'), 'the secret');
@@ -41,13 +41,13 @@ function executorOf(options: ExecutorOptions = {}): Executor {
 const bash = (executor: Executor, command: string) => executor.execute('bash', { command });
 
 describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () => {
-  it('are inside the wall unless it is switched off, and say which one stood', async () => {
-    const walled = await bash(executorOf(), `cat ../secret.txt ${outside}/secret.txt`);
-    expect(walled).toMatchObject({
+  it('are inside the command sandbox unless it is switched off, and say which one stood', async () => {
+    const sandboxed = await bash(executorOf(), `cat ../secret.txt ${outside}/secret.txt`);
+    expect(sandboxed).toMatchObject({
       success: false,
       metadata: { sandbox: { wall: 'bubblewrap', network: false } },
     });
-    expect(walled.output).not.toContain('the secret');
+    expect(sandboxed.output).not.toContain('the secret');
     const plain = await bash(executorOf({ sandbox: { os: 'off' } }), 'cat ../secret.txt');
     expect(plain).toMatchObject({
       output: 'the secret',
@@ -155,7 +155,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(metadata.sandbox).toEqual({ wall: 'bubblewrap', network: true });
   });
 
-  it('need no other consent where the wall stands', async () => {
+  it('need no other consent where the command sandbox stands', async () => {
     const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
     const executor = createExecutor({ root, policy });
     executors.push(executor);
@@ -170,7 +170,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
   });
 });
 
-/** Inside the wall no second one can be built: there a program finds what it finds where none is allowed. */
+/** Inside the command sandbox no second one can be built: there a program finds what it finds where none is allowed. */
 async function whereNoneStands(program: string): Promise<unknown> {
   const repository = resolve(import.meta.dirname, '..', '..', '..');
   writeFileSync(
@@ -192,25 +192,28 @@ async function whereNoneStands(program: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-describe.skipIf(WHY_NO_SANDBOX)(`where no wall can be built${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
-  it('a required one refuses every command, whoever agrees', async () => {
-    const answer = await whereNoneStands(`
+describe.skipIf(WHY_NO_SANDBOX)(
+  `where no command sandbox can be built${WHY_NO_SANDBOX}`,
+  { timeout: 60_000 },
+  () => {
+    it('a required one refuses every command, whoever agrees', async () => {
+      const answer = await whereNoneStands(`
       const sandbox = { os: 'required' };
       const approver = () => ({ kind: 'approve_all' });
       return [await bash({ sandbox, approver: null }, 'touch ran'), await bash({ sandbox, approver }, 'touch ran')];
     `);
-    const refused = {
-      success: false,
-      code: 'sandbox_violation',
-      message: expect.stringContaining('they need an OS sandbox, and there is none'),
-      hint: expect.stringContaining('cannot isolate here'),
-    };
-    expect(answer).toMatchObject([refused, refused]);
-    expect(existsSync(join(root, 'ran'))).toBe(false);
-  });
+      const refused = {
+        success: false,
+        code: 'sandbox_violation',
+        message: expect.stringContaining('they need an OS sandbox, and there is none'),
+        hint: expect.stringContaining('cannot isolate here'),
+      };
+      expect(answer).toMatchObject([refused, refused]);
+      expect(existsSync(join(root, 'ran'))).toBe(false);
+    });
 
-  it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', async () => {
-    const answer = await whereNoneStands(`
+    it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', async () => {
+      const answer = await whereNoneStands(`
       const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] };
       const asked = [];
       const approver = (requests) => { asked.push(...requests.map(({ reason }) => reason)); return { kind: 'approve_all' }; };
@@ -222,23 +225,24 @@ describe.skipIf(WHY_NO_SANDBOX)(`where no wall can be built${WHY_NO_SANDBOX}`, {
         asked,
       ];
     `);
-    const reason = expect.stringContaining('cannot isolate here');
-    const sandbox = { wall: 'none', network: true, reason };
-    expect(answer).toMatchObject([
-      {
-        success: false,
-        code: 'approval_unavailable',
-        hint: expect.stringContaining('no OS sandbox would stand'),
-      },
-      { success: true, output: '2\n', sandbox },
-      { success: true, output: '3\n', sandbox },
-      { success: true, output: '4\n', sandbox: { wall: 'none', network: true } },
-      [expect.stringContaining('no OS sandbox would stand')],
-    ]);
-  });
-});
+      const reason = expect.stringContaining('cannot isolate here');
+      const sandbox = { wall: 'none', network: true, reason };
+      expect(answer).toMatchObject([
+        {
+          success: false,
+          code: 'approval_unavailable',
+          hint: expect.stringContaining('no OS sandbox would stand'),
+        },
+        { success: true, output: '2\n', sandbox },
+        { success: true, output: '3\n', sandbox },
+        { success: true, output: '4\n', sandbox: { wall: 'none', network: true } },
+        [expect.stringContaining('no OS sandbox would stand')],
+      ]);
+    });
+  },
+);
 
-describe('the options of the wall', () => {
+describe('the options of the command sandbox', () => {
   it('are checked', () => {
     for (const sandbox of [{ os: 'maybe' }, { network: 'yes' }, { readable: '/opt' }]) {
       expect(() => createExecutor({ root, sandbox: sandbox as never })).toThrow(/sandbox\.\w+ must be/);
