@@ -35,6 +35,9 @@ export class ConversationQueue {
     else batch.earlier.later = batch.later;
     if (batch.later === undefined) this.#last = batch.earlier;
     else batch.later.earlier = batch.earlier;
+    // Else a batch that is over holds those that came after it, until the whole heap is collected.
+    batch.earlier = undefined;
+    batch.later = undefined;
     batch.changed();
   }
 

@@ -7,8 +7,13 @@ import { MemoryBatch, type MemoryCall } from './memory-call.js';
  * `capacity` calls in all.
  */
 export class MemoryBatches {
-  /** Every batch that is kept, in order of acceptance. */
-  private readonly byId = new Map<string, MemoryBatch>();
+  /**
+   * Where each batch that is kept lies in `slots`, by its id, in order of acceptance. A map of the batches themselves
+   * would hold forgotten ones: the tables that it outgrows die old, with all that they named.
+   */
+  private readonly slotOf = new Map<string, number>();
+  private readonly slots: (MemoryBatch | undefined)[] = [];
+  private readonly freeSlots: number[] = [];
   /** First deliveries that later ones attach to, by their identity. */
   private readonly first = new Map<string, MemoryCall>();
   /** Finished batches, in order of finishing, linked by `next`. */
@@ -30,16 +35,19 @@ export class MemoryBatches {
 
   add(entry: BatchEntry): MemoryBatch {
     const batch = new MemoryBatch(entry, this.accepted++);
-    this.byId.set(entry.id, batch);
+    const slot = this.freeSlots.pop() ?? this.slots.length;
+    this.slots[slot] = batch;
+    this.slotOf.set(entry.id, slot);
     return batch;
   }
 
   of(id: string): MemoryBatch | undefined {
-    return this.byId.get(id);
+    const slot = this.slotOf.get(id);
+    return slot === undefined ? undefined : this.slots[slot];
   }
 
   all(): MemoryBatch[] {
-    return [...this.byId.values()];
+    return [...this.slotOf.values()].flatMap((slot) => this.slots[slot] ?? []);
   }
 
   /** The call of this key; a key of a delivery that attached was never given out. */
@@ -55,7 +63,7 @@ export class MemoryBatches {
 
   private lookUp(key: CallKey): MemoryCall | undefined {
     const slash = key.lastIndexOf('/');
-    const call = this.byId.get(key.slice(0, slash))?.calls[Number(key.slice(slash + 1))];
+    const call = this.of(key.slice(0, slash))?.calls[Number(key.slice(slash + 1))];
     return call?.key === key ? call : undefined;
   }
 
@@ -101,8 +109,10 @@ export class MemoryBatches {
   private forget(batch: MemoryBatch): void {
     this.oldest = batch.next;
     if (this.oldest === undefined) this.newest = undefined;
+    // Else what is forgotten holds all that came after it, until the whole heap is collected.
+    batch.next = undefined;
     this.finishedCalls -= batch.weight;
-    this.byId.delete(batch.entry.id);
+    this.freeSlot(batch.entry.id);
     this.waiting.delete(batch);
     if (this.recent?.batch === batch) this.recent = undefined;
     if (!batch.entry.attach) return;
@@ -113,16 +123,26 @@ export class MemoryBatches {
     }
   }
 
+  private freeSlot(id: string): void {
+    const slot = this.slotOf.get(id);
+    if (slot === undefined) return;
+    this.slotOf.delete(id);
+    this.slots[slot] = undefined;
+    this.freeSlots.push(slot);
+  }
+
   /** Each call once, in order of acceptance; of one conversation, or of all. */
   *callsOf(conversation: string | undefined): Generator<MemoryCall> {
-    for (const batch of this.byId.values()) {
+    for (const batch of this.all()) {
       if (conversation !== undefined && batch.entry.conversation !== conversation) continue;
       for (const call of batch.calls) if (call.batch === batch) yield call;
     }
   }
 
   clear(): void {
-    this.byId.clear();
+    this.slotOf.clear();
+    this.slots.length = 0;
+    this.freeSlots.length = 0;
     this.first.clear();
     this.waiting.clear();
     this.recent = undefined;
