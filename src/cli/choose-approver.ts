@@ -1,12 +1,14 @@
-import type { ApprovalDecision, ApprovalRequest, Approver } from '../contract/approval.js';
-import type { Effect } from '../contract/effect.js';
-import { sanitize } from '../output/sanitize.js';
+import { parseJson } from '../base/parse-json.js';
+import type { Approver } from '../contract/approval.js';
+import type { JsonObject } from '../contract/json.js';
+import { describeRequest } from '../executor/approve/describe-request.js';
+import { editText } from '../platform/process/edit-text.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';
-import type { Stdio, TextOutput } from '../platform/runtime/stdio.js';
-import { describeName } from './display/describe-call.js';
+import type { ApprovalQuestion } from '../terminal/ask-approval.js';
+import type { CliContext } from './cli-context.js';
 import { isAutomated } from './display/display.js';
-import type { Palette } from './display/terminal-text.js';
 import { createPalette } from './display/terminal-text.js';
+import type { JournalChoice } from './recorded-journal.js';
 
 interface Consent {
   readonly yes?: boolean;
@@ -15,20 +17,16 @@ interface Consent {
 }
 
 /**
- * Who decides: the options, else the person at the terminal. Undefined: no approver, so a call that needs approval is refused.
+ * What decides: the options, else the person at the terminal. Undefined: no approver, so a call that needs approval is refused.
  * No option lifts more than the question (`--yes` never lifts the denylist or the sandbox).
  */
-export function chooseApprover(
-  consent: Consent,
-  stdio: Stdio,
-  env: Readonly<Record<string, string | undefined>>,
-): Approver | undefined {
-  if (consent.yes === true) return inAdvance(() => ({ kind: 'approve_all' }));
-  if (consent.deny === true) return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)' });
-  if (consent.approve !== undefined) return inAdvance(approveThese(consent.approve));
-  // Who does not see the question cannot answer it.
-  if (!stdio.stderr.isTerminal || isAutomated(env)) return undefined;
-  return createPersonApprover(stdio.stderr, createPalette(true, env));
+export function chooseApprover(options: Consent & JournalChoice, context: CliContext): Approver | undefined {
+  if (options.yes === true) return inAdvance(() => ({ kind: 'approve_all' }));
+  if (options.deny === true) return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)' });
+  if (options.approve !== undefined) return inAdvance(approveThese(options.approve));
+  // A person who does not see the question cannot answer it.
+  if (!context.stdio.stderr.isTerminal || isAutomated(context.env)) return undefined;
+  return createPersonApprover(options, context);
 }
 
 /** Consent that was given in advance is none to files that have changed since they were shown. */
@@ -50,108 +48,70 @@ function approveThese(ids: readonly string[]): Approver {
   });
 }
 
-const QUESTION = 'Run these? [a]ll, [n]one, or numbers/ids (1,3): ';
-
-/**
- * Shows every call that needs consent, all at once, and asks until the answer is understood (D034, D090).
- * Undefined when there is no keyboard to answer on. No answer (Ctrl-D) agrees to nothing.
- */
-function createPersonApprover(out: TextOutput, palette: Palette): Approver | undefined {
+/** Asks at the terminal. Undefined when there is no keyboard to answer on. */
+function createPersonApprover(options: JournalChoice, context: CliContext): Approver | undefined {
   // Opened as a trial: before the first question it must be known that a person can answer.
   const probe = openKeyboard();
   if (probe === undefined) return undefined;
   probe.close();
+  const { stdio, env } = context;
+  const out = stdio.stderr;
+  const palette = createPalette(true, env);
   return async (requests, { signal }) => {
+    const { askApproval } = await import('../terminal/ask-approval.js');
     const keyboard = openKeyboard();
     if (keyboard === undefined) throw new Error('the terminal has gone away.');
     try {
-      out.write(describeRequests(requests, palette));
-      for (;;) {
-        out.write(QUESTION);
-        const line = await keyboard.readLine(signal);
-        if (line === undefined) return { kind: 'deny_all', reason: 'no answer was given' };
-        const selection = parseSelection(line, requests);
-        if (selection.kind === 'decided') return selection.decision;
-        out.write(`${selection.problem}\n`);
-      }
+      // Keys that were typed before the question can be seen are no answer to it.
+      await keyboard.discardTyped();
+      const answer = await askApproval({
+        requests,
+        palette,
+        signal,
+        describe: describeRequest,
+        screen: {
+          columns: out.columns,
+          rows: out.rows,
+          write: (text) => out.write(text),
+          readKey: (until) => keyboard.readKey(until),
+          readLine: (until) => keyboard.readLine(until),
+        },
+        ...editorOf(env),
+        propose: async (request) =>
+          (await import('./propose-rule.js')).proposeRule(request, options, context),
+      });
+      if (answer !== 'cancel') return answer;
+      stdio.interrupt();
+      return await cancelled(signal);
     } finally {
       keyboard.close();
     }
   };
 }
 
-function describeRequests(requests: readonly ApprovalRequest[], palette: Palette): string {
-  const count = requests.length === 1 ? '1 call needs' : `${requests.length} calls need`;
-  const described = requests.map((request, index) => describeRequest(request, index + 1, palette));
-  return `\n${palette.bold(`${count} your approval`)}\n\n${described.join('\n\n')}\n\n`;
+function editorOf(env: CliContext['env']): Pick<ApprovalQuestion, 'edit'> {
+  const editor = env.VISUAL || env.EDITOR;
+  if (editor === undefined || editor === '') return {};
+  return {
+    async edit(args) {
+      const before = `${JSON.stringify(args, null, 2)}\n`;
+      const after = await editText(before, { editor, name: 'arguments.json', env });
+      if (after === before) return undefined;
+      const edited: unknown = parseJson(after);
+      if (isJsonObject(edited)) return edited;
+      throw new Error('arguments are one JSON object.');
+    },
+  };
 }
 
-type Selection =
-  | { readonly kind: 'decided'; readonly decision: ApprovalDecision }
-  /** Not understood: what to tell the person before asking again. */
-  | { readonly kind: 'unclear'; readonly problem: string };
-
-/**
- * What a person typed when asked. Numbers count from 1 as they were shown and beat ids, because ids come from the
- * model. Nothing typed decides nothing.
- */
-export function parseSelection(
-  line: string,
-  requests: readonly Pick<ApprovalRequest, 'callId'>[],
-): Selection {
-  const words = line.split(/[\s,]+/).filter((word) => word !== '');
-  const [only] = words;
-  if (only === undefined) return unclear('Type a, n, or the numbers of the calls to run.');
-  if (words.length === 1 && /^(?:a|all|y|yes)$/i.test(only)) return decided({ kind: 'approve_all' });
-  if (words.length === 1 && /^(?:n|no|none)$/i.test(only)) return decided({ kind: 'deny_all' });
-  const ids: string[] = [];
-  for (const word of words) {
-    const request = /^[0-9]+$/.test(word)
-      ? (requests[Number(word) - 1] ?? named(word, requests))
-      : named(word, requests);
-    if (request === undefined) return unclear(`There is no call ${word}.`);
-    ids.push(request.callId);
-  }
-  return decided({ kind: 'approve_selected', ids });
+/** The batch is told to stop: the question has no answer any more. */
+function cancelled(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
-function named<R extends Pick<ApprovalRequest, 'callId'>>(id: string, requests: readonly R[]): R | undefined {
-  return requests.find(({ callId }) => callId === id);
-}
-
-function decided(decision: ApprovalDecision): Selection {
-  return { kind: 'decided', decision };
-}
-
-function unclear(problem: string): Selection {
-  return { kind: 'unclear', problem };
-}
-
-const MAX_COMMAND_CHARACTERS = 4000;
-
-/** One request as lines: what is consented to must be seen whole. */
-export function describeRequest(request: ApprovalRequest, number: number, palette: Palette): string {
-  const summary = sanitize(request.summary, 'inline');
-  const banner =
-    request.risk === 'high' ? ` ${palette.bold(palette.red('⚠ HIGH RISK'))}` : ` ${request.risk} risk`;
-  return [
-    `${palette.bold(`${number}. ${describeName(request)}`)}${banner}`,
-    `   ${summary}`,
-    ...request.effects.flatMap((effect) => hiddenCommand(effect, summary)),
-    `   ${palette.dim(`asked because: ${sanitize(request.reason, 'inline')}`)}`,
-  ].join('\n');
-}
-
-/** A summary is cut at 200 characters; the end of a long command may be what matters. */
-function hiddenCommand(effect: Effect, summary: string): string[] {
-  if (effect.kind !== 'run' || summary.includes(sanitize(effect.command, 'inline'))) return [];
-  const shown = effect.command.slice(0, MAX_COMMAND_CHARACTERS);
-  const left = effect.command.length - shown.length;
-  return [
-    '   the whole command:',
-    ...sanitize(shown)
-      .split('\n')
-      .map((line) => `   │ ${line}`),
-    ...(left > 0 ? [`   │ … and ${left} characters more, which are not shown`] : []),
-  ];
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

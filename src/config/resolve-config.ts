@@ -1,8 +1,8 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
-import { configHome } from '../platform/runtime/environment.js';
+import { userConfigFile } from './add-user-rule.js';
 import { ADMINISTRATOR_PLACE, type AdministratorPlace, administratorLayer } from './administrator-file.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import {
@@ -145,7 +145,7 @@ interface MiddleLayer extends Pick<ResolvedConfig, 'project' | 'ignored' | 'warn
 }
 
 function userLayer(env: ConfigSources['env']): { readonly layer: ConfigLayer; readonly file?: string } {
-  const file = join(configHome(env), 'toolexec', 'config.toml');
+  const file = userConfigFile(env);
   if (isMissing(file)) return { layer: EMPTY_LAYER };
   const { text } = readConfigFile(file, { acceptPipes: false });
   return { layer: fileLayer({ kind: 'user', file, text, shown: file }), file };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open-journal.js';
@@ -61,7 +61,7 @@ describe.skipIf(!hasTerminal)(
         [
           [QUESTION, 'what?\n'],
           [QUESTION, 'R\n'],
-          ['numbers/ids', 'a\n'],
+          ['numbers select', 'y'],
         ],
       );
       expect(shown).toMatch(
@@ -110,14 +110,14 @@ describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, asking for approval (skipped where python3 has no pty)',
   () => {
     it.each<[string, string, readonly string[], number]>([
-      ['all of them', 'a\n', ['ok', 'ok', 'ok'], 0],
-      ['none', 'n\n', ['user_denied', 'user_denied', 'user_denied'], 1],
-      ['some', '1 call_2\n', ['ok', 'user_denied', 'ok'], 1],
+      ['all of them', 'y', ['ok', 'ok', 'ok'], 0],
+      ['none', 'n', ['user_denied', 'user_denied', 'user_denied'], 1],
+      ['some', '13\n', ['ok', 'user_denied', 'ok'], 1],
       ['nobody, with Ctrl-D', '\u0004', ['user_denied', 'user_denied', 'user_denied'], 1],
     ])(
       'shows every call, and runs %s',
       async (_, keys, expected, exit) => {
-        const { code, stdout, shown } = await run(CALLS, [['numbers/ids', keys]]);
+        const { code, stdout, shown } = await run(CALLS, [['numbers select', keys]]);
         expect([code, codes(stdout)]).toEqual([exit, expected]);
         expect(shown).toContain('3 calls need your approval');
         expect(['one', 'two', 'three'].map(isThere)).toEqual(expected.map((each) => each === 'ok'));
@@ -130,7 +130,7 @@ describe.skipIf(!hasTerminal)(
       expect(deferred.code).toBe(4);
       const { code, stdout, shown } = await sit(
         ['approve', 'c', '--journal', journal],
-        [['numbers/ids', '2\n']],
+        [['numbers select', '2\n']],
       );
       expect(shown).toContain('3 calls need your approval');
       expect([code, codes(stdout)]).toEqual([1, ['user_denied', 'ok', 'user_denied']]);
@@ -145,11 +145,80 @@ describe.skipIf(!hasTerminal)(
       ).toEqual([false, true, false]);
     }, 60_000);
 
+    it('shows the difference that an edit makes, and takes other arguments from an editor', async () => {
+      writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
+      const edit = {
+        id: 'e',
+        name: 'edit_file',
+        args: { path: 'a.txt', old_string: 'old', new_string: 'new' },
+      };
+      const { code, shown } = await run(
+        [edit],
+        [
+          ['numbers select', 'e'],
+          ['numbers select', 'y'],
+        ],
+        { EDITOR: 'sed -i /_string/s/new/mine/2' },
+      );
+      expect(shown).toMatch(/- old[\s\S]*\+ new/);
+      expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
+    }, 60_000);
+
+    it('runs what takes something away only after the word yes', async () => {
+      const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
+      writeFileSync(join(toolexec.root, 'gone'), '');
+      const asked: readonly [string, string][] = [
+        ['numbers select', 'y'],
+        ['Type yes and Enter', 'y\n'],
+        ['numbers select', 'n'],
+      ];
+      expect((await run([remove], asked)).shown).toContain('⚠ delete gone');
+      expect(isThere('gone')).toBe(true);
+      const agreed: readonly [string, string][] = [
+        ['numbers select', 'y'],
+        ['Type yes and Enter', 'yes\n'],
+      ];
+      expect((await run([{ ...remove, id: 'r2' }], agreed)).code).toBe(0);
+      expect(isThere('gone')).toBe(false);
+    }, 60_000);
+
+    it('writes a rule into the configuration of the person, and does not ask for the next', async () => {
+      const list = (id: string) => ({ id, name: 'bash', args: { command: 'ls -la' } });
+      const config = join(toolexec.folder, 'config');
+      const env = { XDG_CONFIG_HOME: config };
+      const first = await run(
+        [list('l1')],
+        [
+          ['numbers select', 'w'],
+          ['y writes it', 'y'],
+          ['Enter runs the selected', '\r'],
+        ],
+        env,
+      );
+      expect(first.code).toBe(0);
+      expect(first.shown).toContain('command = "ls -la"');
+      expect(readFileSync(join(config, 'toolexec', 'config.toml'), 'utf8')).toContain('command = "ls -la"');
+      const second = await run([list('l2')], [], env);
+      expect([second.code, second.shown.includes('your approval')]).toEqual([0, false]);
+    }, 60_000);
+
+    it('takes no key for an answer that was typed before the question', async () => {
+      const slow = { id: 's', name: 'bash', args: { command: 'touch early' } };
+      const { code } = await run(
+        [slow],
+        [
+          ['', 'yyyy'],
+          ['numbers select', 'n'],
+        ],
+      );
+      expect([code, isThere('early')]).toEqual([1, false]);
+    }, 60_000);
+
     it('cannot be driven by what a model wrote', async () => {
       const wild = [
         { id: 'x\u001b[2J', name: 'bash', args: { command: 'touch wild; printf "\u001b]0;owned\u0007"' } },
       ];
-      const { shown } = await run(wild, [['numbers/ids', 'n\n']]);
+      const { shown } = await run(wild, [['numbers select', 'n']]);
       expect(shown).not.toContain('\u001b[2J');
       expect(shown).not.toContain('\u001b]0;');
       expect(readFileSync(join(toolexec.folder, 'r.json'), 'utf8')).toContain('\\u001b');

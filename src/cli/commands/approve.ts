@@ -78,7 +78,7 @@ export async function approveBatch(
       'batch',
     );
     requireRoots(origin.roots, absolute(resolved.executor.root));
-    const approver = chooseApprover(options, stdio, env);
+    const approver = chooseApprover(options, context);
     const asker = chooseAsker(stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
     for (const note of resolved.notes) display.note(note);

@@ -47,7 +47,7 @@ export async function callTool(
   const { stdio, env, exitNow } = context;
   const resolved = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
-  const approver = chooseApprover(options, stdio, env);
+  const approver = chooseApprover(options, context);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);

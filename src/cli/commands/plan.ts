@@ -1,5 +1,6 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
+import { describeRequest } from '../../executor/approve/describe-request.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { answerReadErrors } from '../../protocols/response-calls.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
@@ -46,7 +47,16 @@ export async function planResponse(
   await using executor = createExecutor({ ...settings, journal: false });
   const plan = withReadErrors(await executor.plan(response.calls), response);
   if (options.json === true) writeJson(stdio.stdout, plan);
-  else stdio.stdout.write(describePlan(plan, createPalette(stdio.stdout.isTerminal, env)));
+  else {
+    const { drawParts } = await import('../../terminal/draw-picture.js');
+    const { stdout } = stdio;
+    const options = { palette: createPalette(stdout.isTerminal, env), columns: stdout.columns };
+    stdout.write(
+      describePlan(plan, options.palette, (call) =>
+        call.parts === undefined ? [] : drawParts(describeRequest(call), options),
+      ),
+    );
+  }
   return 0;
 }
 

@@ -48,7 +48,7 @@ export async function runResponse(
   const resolved = resolveRun(options, context);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
-  const approver = chooseApprover(options, stdio, env);
+  const approver = chooseApprover(options, context);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);

@@ -1,8 +1,8 @@
 import type { WaitingBatch } from '../../contract/executor.js';
+import { describeRequest } from '../../executor/approve/describe-request.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
-import { describeRequest } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
 import type { JournalChoice } from '../recorded-journal.js';
@@ -53,7 +53,15 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
   const archive = openArchive(resolved.journal.path);
   try {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
-    stdout.write(waiting.map((batch) => describe(batch, short(batch.batchId), palette)).join('\n'));
+    const { drawPicture } = await import('../../terminal/draw-picture.js');
+    const described = waiting.map((batch) => {
+      const drawn = batch.requests.flatMap((request, index) => {
+        const head = { ...request, number: index + 1 };
+        return drawPicture(describeRequest(request), head, { palette, columns: stdout.columns - 2 });
+      });
+      return describe(batch, short(batch.batchId), drawn, palette);
+    });
+    stdout.write(described.join('\n'));
   } finally {
     archive.close();
   }
@@ -76,9 +84,12 @@ async function readWaiting(
   return await readingJournal(() => executor.waiting(conversation === undefined ? {} : { conversation }));
 }
 
-function describe({ conversation, since, requests }: WaitingBatch, id: string, palette: Palette): string {
+function describe(
+  { conversation, since }: WaitingBatch,
+  id: string,
+  drawn: readonly string[],
+  palette: Palette,
+): string {
   const head = `${palette.bold(id)}  conversation ${sanitize(conversation, 'inline')}  since ${since}`;
-  const asked = requests.map((request, at) => describeRequest(request, at + 1, palette));
-  const lines = asked.flatMap((text) => text.split('\n')).map((line) => `  ${line}`);
-  return `${[head, ...lines].join('\n')}\n`;
+  return `${[head, ...drawn.map((line) => `  ${line}`)].join('\n')}\n`;
 }

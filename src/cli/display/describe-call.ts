@@ -39,10 +39,17 @@ export function describeDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** A plan for people: a few lines a call. */
-export function describePlan({ calls }: Plan, palette: Palette): string {
+/**
+ * A plan for people: a few lines a call.
+ * @param draw what there is to see of a call that would be asked about, as lines
+ */
+export function describePlan(
+  { calls }: Plan,
+  palette: Palette,
+  draw: (call: PlannedCall) => readonly string[] = () => [],
+): string {
   if (calls.length === 0) return 'No calls.\n';
-  return `${calls.map((call) => describeCall(call, palette)).join('\n\n')}\n`;
+  return `${calls.map((call) => [describeCall(call, palette), ...draw(call)].join('\n')).join('\n\n')}\n`;
 }
 
 function describeCall(call: PlannedCall, palette: Palette): string {

@@ -8,6 +8,7 @@ import { createPalette } from './terminal-text.js';
 /** A terminal that understands what the display writes: lines, cursor up, erase below. */
 class Screen {
   readonly isTerminal = true;
+  readonly columns = 80;
   readonly rows: number;
   lines: string[] = [''];
   /** The cursor tried to leave the top. */

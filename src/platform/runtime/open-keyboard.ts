@@ -1,10 +1,18 @@
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
+import { systemClock } from '../clock/clock.js';
 
 /** The keyboard of the person in front, whatever standard input is. */
 export interface Keyboard {
   /** The next line without its end; undefined when there will be none (Ctrl-D). Rejects when `signal` aborts. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * The next key as it is typed: a character, or the sequence of an arrow; Ctrl-C is `\u0003`, Escape `\u001b`. Nothing is
+   * echoed. Undefined when the terminal has gone.
+   */
+  readKey(signal: AbortSignal): Promise<string | undefined>;
+  /** Forgets what was typed so far. */
+  discardTyped(): Promise<void>;
   close(): void;
 }
 
@@ -13,8 +21,7 @@ export function openKeyboard(): Keyboard | undefined {
   const stream = openTerminal();
   if (stream === undefined) return undefined;
   stream.setEncoding('utf8');
-  const lines = new LineReader(stream);
-  return { readLine: (signal) => lines.next(signal), close: () => stream.destroy() };
+  return new TerminalKeyboard(stream);
 }
 
 function openTerminal(): ReadStream | undefined {
@@ -26,12 +33,18 @@ function openTerminal(): ReadStream | undefined {
   }
 }
 
-class LineReader {
+/** As long as nothing comes for so long, nothing was typed before. */
+const SILENCE_MS = 30;
+const LONGEST_DISCARD_MS = 300;
+
+class TerminalKeyboard implements Keyboard {
+  readonly #stream: ReadStream;
   #text = '';
   #ended = false;
   #wake: (() => void) | undefined;
 
   constructor(stream: ReadStream) {
+    this.#stream = stream;
     const end = (): void => {
       this.#ended = true;
       this.#wake?.();
@@ -44,14 +57,57 @@ class LineReader {
     stream.on('error', end);
   }
 
-  async next(signal: AbortSignal): Promise<string | undefined> {
+  readLine(signal: AbortSignal): Promise<string | undefined> {
+    this.#setRaw(false);
+    return this.#read(signal, () => {
+      const end = /\r?\n|\r/.exec(this.#text);
+      return end === null ? undefined : this.#take(end.index, end[0].length);
+    });
+  }
+
+  readKey(signal: AbortSignal): Promise<string | undefined> {
+    this.#setRaw(true);
+    return this.#read(signal, () => {
+      const [key] = KEY.exec(this.#text) ?? [];
+      return key === undefined ? undefined : this.#take(key.length, 0);
+    });
+  }
+
+  async discardTyped(): Promise<void> {
+    this.#setRaw(true);
+    const end = systemClock.monotonic() + LONGEST_DISCARD_MS;
+    let length = -1;
+    while (length !== this.#text.length && systemClock.monotonic() < end) {
+      length = this.#text.length;
+      await new Promise<void>((resolve) => {
+        systemClock.after(SILENCE_MS, resolve);
+      });
+    }
+    this.#text = '';
+  }
+
+  close(): void {
+    this.#setRaw(false);
+    this.#stream.destroy();
+  }
+
+  #setRaw(isRaw: boolean): void {
+    if (this.#stream.destroyed || this.#stream.isRaw === isRaw) return;
+    try {
+      this.#stream.setRawMode(isRaw);
+    } catch {
+      // The terminal has gone away: reading says so.
+    }
+  }
+
+  async #read(signal: AbortSignal, next: () => string | undefined): Promise<string | undefined> {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake, { once: true });
     try {
       for (;;) {
         signal.throwIfAborted();
-        const end = this.#text.indexOf('\n');
-        if (end !== -1) return this.#take(end);
+        const found = next();
+        if (found !== undefined) return found;
         if (this.#ended) return undefined;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -62,9 +118,12 @@ class LineReader {
     }
   }
 
-  #take(end: number): string {
-    const line = this.#text.slice(0, end).replace(/\r$/, '');
-    this.#text = this.#text.slice(end + 1);
-    return line;
+  #take(length: number, skipped: number): string {
+    const taken = this.#text.slice(0, length);
+    this.#text = this.#text.slice(length + skipped);
+    return taken;
   }
 }
+
+/** An escape sequence, Escape alone, or one character. */
+const KEY = /^(?:\u001b(?:\[[0-?]*[ -/]*[@-~]|O[@-~])?|[\s\S])/u;

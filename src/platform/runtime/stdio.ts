@@ -6,6 +6,8 @@ export interface TextOutput {
   readonly isTerminal: boolean;
   /** Lines of a terminal; 24 where that is not known (a new one may say 0). */
   readonly rows: number;
+  /** Columns of a terminal; 80 where that is not known. */
+  readonly columns: number;
   /** Never throws; that a reader has gone away is not an error. */
   write(text: string): void;
   /** Resolves when everything written is handed over. @throws the system's error, but not that the reader has gone. */
@@ -24,6 +26,8 @@ export interface Stdio {
   readonly stderr: TextOutput;
   /** Calls `handle` instead of ending, when the process is asked to end. The returned function stops that. */
   onEndSignal(handle: () => void): () => void;
+  /** As Ctrl-C does, where a terminal hands it over as a key. */
+  interrupt(): void;
 }
 
 export function openStdio(): Stdio {
@@ -34,6 +38,7 @@ export function openStdio(): Stdio {
     stdout: textOutput(process.stdout),
     stderr: textOutput(process.stderr),
     onEndSignal,
+    interrupt: () => process.kill(process.pid, 'SIGINT'),
   };
 }
 
@@ -65,6 +70,9 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
     isTerminal: stream.isTTY === true,
     get rows() {
       return stream.rows || 24;
+    },
+    get columns() {
+      return stream.columns || 80;
     },
     write(text) {
       if (text === '') return;

@@ -139,7 +139,7 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
 }
 
 /** All calls of a journal's file, conversation by conversation. @throws UsageError when it is no journal. */
-function readJournalCalls(path: string): Promise<readonly RecordedCall[]> {
+export function readJournalCalls(path: string): Promise<readonly RecordedCall[]> {
   return readingJournal(() => {
     const archive = openArchive(path);
     try {

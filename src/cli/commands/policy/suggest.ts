@@ -1,4 +1,4 @@
-import { stringify } from 'smol-toml';
+import { ruleAsToml } from '../../../config/add-user-rule.js';
 import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
 import { createExecutor } from '../../../executor/create-executor.js';
@@ -61,7 +61,7 @@ export async function suggestRules(
 
 function toToml({ rule, times }: Suggestion): string {
   const count = times === 1 ? 'once' : `${times} times`;
-  return `# approved ${count}\n${stringify({ tools: { approval: { rules: [rule] } } })}`;
+  return `# approved ${count}\n${ruleAsToml(rule)}`;
 }
 
 /** A call that a person has agreed to, and what it touches: what it declares, and what its commands are seen to. */

@@ -1,0 +1,59 @@
+import { addUserRule, ruleAsToml, userConfigFile } from '../config/add-user-rule.js';
+import type { ApprovalRequest } from '../contract/approval.js';
+import type { ToolCall } from '../contract/call.js';
+import { createExecutor } from '../executor/create-executor.js';
+import type { PolicyRule } from '../policy/rules/policy-rule.js';
+import type { ProposedRule } from '../terminal/ask-approval.js';
+import type { CliContext } from './cli-context.js';
+import { readJournalCalls } from './commands/policy/recorded-calls.js';
+import { proposeRules } from './commands/policy/suggest.js';
+import { type JournalChoice, recordedJournal } from './recorded-journal.js';
+import { resolvePlanning } from './resolve-settings.js';
+
+/**
+ * The narrowest rule that would have allowed a call: the very command, file or host. Undefined where none can say it, and
+ * with `--config`, where the person's own configuration is not read.
+ */
+export async function proposeRule(
+  { callId, toolName, args, effects }: ApprovalRequest,
+  options: JournalChoice,
+  context: CliContext,
+): Promise<ProposedRule | undefined> {
+  if (options.config !== undefined) return undefined;
+  const [proposal] = proposeRules([{ call: { id: callId, name: toolName, args }, effects }]);
+  if (proposal === undefined) return undefined;
+  const { rule } = proposal;
+  return {
+    text: ruleAsToml(rule),
+    file: userConfigFile(context.env),
+    alsoAllows: await allowedBefore(rule, args, options, context),
+    write: async () => addUserRule(rule, context.env),
+  };
+}
+
+/** Other calls of the journal that were asked about, and would not be with the rule; each once, in words. */
+async function allowedBefore(
+  rule: PolicyRule,
+  own: ToolCall['args'],
+  options: JournalChoice,
+  context: CliContext,
+): Promise<readonly string[]> {
+  const journal = recordedJournal(options, context);
+  if (journal === undefined) return [];
+  const asked = (await readJournalCalls(journal)).filter(
+    ({ disposition, call }) =>
+      disposition === 'requires_confirmation' && JSON.stringify(call.args) !== JSON.stringify(own),
+  );
+  const { executor: settings } = resolvePlanning(options, context);
+  const policy = settings.policy ?? {};
+  await using executor = createExecutor({
+    ...settings,
+    policy: { ...policy, rules: [...(policy.rules ?? []), rule] },
+  });
+  const found = new Set<string>();
+  for (const { call } of asked) {
+    const [planned] = (await executor.plan([call])).calls;
+    if (planned?.disposition === 'execute_now') found.add(planned.summary);
+  }
+  return [...found];
+}

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalRequest } from '../contract/approval.js';
+import type { JsonObject } from '../contract/json.js';
+import type { Picture } from '../contract/picture.js';
+import { type Answer, type ApprovalQuestion, askApproval } from './ask-approval.js';
+import { drawPicture } from './draw-picture.js';
+
+const plain = (text: string): string => text;
+const palette = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
+
+function request(callId: string): ApprovalRequest {
+  return {
+    callId,
+    toolName: 'bash',
+    summary: `run ${callId}`,
+    risk: 'high',
+    args: { command: callId },
+    effects: [],
+    reason: 'bash asks',
+    shown: [],
+  };
+}
+
+function picture({ callId, effects, reason }: ApprovalRequest, dangerous: boolean): Picture {
+  const part = { kind: 'command', text: callId, shell: 'bash', marks: [], commands: [] } as const;
+  return { title: `bash · ${callId}`, risk: 'high', reason, effects, dangerous, parts: [part] };
+}
+
+interface Session {
+  readonly answer: Answer;
+  readonly shown: string;
+}
+
+interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
+  readonly ids?: readonly string[];
+  readonly dangerous?: readonly string[];
+  readonly rows?: number;
+}
+
+/** @param typed keys; a line is `>text` */
+async function session(typed: readonly string[], given: Given = {}): Promise<Session> {
+  const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, ...more } = given;
+  const keys = [...typed];
+  let shown = '';
+  const answer = await askApproval({
+    requests: ids.map(request),
+    palette,
+    signal: new AbortController().signal,
+    describe: (one) => picture(one, dangerous.includes(one.callId)),
+    screen: {
+      columns: 80,
+      rows,
+      write: (text) => {
+        shown += text;
+      },
+      async readKey() {
+        const key = keys.shift();
+        if (key?.startsWith('>')) throw new Error(`a key is read, not ${key}`);
+        return key;
+      },
+      async readLine() {
+        const line = keys.shift();
+        if (line !== undefined && !line.startsWith('>')) throw new Error(`a line is read, not ${line}`);
+        return line?.slice(1);
+      },
+    },
+    ...more,
+  });
+  return { answer, shown };
+}
+
+const ENTER = '\r';
+const approve = (...ids: string[]) => ({ kind: 'approve_selected', ids, edits: {}, reasons: {} });
+
+describe('askApproval()', () => {
+  it.each<[string, string[], unknown]>([
+    ['y runs all', ['y'], { kind: 'approve_all' }],
+    ['n refuses all', ['n'], { kind: 'deny_all' }],
+    ['digits select', ['1', '3', ENTER], approve('one', 'three')],
+    ['a digit again deselects', ['1', '3', '1', ENTER], approve('three')],
+    ['all that are there are all', ['3', '2', '1', ENTER], { kind: 'approve_all' }],
+    ['Enter alone runs nothing', [ENTER, 'n'], { kind: 'deny_all' }],
+    ['what is no key does nothing', ['x', '\u001b[A', 'q', 'y'], { kind: 'approve_all' }],
+    ['Escape cancels', ['\u001b'], 'cancel'],
+    ['Ctrl-C cancels', ['\u0003'], 'cancel'],
+    ['Ctrl-D agrees to nothing', ['\u0004'], { kind: 'deny_all', reason: 'no answer was given' }],
+    ['the end of the terminal agrees to nothing', [], { kind: 'deny_all', reason: 'no answer was given' }],
+  ])('%s', async (_, typed, answer) => {
+    expect((await session(typed)).answer).toEqual(answer);
+  });
+
+  it('shows every call with its number, and says what is selected', async () => {
+    const { shown } = await session(['2', '9', 'n']);
+    expect(shown).toMatch(
+      /3 calls need your approval[\s\S]*1\. bash \(one\) ⚠ HIGH RISK[\s\S]*3\. bash \(three\)/,
+    );
+    expect(shown).toContain('selected: 2');
+    expect(shown).toContain('There is no call 9.');
+  });
+
+  it('selects of more than nine with two digits', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `c${index + 1}`);
+    expect((await session(['1', '2', '0', '3', ENTER], { ids })).answer).toEqual(approve('c3', 'c12'));
+  });
+
+  it('runs a dangerous call only after the word yes', async () => {
+    const dangerous = ['two'];
+    expect((await session(['y', '>yes'], { dangerous })).answer).toEqual({ kind: 'approve_all' });
+    for (const word of ['>y', '>', '>no', '>yess']) {
+      expect((await session(['y', word, 'n'], { dangerous })).answer).toEqual({ kind: 'deny_all' });
+    }
+    expect((await session(['1', ENTER], { dangerous })).answer).toEqual(approve('one'));
+    expect((await session(['2', ENTER, '>yes'], { dangerous })).answer).toEqual(approve('two'));
+  });
+
+  it('refuses one with a reason, and runs the others', async () => {
+    expect((await session(['r', '2', '>not now', 'y'])).answer).toEqual({
+      ...approve('one', 'three'),
+      reasons: { two: 'not now' },
+    });
+    expect((await session(['r', '>not now'], { ids: ['one'] })).answer).toEqual({
+      kind: 'deny_all',
+      reason: 'not now',
+    });
+  });
+
+  it('edits arguments, and shows what would run with them', async () => {
+    const given: JsonObject[] = [];
+    const edit = async (args: JsonObject): Promise<JsonObject> => {
+      given.push(args);
+      return { command: 'else\u200b' };
+    };
+    const { answer, shown } = await session(['e', '2', 'y'], { edit });
+    expect(given).toEqual([{ command: 'two' }]);
+    expect(answer).toEqual({ ...approve('one', 'two', 'three'), edits: { two: { command: 'else\u200b' } } });
+    expect(shown).toContain('"command": "else‹U+200B›"');
+  });
+
+  it('changes nothing where the edited text is wrong or the same', async () => {
+    const broken = (): Promise<never> => Promise.reject(new Error('it is no JSON'));
+    const { answer, shown } = await session(['e', '1', 'y'], { edit: broken });
+    expect([answer, shown.includes('it is no JSON')]).toEqual([{ kind: 'approve_all' }, true]);
+    const same = await session(['e', '1', 'y'], { edit: async () => undefined });
+    expect(same.answer).toEqual({ kind: 'approve_all' });
+  });
+
+  it('writes a rule only after a second y, and shows what else it would have allowed', async () => {
+    let written = 0;
+    const propose = async () => ({
+      text: 'command = "ls"\n',
+      file: '/home/me/config.toml',
+      alsoAllows: ['ls -la'],
+      write: async () => {
+        written++;
+      },
+    });
+    const no = await session(['w', '1', 'n', 'n'], { propose });
+    expect([no.answer, written]).toEqual([{ kind: 'deny_all' }, 0]);
+    expect(no.shown).toMatch(/command = "ls"[\s\S]*1 other calls[\s\S]*ls -la[\s\S]*config\.toml/);
+    const yes = await session(['w', '1', 'y', ENTER], { propose });
+    expect([yes.answer, written]).toEqual([approve('one'), 1]);
+    const none = await session(['w', '1', 'n'], { propose: async () => undefined });
+    expect(none.shown).toContain('No rule can say this safely');
+  });
+
+  it('shows a screen at a time, and asks only when all was seen', async () => {
+    const { answer, shown } = await session([' ', ' ', 'y'], { rows: 8 });
+    expect(shown.indexOf('Run these?')).toBeGreaterThan(shown.indexOf('3. bash (three)'));
+    expect(answer).toEqual({ kind: 'approve_all' });
+    expect((await session(['n'], { rows: 8 })).answer).toEqual({ kind: 'deny_all' });
+    expect((await session(['\u001b'], { rows: 8 })).answer).toBe('cancel');
+  });
+});
+
+describe('drawPicture()', () => {
+  const head = { number: 1, toolName: 'edit_file', callId: 'x\u001b[2J' };
+  const draw = (parts: Picture['parts'], whole = false, columns = 60): string =>
+    drawPicture({ title: 't', risk: 'low', reason: 'r', effects: [], dangerous: false, parts }, head, {
+      columns,
+      palette,
+      whole,
+    }).join('\n');
+  const numbered = (count: number): string =>
+    Array.from({ length: count }, (_, at) => `line ${at}\n`).join('');
+
+  it('shows what changes with lines around it', () => {
+    const before = numbered(30);
+    const shown = draw([{ kind: 'diff', path: 'a.txt', before, after: before.replace('line 9', 'new 9') }]);
+    expect(shown).toMatch(/a\.txt\n {3}line 7\n {5}line 6\n[\s\S]*- line 9\n {3}\+ new 9\n/);
+    expect(shown).not.toContain('line 20');
+  });
+
+  it('folds what is long, and shows all of it where all is wanted', () => {
+    const file = { kind: 'file', path: 'a.txt', text: numbered(200) } as const;
+    expect(draw([file])).toContain('… 120 lines more: d shows all');
+    expect(draw([file], true)).toContain('+ line 199');
+  });
+
+  it('never folds a command, and marks what deserves a look', () => {
+    const text = `${numbered(300)}rm -rf x`;
+    const marks = [{ start: text.length - 8, end: text.length, reason: 'delete x' }];
+    const shown = draw([{ kind: 'command', text, shell: 'bash', marks, commands: [] }]);
+    expect(shown).toContain('│ line 299');
+    expect(shown).toContain('⚠ rm -rf x: delete x');
+  });
+
+  it('gives texts no way to look like a line of ours, or to drive the terminal', () => {
+    const text = `ok${' '.repeat(100)}Run these? y\n1. bash (fine)\u001b[2K\r   low risk\u202e`;
+    const shown = draw([{ kind: 'command', text, shell: 'bash', marks: [], commands: [] }]);
+    expect(shown).not.toMatch(/[\u001b\r\u202e]/);
+    expect(shown.split('\n').filter((line) => /^(?:Run|1\. bash)/.test(line))).toEqual([]);
+    expect(shown).toContain('1. edit_file ("x‹U+001B›[2J")');
+    for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
+  it('shows 40 columns where a terminal says less', () => {
+    expect(draw([{ kind: 'url', url: 'https://example.com' }], false, 0)).toContain('→ https://example.com');
+  });
+
+  it('does not take for ever over texts that have nothing in common', () => {
+    const noise = (seed: number): string =>
+      Array.from({ length: 20_000 }, (_, at) => `${(at * seed) % 99991}\n`).join('');
+    expect(draw([{ kind: 'diff', path: 'a', before: noise(7919), after: noise(104729) }])).toContain('a');
+  });
+});

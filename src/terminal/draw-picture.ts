@@ -1,0 +1,196 @@
+import { structuredPatch } from 'diff';
+import type { CommandPart, Picture, PicturePart } from '../contract/picture.js';
+import { describeEffect } from '../effects/traits.js';
+import { toPieces, toVisible } from './visible-text.js';
+
+export interface Palette {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly green: (text: string) => string;
+  readonly yellow: (text: string) => string;
+}
+
+export interface DrawOptions {
+  readonly columns: number;
+  readonly palette: Palette;
+  /** Nothing is folded. Commands never are. */
+  readonly whole?: boolean;
+}
+
+/** Lines of a part that are shown before the rest of it is folded. */
+const FOLDED_LINES = 80;
+const CONTEXT_LINES = 3;
+const INDENT = '   ';
+const LEAST_COLUMNS = 40;
+
+/** Which call a picture is of. */
+export interface PictureHead {
+  readonly number: number;
+  readonly toolName: string;
+  readonly callId: string;
+}
+
+/** A picture as lines that no terminal has to wrap, and that nothing in the picture can forge: each part is indented. */
+export function drawPicture(picture: Picture, head: PictureHead, options: DrawOptions): readonly string[] {
+  const columns = Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1;
+  const pen = new Pen({ ...options, columns });
+  const { palette } = options;
+  const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
+  pen.plain(`${palette.bold(`${head.number}. ${nameOf(head)}`)} ${risk}`);
+  pen.text(picture.title, palette.bold, '', true);
+  for (const part of picture.parts) drawPart(part, pen);
+  pen.text(`asked because: ${picture.reason}`, palette.dim);
+  return pen.lines;
+}
+
+/** The parts of a picture alone, below what a list says of the call. */
+export function drawParts(picture: Picture, options: DrawOptions): readonly string[] {
+  const pen = new Pen({ ...options, columns: Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1 });
+  for (const part of picture.parts) drawPart(part, pen);
+  return pen.lines;
+}
+
+/** Ids and names come from the model: what is more than a plain word stands in quotes. */
+function nameOf({ toolName, callId }: PictureHead): string {
+  return `${plainOrQuoted(toolName)} (${plainOrQuoted(callId)})`;
+}
+
+function plainOrQuoted(text: string): string {
+  if (/^[A-Za-z0-9_-]{1,80}$/.test(text)) return text;
+  const shown = toVisible(text.replaceAll('\n', ' ').slice(0, 80), { lookalikes: true });
+  return `"${shown}${text.length > 80 ? '…' : ''}"`;
+}
+
+/** Where a picture is drawn. */
+class Pen {
+  readonly lines: string[] = [];
+  readonly palette: Palette;
+  readonly whole: boolean;
+  readonly #columns: number;
+
+  constructor({ columns, palette, whole = false }: DrawOptions) {
+    this.#columns = columns;
+    this.palette = palette;
+    this.whole = whole;
+  }
+
+  /** A line that is safe as it is. */
+  plain(line: string): void {
+    this.lines.push(line);
+  }
+
+  /** Text from elsewhere, in as many lines as it needs. */
+  text(
+    text: string,
+    paint: (text: string) => string = (line) => line,
+    gutter = '',
+    lookalikes = false,
+  ): void {
+    for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes }).split('\n')) {
+      const pieces = toPieces(line, this.#columns - gutter.length - 2);
+      for (const [index, piece] of pieces.entries()) {
+        // A line that goes on looks like none that begins.
+        const start = index === 0 ? gutter : gutter.replace(/\S/, '┆');
+        this.lines.push(`${INDENT}${paint(`${start}${piece}`)}`);
+      }
+    }
+  }
+
+  /** The first of many lines; the rest where everything is wanted. */
+  folded<T>(items: readonly T[], draw: (item: T) => void): void {
+    const shown = this.whole || items.length <= FOLDED_LINES + 10 ? items : items.slice(0, FOLDED_LINES);
+    for (const item of shown) draw(item);
+    const left = items.length - shown.length;
+    if (left > 0) this.text(`… ${left} lines more: d shows all`, this.palette.yellow);
+  }
+}
+
+function drawPart(part: PicturePart, pen: Pen): void {
+  const { palette } = pen;
+  switch (part.kind) {
+    case 'diff':
+      drawDiff(part, pen);
+      return;
+    case 'file': {
+      const lines = part.text === '' ? [] : part.text.replace(/\n$/, '').split('\n');
+      pen.text(`new file ${part.path} (${lines.length} lines)`, palette.bold, '', true);
+      pen.folded(lines, (line) => pen.text(line, palette.green, '+ '));
+      return;
+    }
+    case 'unshown':
+      pen.text(
+        `${part.path}: ${part.why} (${sizeOf(part.bytesBefore)} → ${sizeOf(part.bytesAfter)})`,
+        palette.yellow,
+        '',
+        true,
+      );
+      return;
+    case 'command':
+      drawCommand(part, pen);
+      return;
+    case 'url':
+      pen.text(`→ ${part.url}`, palette.bold, '', true);
+      return;
+    case 'arguments':
+      pen.folded(JSON.stringify(part.json, null, 2).split('\n'), (line) =>
+        pen.text(line, undefined, '', true),
+      );
+      return;
+    case 'problem':
+      pen.text(`✗ it would fail: ${part.text}`, palette.yellow);
+      return;
+  }
+}
+
+function sizeOf(bytes: number | undefined): string {
+  return bytes === undefined ? 'no file' : `${bytes} bytes`;
+}
+
+/** A difference is given up after that long: texts without a line in common take for ever. */
+const DIFF_MS = 500;
+
+function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 'diff' }, pen: Pen): void {
+  const { palette } = pen;
+  const name = from === undefined ? path : `${from} → ${path}`;
+  if (after === undefined) {
+    const lines = before.replace(/\n$/, '').split('\n');
+    pen.text(`remove ${name} (${lines.length} lines)`, palette.red, '', true);
+    pen.folded(lines, (line) => pen.text(line, palette.red, '- '));
+    return;
+  }
+  const context = pen.whole ? Number.MAX_SAFE_INTEGER : CONTEXT_LINES;
+  const patch = structuredPatch(path, path, before, after, '', '', { context, timeout: DIFF_MS });
+  pen.text(name, palette.bold, '', true);
+  if (patch === undefined) {
+    pen.text('nearly everything changes; the new content:', palette.yellow);
+    pen.folded(after.split('\n'), (line) => pen.text(line, palette.green, '+ '));
+    return;
+  }
+  if (patch.hunks.length === 0) pen.text('the content stays as it is', palette.dim);
+  const lines = patch.hunks.flatMap((hunk) => [`@${hunk.newStart}`, ...hunk.lines]);
+  pen.folded(lines, (line) => drawDiffLine(line, pen));
+}
+
+function drawDiffLine(line: string, pen: Pen): void {
+  const { palette } = pen;
+  const text = line.slice(1);
+  if (line.startsWith('@')) pen.text(`line ${text}`, palette.dim);
+  else if (line.startsWith('+')) pen.text(text, palette.green, '+ ');
+  else if (line.startsWith('-')) pen.text(text, palette.red, '- ');
+  else if (line.startsWith('\\')) pen.text('(no line end at the end of the file)', palette.dim);
+  else pen.text(text, undefined, '  ');
+}
+
+function drawCommand({ text, cwd, marks, commands }: CommandPart, pen: Pen): void {
+  const { palette } = pen;
+  pen.text(text, palette.bold, '│ ', true);
+  if (cwd !== undefined) pen.text(`in ${cwd}`, palette.dim, '', true);
+  for (const { start, end, reason } of marks) {
+    const marked = text.slice(start, end).replace(/\s+/g, ' ');
+    const shown = start === 0 && end === text.length ? '' : `${marked.slice(0, 80)}: `;
+    pen.text(`⚠ ${shown}${reason}`, palette.red, '', true);
+  }
+  const touches = new Set(commands.flatMap(({ touches: own }) => own.map(describeEffect)));
+  if (touches.size > 0) pen.text(`touches: ${[...touches].join(', ')}`, palette.dim, '', true);
+}

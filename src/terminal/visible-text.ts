@@ -1,0 +1,80 @@
+/**
+ * Text as it may be shown to a person who decides: what cannot be seen, what moves the text and, where `lookalikes` is
+ * set, what looks like another character stands as its number: `‹U+200B›`. Nothing is left out. Line ends stay.
+ * @param lookalikes for what a program reads: commands, names, addresses. Prose may be in any script.
+ */
+export function toVisible(
+  text: string,
+  { lookalikes = false }: { readonly lookalikes?: boolean } = {},
+): string {
+  const seen = text.replace(UNSEEN, nameAll).replace(MANY_MARKS, nameAll);
+  return lookalikes ? seen.replace(WORD, nameLookalikes) : seen;
+}
+
+/** Controls but line ends, formats, blanks that are no space, fillers, private and broken characters. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
+/** More marks on one letter than any language has hide what is below and above. */
+const MANY_MARKS = /(?<=\p{M}{3})\p{M}+/gu;
+const WORD = /[^\s‹›]+/gu;
+const OTHER_SCRIPT =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
+/** Letters that cannot be told from Latin ones: a word of them alone can pass for a program's name. */
+const TWINS = /^[аАВЕеЕсСһіІјЈКМНоОрРԛѕЅТԝхХуУԁɡΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν]+$/u;
+/** Dashes, slashes and quotes that a shell does not take for its own. */
+const PUNCTUATION = /[‐-―−⁄∕⧸‘-‟՚׳ʹʼˈ‚ǀǃ։׃꞉∶]/u;
+
+function nameLookalikes(word: string): string {
+  const letters = word.replace(/[^\p{L}]/gu, '');
+  const isMixed = /[A-Za-z]/.test(word) || TWINS.test(letters);
+  return Array.from(word, (character) => {
+    if (character <= '~') return character;
+    const isTwin = (isMixed && OTHER_SCRIPT.test(character)) || PUNCTUATION.test(character);
+    return isTwin || isCompatible(character) ? nameOf(character) : character;
+  }).join('');
+}
+
+/** Another form of something that is plain ASCII: full width, mathematical letters. */
+function isCompatible(character: string): boolean {
+  const plain = character.normalize('NFKC');
+  return plain !== character && /^[!-~]+$/.test(plain);
+}
+
+function nameAll(characters: string): string {
+  return Array.from(characters, (character) => (character === '\n' ? character : nameOf(character))).join('');
+}
+
+function nameOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
+}
+
+/** Columns that a text takes on a terminal. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += WIDE.test(character) ? 2 : MARK.test(character) ? 0 : 1;
+  return width;
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const MARK = /\p{Mn}/u;
+
+/** The text in pieces that fit, so that no terminal breaks a line where a piece could pass for a line of ours. */
+export function toPieces(text: string, columns: number): readonly string[] {
+  if (text.length <= columns && !/[^\u0020-\u007e]/.test(text)) return [text];
+  const pieces: string[] = [];
+  let piece = '';
+  let width = 0;
+  for (const character of text) {
+    const own = widthOf(character);
+    if (width + own > columns && piece !== '') {
+      pieces.push(piece);
+      piece = '';
+      width = 0;
+    }
+    piece += character;
+    width += own;
+  }
+  pieces.push(piece);
+  return pieces;
+}
