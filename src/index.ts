@@ -55,13 +55,16 @@ export type {
   WaitingOptions,
 } from './contract/executor.js';
 export type {
+  ExternalSpan,
   ExternalToolChange,
+  ExternalToolCircuit,
   ExternalToolInfo,
   ExternalToolMetrics,
   ExternalToolStatus,
   ExternalTools,
   ExternalToolsReport,
   ToolSource,
+  TraceContext,
 } from './contract/external.js';
 export type {
   ChangeOptions,
@@ -154,7 +157,12 @@ export {
   type Metrics,
   type ToolMetrics,
 } from './executor/middleware/builtin-middleware.js';
+export type { BreakerOptions } from './external/circuit-breaker.js';
 export type { DiscoverOptions } from './external/external-options.js';
+export type { ConcurrencyLimits } from './external/limit-calls.js';
+export type { BeginSpan } from './external/trace-context.js';
+export type { VersionRanges } from './external/version-ranges.js';
+export type { WarmOptions } from './external/warm-pool.js';
 export type { SandboxRoot } from './files/sandbox-options.js';
 export { openJournal } from './journal/open-journal.js';
 export { type CommandAgentsOptions, commandAgents, type ModelAgentsOptions } from './loop/agents.js';

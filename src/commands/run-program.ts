@@ -64,7 +64,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
         stdout,
         stderr,
       },
-      (mark) => startProgram(request, input, mark),
+      (mark) => startProgram(request, input.fd, mark),
     );
     request.onStarted?.(identify(launched));
     const { exitCode, signal, survivors } = await launched.ended;
@@ -83,14 +83,15 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
   }
 }
 
-async function startProgram(
-  request: ProgramRequest,
-  input: InputFile,
+/** @param input what its standard input is. @throws ToolError `spawn_failed`. */
+export async function startProgram(
+  request: Pick<ProgramRequest, 'file' | 'args' | 'cwd' | 'env'>,
+  input: number | 'pipe',
   mark: CommandMark,
 ): Promise<StartedProgram> {
   const { file, args, cwd, env } = request;
   const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
-  const start = { file, name: file, args, cwd, env, mark: markFor(env, mark), input: input.fd, ...inherit };
+  const start = { file, name: file, args, cwd, env, mark: markFor(env, mark), input, ...inherit };
   try {
     return {
       process: await startProcess(start),
@@ -112,11 +113,14 @@ function openInput(request: ProgramRequest): InputFile {
   }
 }
 
-function identify({ pid, startTicks = readProcess(pid)?.startTicks }: LaunchedCommand): StartedCommand {
+export function identify({
+  pid,
+  startTicks = readProcess(pid)?.startTicks,
+}: LaunchedCommand): StartedCommand {
   return startTicks === undefined ? { pid } : { pid, startTicks };
 }
 
-function spawnFailed({ file }: ProgramRequest, error: unknown): ToolError {
+function spawnFailed({ file }: Pick<ProgramRequest, 'file'>, error: unknown): ToolError {
   const code = errnoOf(error) ?? 'EUNKNOWN';
   const errno = code.startsWith('ERR_INVALID_ARG') ? 'EINVAL' : code;
   return new ToolError(

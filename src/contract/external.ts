@@ -36,6 +36,29 @@ export interface ExternalToolInfo {
   /** What of its description has changed since it was approved; left out: nothing. */
   readonly changed?: readonly ExternalToolChange[];
   readonly metrics: ExternalToolMetrics;
+  readonly circuit: ExternalToolCircuit;
+}
+
+/**
+ * Whether calls of a tool are let through. `open`: it failed too often, and is left alone until `retryAt` (ISO 8601, UTC).
+ * `half-open`: that time has come, and one call shows whether it works again.
+ */
+export interface ExternalToolCircuit {
+  readonly state: 'closed' | 'open' | 'half-open';
+  readonly retryAt?: string;
+}
+
+/** Of the span that a call is part of, as W3C Trace Context writes it. */
+export interface TraceContext {
+  /** `00-<32 hexadecimal digits>-<16>-<2>`. */
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** Begun when a call of an external tool begins. */
+export interface ExternalSpan extends TraceContext {
+  /** The call has ended. @param outcome `code` is left out where it succeeded. */
+  end?(outcome: { readonly durationMs: number; readonly code?: ErrorCode }): void;
 }
 
 export type ExternalToolChange = 'description' | 'input schema' | 'output schema' | 'effects';

@@ -13,6 +13,8 @@ export interface Discovery {
   readonly concurrency: number;
   readonly environment: () => Readonly<Record<string, string>>;
   readonly remembered: RememberedTools;
+  /** What counts of a description, where the options ask for more than a valid one. */
+  readonly accept: (name: string, description: Description) => Description;
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +32,10 @@ export async function discover(
   const described = await inParallel(found, discovery.concurrency, (program) =>
     describe(program, discovery, known.get(program.path)),
   );
-  return described.map((tool) => withChanges(tool, discovery.remembered));
+  return described.map((tool) => {
+    const description = discovery.accept(tool.name, tool.description);
+    return withChanges({ ...tool, description }, discovery.remembered);
+  });
 }
 
 type Undated = Omit<DescribedTool, 'changed'>;

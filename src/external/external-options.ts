@@ -1,3 +1,4 @@
+import { validRange } from 'semver';
 import {
   isBoolean,
   isFilledText,
@@ -11,6 +12,11 @@ import {
 } from '../base/normalize-options.js';
 import type { Logger } from '../contract/context.js';
 import type { ExternalToolsReport } from '../contract/external.js';
+import type { BreakerOptions } from './circuit-breaker.js';
+import type { ConcurrencyLimits } from './limit-calls.js';
+import type { BeginSpan } from './trace-context.js';
+import type { VersionRanges } from './version-ranges.js';
+import type { WarmOptions } from './warm-pool.js';
 
 /** Of `discoverTools`. */
 export interface DiscoverOptions {
@@ -34,6 +40,22 @@ export interface DiscoverOptions {
    * every start runs every program, and nothing is known of what was approved.
    */
   readonly stateDirectory?: string | false;
+  /**
+   * Ranges that the versions of tools must be within, by name, as npm writes them (`{ slug: '^1.2' }`). A tool outside of
+   * its range has the status `error`.
+   */
+  readonly versions?: VersionRanges;
+  /** Calls that run at a time, of each tool or by name. Others wait; conversations take turns. Default: no limit. */
+  readonly maxConcurrent?: ConcurrencyLimits;
+  /**
+   * After `threshold` failures in a row (5) a tool is left alone for `cooldownMs` (30000): its calls are answered with
+   * `circuit_open`. False: never.
+   */
+  readonly breaker?: false | BreakerOptions;
+  /** Processes of tools that can serve many calls. False: every call has a process of its own. */
+  readonly warm?: false | WarmOptions;
+  /** Gives the span of a call to the tool (`TRACEPARENT`, `TRACESTATE`), and is told its end. */
+  readonly trace?: BeginSpan;
   /** Default: silent. */
   readonly logger?: Pick<Logger, 'warn'>;
 }
@@ -52,7 +74,48 @@ const RULES: OptionRules<Normalized> = {
     (value) => value === false || isFilledText(value),
     'a directory or false',
   ),
+  versions: option(undefined, isRanges, 'an object of version ranges by tool, like { slug: "^1.2" }'),
+  maxConcurrent: option(undefined, isLimits, 'a whole number from 1, or an object of such numbers by tool'),
+  breaker: option(undefined, isFalseOrObject, 'false or an object'),
+  warm: option(undefined, isFalseOrObject, 'false or an object'),
+  trace: option(undefined, isFunction, 'a function'),
   logger: option(undefined, isObject, 'a logger'),
+};
+
+function isFalseOrObject(value: unknown): boolean {
+  return value === false || isObject(value);
+}
+
+function isRanges(value: unknown): boolean {
+  return (
+    isPlain(value) &&
+    Object.values(value).every((range) => typeof range === 'string' && validRange(range) !== null)
+  );
+}
+
+function isLimits(value: unknown): boolean {
+  const isLimit = isWhole(1);
+  return isLimit(value) || (isPlain(value) && Object.values(value).every(isLimit));
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const whole = (fallback: number, least: number) =>
+  option(fallback, isWhole(least), `a whole number from ${least}`);
+
+const BREAKER_RULES: OptionRules<Required<BreakerOptions>> = {
+  threshold: whole(5, 1),
+  cooldownMs: whole(30_000, 1),
+};
+
+const WARM_RULES: OptionRules<Required<WarmOptions>> = {
+  processes: whole(4, 1),
+  maxCalls: whole(1_000, 1),
+  idleMs: whole(60_000, 1),
+  checkAfterMs: whole(1_000, 0),
+  startMs: whole(10_000, 1),
 };
 
 /** @throws ToolError `config_invalid` */
@@ -63,5 +126,12 @@ export function normalizeDiscoverOptions(given: DiscoverOptions) {
     watch: options.watch ?? false,
     concurrency: options.concurrency ?? 8,
     maxOutputBytes: options.maxOutputBytes ?? 16_777_216,
+    versions: options.versions ?? {},
+    breaker:
+      options.breaker === false
+        ? undefined
+        : normalizeOptions('discoverTools.breaker', options.breaker, BREAKER_RULES),
+    warm:
+      options.warm === false ? undefined : normalizeOptions('discoverTools.warm', options.warm, WARM_RULES),
   };
 }

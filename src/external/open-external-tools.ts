@@ -9,16 +9,22 @@ import type { Tool, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type DirectoryWatch, watchDirectories } from '../platform/fs/watch-directories.js';
 import { readEnvironment, stateDirectory } from '../platform/runtime/environment.js';
+import { CircuitBreakers } from './circuit-breaker.js';
 import type { Description } from './describe-program.js';
 import { approvalOf, type DescribedTool } from './described-tool.js';
 import { type Discovery, discover } from './discover.js';
 import { type DiscoverOptions, normalizeDiscoverOptions } from './external-options.js';
 import { resolveDirectories } from './find-programs.js';
+import { limitCalls } from './limit-calls.js';
+import { measureCalls } from './measure-calls.js';
 import { MetricsBook } from './metrics.js';
 import { RememberedTools } from './remembered-tools.js';
 import { runTool } from './run-tool.js';
 import { type SpecParts, toolSpecOf } from './tool-spec.js';
-import { ProgramVerifier } from './verify-program.js';
+import { beginSpan, type Warn } from './trace-context.js';
+import { ProgramVerifier, verifyFirst } from './verify-program.js';
+import { withinRange } from './version-ranges.js';
+import { WarmPool } from './warm-pool.js';
 
 /** Makes a spec a tool. */
 export type DefineSpec = (spec: ToolSpec<JsonObject>) => Tool;
@@ -47,6 +53,8 @@ class ExternalToolService implements ExternalTools {
   readonly #discovery: Discovery;
   readonly #remembered: RememberedTools;
   readonly #metrics = new MetricsBook();
+  readonly #breakers: CircuitBreakers;
+  readonly #pool: WarmPool | undefined;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #letHelpersGo = useCommandHelpers();
@@ -70,17 +78,26 @@ class ExternalToolService implements ExternalTools {
       concurrency: options.concurrency,
       environment: () => commandEnvironment(readEnvironment(), options.environment),
       remembered: this.#remembered,
+      accept: (name, description) => withinRange(name, description, options.versions),
       signal: this.#closing.signal,
     };
     const verifier = new ProgramVerifier(this.#discovery, (path) =>
       this.#described.find((tool) => tool.path === path),
     );
+    const warn: Warn = (data, message) => options.logger?.warn(data, message);
+    this.#pool = options.warm === undefined ? undefined : new WarmPool(options.warm, warn);
+    this.#breakers = new CircuitBreakers(options.breaker);
+    const verified = verifyFirst(verifier, this.#pool?.around(runTool) ?? runTool);
+    // From the inside out: what waits, and what is refused, is no attempt.
+    const run = limitCalls(
+      options.maxConcurrent,
+      this.#breakers.around(measureCalls(this.#metrics, verified)),
+    );
     this.#parts = {
-      run: runTool,
-      metrics: this.#metrics,
+      run,
+      trace: (tool, callId) => beginSpan(options.trace, { tool, callId }, warn),
       maxOutputBytes: options.maxOutputBytes,
       closing: this.#closing.signal,
-      verify: (tool) => verifier.verify(tool),
       watch: (running) => this.#follow(running),
     };
     if (options.watch) this.#watch = watchDirectories(paths, () => void this.#refreshQuietly());
@@ -99,7 +116,11 @@ class ExternalToolService implements ExternalTools {
   }
 
   list(): readonly ExternalToolInfo[] {
-    return this.#described.map((tool) => ({ ...infoOf(tool), metrics: this.#metrics.read(tool.name) }));
+    return this.#described.map((tool) => ({
+      ...infoOf(tool),
+      metrics: this.#metrics.read(tool.name),
+      circuit: this.#breakers.read(tool.name),
+    }));
   }
 
   schema(name: string): { readonly inputSchema: JsonSchema; readonly outputSchema?: JsonSchema } {
@@ -134,6 +155,7 @@ class ExternalToolService implements ExternalTools {
     this.#closing.abort(new ToolError('cancelled', 'The external tools were closed.'));
     await this.#refreshing;
     await Promise.allSettled(this.#running);
+    await this.#pool?.close();
     await this.#letHelpersGo();
   }
 
@@ -171,6 +193,7 @@ class ExternalToolService implements ExternalTools {
     }
     this.#described = described;
     this.#byTool = byTool;
+    this.#pool?.retain(described);
     this.#tools = Object.freeze([...byTool.values()]);
     this.#revision++;
   }
@@ -246,7 +269,7 @@ function infoOf({
   trusted,
   description,
   changed,
-}: DescribedTool): Omit<ExternalToolInfo, 'metrics'> {
+}: DescribedTool): Omit<ExternalToolInfo, 'metrics' | 'circuit'> {
   const { status } = description;
   const changes = changed.length === 0 ? {} : { changed: [...changed] };
   if (description.status !== 'ready') {

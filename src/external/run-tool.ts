@@ -2,23 +2,28 @@ import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
 import { type ProgramOutcome, runProgram } from '../commands/run-program.js';
 import type { ToolContext } from '../contract/context.js';
+import type { TraceContext } from '../contract/external.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { Checker } from '../schema/checker.js';
 import { decodeStrictly } from './decode-output.js';
 import { MODE_VARIABLES } from './describe-program.js';
+import type { DescribedTool } from './described-tool.js';
+import { StreamReader } from './read-stream.js';
+import type { SchemaDocument } from './schema-document.js';
 
 /** One call of one tool. */
 export interface ExternalCall {
   readonly name: string;
   readonly path: string;
+  readonly tool: DescribedTool;
   readonly args: JsonObject;
   readonly ctx: ToolContext;
   /** Aborts when the call is stopped, and when the service is closed. */
   readonly signal: AbortSignal;
-  /** Variables for this call, besides those that every tool gets. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What the program is told of the trace that the call is part of. */
+  readonly trace: TraceContext | undefined;
   /** Of standard output. */
   readonly maxOutputBytes: number;
   /** Undefined: any JSON value is a result. */
@@ -37,22 +42,23 @@ const SHOWN_ERROR = 2_000;
  * @throws ToolError `spawn_failed`.
  */
 export const runTool: CallRunner = async (call) => {
-  const { ctx, path, args, signal, env, maxOutputBytes } = call;
+  const { ctx, path, args, signal, maxOutputBytes } = call;
   if (signal.aborted) throw stopped(call);
   const errors = new TextDecoder();
+  const stream = documentOf(call)?.streaming === true ? new StreamReader(ctx, maxOutputBytes) : undefined;
   const outcome = await ctx.processes.track(async (note) => {
     let pid: number | undefined;
     const ended = await runProgram({
       file: path,
       args: [],
       cwd: ctx.cwd,
-      env: { ...ctx.processes.environment(), ...MODE_VARIABLES, ...env },
+      env: { ...ctx.processes.environment(), ...MODE_VARIABLES, ...traceVariables(call.trace) },
       input: JSON.stringify(args),
-      signal,
+      signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
       maxOutputBytes,
       keepErrorBytes: KEPT_ERROR_BYTES,
-      onOutput: (stream, chunk) =>
-        stream === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : undefined,
+      onOutput: (from, chunk) =>
+        from === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : stream?.push(chunk),
       onStarted: (started) => {
         pid = started.pid;
         note(started);
@@ -61,11 +67,23 @@ export const runTool: CallRunner = async (call) => {
     if (pid !== undefined) note({ pid, exitCode: ended.exitCode, signal: ended.signal });
     return ended;
   });
-  return toOutput(call, outcome);
+  return toOutput(call, outcome, stream);
 };
 
+/** Undefined: the program does not describe itself. */
+export function documentOf({ tool: { description } }: ExternalCall): SchemaDocument | undefined {
+  return description.status === 'ready' ? description.document : undefined;
+}
+
+/** By the names that programs look for (W3C Trace Context). */
+function traceVariables(trace: TraceContext | undefined): Record<string, string> {
+  if (trace === undefined) return {};
+  const { traceparent, tracestate } = trace;
+  return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
+}
+
 /** What a process that has ended says of its call. */
-function toOutput(call: ExternalCall, outcome: ProgramOutcome): ToolOutput {
+function toOutput(call: ExternalCall, outcome: ProgramOutcome, stream: StreamReader | undefined): ToolOutput {
   const { exitCode, signal, stdout } = outcome;
   const said = shownError(outcome);
   const metadata: JsonObject = {
@@ -73,7 +91,7 @@ function toOutput(call: ExternalCall, outcome: ProgramOutcome): ToolOutput {
     ...(signal === null ? {} : { signal }),
     ...(said === '' ? {} : { stderr: said }),
   };
-  if (outcome.aborted) throw stopped(call);
+  if (outcome.aborted && call.signal.aborted) throw stopped(call);
   const failed = (code: 'execution_failed' | 'invalid_tool_output', why: string): ToolOutput => ({
     text: decodeStrictly(stdout) ?? '',
     metadata,
@@ -88,15 +106,20 @@ function toOutput(call: ExternalCall, outcome: ProgramOutcome): ToolOutput {
     // What was kept of a flood is no answer, and is not shown as one.
     return { ...failed('invalid_tool_output', why), text: '' };
   }
+  // One that broke its promise was ended for it: that comes first.
+  const broken = stream?.broken.aborted === true ? stream.end() : undefined;
+  if (broken !== undefined && 'fault' in broken) return failed('invalid_tool_output', broken.fault);
   if (exitCode === null) return failed('execution_failed', `it was ended by ${signal ?? 'a signal'}`);
   if (exitCode !== 0) return failed('execution_failed', `exit code ${exitCode}`);
-  const result = readResult(stdout, call.output);
+  const answer = stream?.end();
+  if (answer !== undefined && 'error' in answer) return failed('execution_failed', answer.error);
+  const result = answer === undefined ? readResult(stdout, call.output) : readAnswer(answer, call.output);
   if ('fault' in result) return failed('invalid_tool_output', result.fault);
   return { ...result, metadata };
 }
 
 /** Why the call was told to stop, as an error: what the engine says, or that the service was closed. */
-function stopped({ name, signal }: ExternalCall): ToolError {
+export function stopped({ name, signal }: ExternalCall): ToolError {
   const { reason } = signal;
   return reason instanceof ToolError ? reason : new ToolError('cancelled', `${name} was cancelled.`);
 }
@@ -124,12 +147,25 @@ export function readResult(stdout: Uint8Array, output: Checker | undefined): Res
     const why = error instanceof JsonTextError ? error.detail : 'it cannot be read';
     return { fault: `its output is not one JSON value: ${why}` };
   }
-  const checked = output?.check(parsed.structured);
-  if (checked === undefined || checked instanceof Promise || checked.ok) {
-    // Any JSON value may stand there; the engine reads it as one.
-    return parsed as Result;
-  }
-  return { fault: checked.message.replace(/\.$/, '') };
+  const fault = faultOf(parsed.structured, output);
+  // Any JSON value may stand there; the engine reads it as one.
+  return fault === undefined ? (parsed as Result) : { fault };
+}
+
+/** The same for a value that came in a line. */
+export function readAnswer(
+  answer: { readonly value: unknown } | { readonly fault: string },
+  output: Checker | undefined,
+): Result {
+  if ('fault' in answer) return answer;
+  const fault = faultOf(answer.value, output);
+  return fault === undefined ? ({ structured: answer.value } as Result) : { fault };
+}
+
+function faultOf(value: unknown, output: Checker | undefined): string | undefined {
+  const checked = output?.check(value);
+  if (checked === undefined || checked instanceof Promise || checked.ok) return undefined;
+  return checked.message.replace(/\.$/, '');
 }
 
 /** Where a number has more digits than a double holds, the text that was printed has them all. */

@@ -15,12 +15,27 @@ describe('parseSchemaDocument()', () => {
       inputSchema: ECHO_DOCUMENT.input_schema,
       outputSchema: ECHO_DOCUMENT.output_schema,
       idempotent: false,
+      streaming: false,
+      serve: false,
     });
   });
 
   it('needs the two schemas alone, and ignores members that it does not know', () => {
     const document = parse({ input_schema: { type: 'object' }, output_schema: {}, vendor: { x: 1 } });
     expect(document).toMatchObject({ name: '', version: '', description: '', tags: [], idempotent: false });
+  });
+
+  it('reads how it may be run (E043, E044)', () => {
+    const how = { streaming: true, serve: true, max_concurrent: 2 };
+    expect(parse({ ...ECHO_DOCUMENT, ...how })).toMatchObject({
+      streaming: true,
+      serve: true,
+      maxConcurrent: 2,
+    });
+    expect(() => parse({ ...ECHO_DOCUMENT, max_concurrent: 0 })).toThrow(
+      'max_concurrent must be a whole number',
+    );
+    expect(() => parse({ ...ECHO_DOCUMENT, serve: 'yes' })).toThrow('serve must be true or false');
   });
 
   it('reads `read_only` as a reading call of the tool', () => {

@@ -19,6 +19,12 @@ export interface SchemaDocument {
   readonly idempotent: boolean;
   /** Its own default; undefined: that of the class `external`. */
   readonly timeoutMs?: number;
+  /** It writes lines while it works, see `ToolLine`. */
+  readonly streaming: boolean;
+  /** Started with `--serve` it answers many calls, one after the other. */
+  readonly serve: boolean;
+  /** Calls of it that may run at a time; undefined: it does not mind. */
+  readonly maxConcurrent?: number;
 }
 
 /** The document says too little, or something that cannot be. The message is a clause: `input_schema is missing`. */
@@ -42,7 +48,8 @@ export function parseSchemaDocument(
   if (!isKnown) checkSchemas(inputSchema, outputSchema);
   const effects = effectsOf(given, toolName, inputSchema);
   const title = textOf(given, 'title', '');
-  const timeoutMs = timeoutOf(given);
+  const timeoutMs = wholeOf(given, 'timeout_ms');
+  const maxConcurrent = wholeOf(given, 'max_concurrent');
   return {
     name,
     version: textOf(given, 'version', ''),
@@ -54,6 +61,9 @@ export function parseSchemaDocument(
     ...(effects === undefined ? {} : { effects }),
     idempotent: booleanOf(given, 'idempotent'),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    streaming: booleanOf(given, 'streaming'),
+    serve: booleanOf(given, 'serve'),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
   };
 }
 
@@ -118,10 +128,11 @@ function tagsOf({ tags = [] }: Given): readonly string[] {
   throw new SchemaDocumentError('tags must be a list of texts');
 }
 
-function timeoutOf({ timeout_ms }: Given): number | undefined {
-  if (timeout_ms === undefined) return undefined;
-  if (Number.isSafeInteger(timeout_ms) && Number(timeout_ms) >= 1) return Number(timeout_ms);
-  throw new SchemaDocumentError('timeout_ms must be a whole number from 1');
+function wholeOf(given: Given, key: string): number | undefined {
+  const value = given[key];
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
+  throw new SchemaDocumentError(`${key} must be a whole number from 1`);
 }
 
 function textOf(given: Given, key: string, fallback: string): string {

@@ -1,25 +1,22 @@
 import type { ToolContext } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
-import { type ErrorCode, isErrorCode } from '../errors/catalogue.js';
-import { isToolError } from '../errors/tool-error.js';
-import { systemClock } from '../platform/clock/clock.js';
 import type { Checker } from '../schema/checker.js';
 import { compileOutput } from '../schema/compile-schema.js';
 import { ANY_OBJECT } from './describe-program.js';
 import type { DescribedTool } from './described-tool.js';
 import { effectsFor } from './effect-templates.js';
-import type { MetricsBook } from './metrics.js';
-import type { CallRunner, ExternalCall } from './run-tool.js';
+import { timed } from './measure-calls.js';
+import type { CallRunner } from './run-tool.js';
+import type { Span } from './trace-context.js';
 
 export interface SpecParts {
   readonly run: CallRunner;
-  readonly metrics: MetricsBook;
+  /** Begins what a trace shows of the call. */
+  readonly trace: (tool: string, callId: string) => Span | undefined;
   readonly maxOutputBytes: number;
   /** Aborts when the service is closed. */
   readonly closing: AbortSignal;
-  /** Throws where the file is not the program that was described. */
-  readonly verify: (tool: DescribedTool) => Promise<void> | void;
   /** Held until the call has ended. */
   readonly watch: (running: Promise<unknown>) => void;
 }
@@ -76,41 +73,28 @@ async function execution(
   ctx: ToolContext,
   parts: SpecParts,
 ): Promise<ToolOutput> {
-  const signal = AbortSignal.any([ctx.signal, parts.closing]);
-  const call = (): ExternalCall => ({
-    name: tool.name,
-    path: tool.path,
-    args,
-    ctx,
-    signal,
-    env: {},
-    maxOutputBytes: parts.maxOutputBytes,
-    output: outputOf(),
-  });
-  const running = measured(tool.name, parts.metrics, async () => {
-    await parts.verify(tool);
-    return parts.run(call());
-  });
+  const span = parts.trace(tool.name, ctx.callId);
+  const running = traced(span, () =>
+    parts.run({
+      name: tool.name,
+      path: tool.path,
+      tool,
+      args,
+      ctx,
+      signal: AbortSignal.any([ctx.signal, parts.closing]),
+      trace: span?.context,
+      maxOutputBytes: parts.maxOutputBytes,
+      get output() {
+        return outputOf();
+      },
+    }),
+  );
   parts.watch(running);
   return running;
 }
 
-/** Counts an attempt, whatever comes of it. */
-async function measured(
-  name: string,
-  metrics: MetricsBook,
-  run: () => Promise<ToolOutput>,
-): Promise<ToolOutput> {
-  const at = systemClock.now();
-  const start = systemClock.monotonic();
-  const record = (failure?: ErrorCode): void =>
-    metrics.record(name, at, systemClock.monotonic() - start, failure);
-  try {
-    const output = await run();
-    record(output.error === undefined ? undefined : (output.error.code ?? 'execution_failed'));
-    return output;
-  } catch (error) {
-    record(isToolError(error) && isErrorCode(error.code) ? error.code : 'execution_failed');
-    throw error;
-  }
+/** The span ends with the call, whatever comes of it. */
+function traced(span: Span | undefined, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
+  if (span === undefined) return run();
+  return timed(run, (durationMs, code) => span.end(durationMs, code));
 }

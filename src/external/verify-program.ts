@@ -4,20 +4,21 @@ import { type Description, describeProgram } from './describe-program.js';
 import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
 import type { Discovery } from './discover.js';
 import { programPrint } from './find-programs.js';
+import type { CallRunner } from './run-tool.js';
 
 /**
  * Whether the file of a tool is still the program that described itself: what was planned and approved was planned with
  * that description. A file that was replaced by one that says the same of itself may run.
  */
 export class ProgramVerifier {
-  readonly #discovery: Pick<Discovery, 'environment' | 'signal'>;
+  readonly #discovery: Pick<Discovery, 'environment' | 'signal' | 'accept'>;
   readonly #current: (path: string) => DescribedTool | undefined;
   /** Files that were replaced since, by path and print: asked once. */
   readonly #asked = new Map<string, Promise<Description>>();
 
   /** @param current what is known of the program at a path now. */
   constructor(
-    discovery: Pick<Discovery, 'environment' | 'signal'>,
+    discovery: Pick<Discovery, 'environment' | 'signal' | 'accept'>,
     current: (path: string) => DescribedTool | undefined,
   ) {
     this.#discovery = discovery;
@@ -53,11 +54,21 @@ export class ProgramVerifier {
     const current = this.#current(path);
     if (current?.print === print) return current.description;
     const key = `${path}\0${print}`;
-    const { environment, signal } = this.#discovery;
-    const asking = this.#asked.get(key) ?? describeProgram({ name, path, env: environment(), signal });
+    const { environment, signal, accept } = this.#discovery;
+    const ask = async (): Promise<Description> =>
+      accept(name, await describeProgram({ name, path, env: environment(), signal }));
+    const asking = this.#asked.get(key) ?? ask();
     this.#asked.set(key, asking);
     return asking;
   }
+}
+
+/** Nothing runs that was not verified. */
+export function verifyFirst(verifier: ProgramVerifier, next: CallRunner): CallRunner {
+  return async (call) => {
+    await verifier.verify(call.tool);
+    return next(call);
+  };
 }
 
 function saysTheSame(one: Description, other: Description): boolean {

@@ -252,8 +252,8 @@ function readerOf({ fd }: TakenPipe): Socket {
 }
 
 /** How the server reaches what we have open. */
-function nameOfOpen(fd: number | undefined): string | null {
-  return fd === undefined ? null : `/proc/${process.pid}/fd/${fd}`;
+function nameOfOpen(fd: number | 'pipe' | undefined): string | null {
+  return fd === undefined || fd === 'pipe' ? null : `/proc/${process.pid}/fd/${fd}`;
 }
 
 function systemError(code: string): Error {

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { readProcess } from './proc-table.js';
 
@@ -17,8 +17,8 @@ export interface ProcessStart {
   readonly env: Readonly<Record<string, string>>;
   /** Stands in `TOOLEXEC_CALL`, whatever `env` says of it: the rest is the same for most. */
   readonly mark?: string;
-  /** An open file that is its standard input; left out: it has none. */
-  readonly input?: number;
+  /** An open file that is its standard input, or `pipe`: we write to it while it runs. Left out: it has none. */
+  readonly input?: number | 'pipe';
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
@@ -45,6 +45,8 @@ export interface StartedProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Where its input is a pipe. */
+  readonly stdin?: Writable;
   /** Where it may be gone by now: what was known of it when the program began. */
   readonly seen?: SeenProcess;
   /** Resolves when the process itself is gone, whichever process still holds its pipes. Never rejects. */
@@ -56,7 +58,7 @@ export interface StartedProcess {
 }
 
 /**
- * Starts a program in a session and process group of its own, without standard input.
+ * Starts a program in a session and process group of its own.
  * @throws the system's error (with `code`) when it cannot be started.
  */
 export async function spawnProcess(start: ProcessStart): Promise<StartedProcess> {
@@ -129,16 +131,19 @@ function startedProcess(
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
+  const { stdin } = child;
   return {
     pid,
     stdout,
     stderr,
+    ...(stdin === null ? {} : { stdin }),
     ended,
     unref() {
-      for (const stream of [stdout, stderr]) if (stream instanceof Socket) stream.unref();
+      for (const stream of [stdin, stdout, stderr]) if (stream instanceof Socket) stream.unref();
       child.unref();
     },
     release() {
+      stdin?.destroy();
       stdout.destroy();
       stderr.destroy();
       child.unref();

@@ -3,11 +3,13 @@ import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js
 import { openSpawnServer, type SpawnServer } from './spawn-server.js';
 
 /**
- * Starts a program in a session of its own, without standard input: through a small process beside us, once that has
+ * Starts a program in a session of its own: through a small process beside us, once that has
  * come to be worth its start.
  * @throws the system's error (with `code`) when it cannot be started.
  */
 export function startProcess(start: ProcessStart): Promise<StartedProcess> {
+  // The server hands out names of open files, and a pipe to us has none.
+  if (start.input === 'pipe') return spawnProcess(start);
   started++;
   if (server === undefined && isWorthIt()) server = openServer();
   return server?.start(start) ?? spawnProcess(start);

@@ -1,0 +1,40 @@
+import { FairQueue } from './fair-queue.js';
+import { type CallRunner, documentOf, type ExternalCall, stopped } from './run-tool.js';
+
+/** Of all tools, or by name. */
+export type ConcurrencyLimits = number | Readonly<Record<string, number>>;
+
+/** Lets no more calls of a tool run at a time than its document and the options allow: the lower of both. */
+export function limitCalls(limits: ConcurrencyLimits | undefined, next: CallRunner): CallRunner {
+  const queues = new Map<string, FairQueue>();
+  return async (call) => {
+    const limit = limitOf(call, limits);
+    const known = queues.get(call.name);
+    if (known === undefined && limit === Number.POSITIVE_INFINITY) return next(call);
+    const queue = known ?? new FairQueue(limit);
+    queues.set(call.name, queue);
+    // The document may be another than that of the call before.
+    queue.limit = limit;
+    const giveBack = await turn(queue, call);
+    try {
+      return await next(call);
+    } finally {
+      giveBack();
+    }
+  };
+}
+
+/** @throws ToolError where the call is stopped while it waits. */
+export async function turn(queue: FairQueue, call: ExternalCall): Promise<() => void> {
+  try {
+    return await queue.take(call.ctx.memory, call.signal);
+  } catch {
+    throw stopped(call);
+  }
+}
+
+function limitOf(call: ExternalCall, limits: ConcurrencyLimits | undefined): number {
+  const own = documentOf(call)?.maxConcurrent ?? Number.POSITIVE_INFINITY;
+  const given = typeof limits === 'object' ? limits[call.name] : limits;
+  return Math.min(own, given ?? Number.POSITIVE_INFINITY);
+}

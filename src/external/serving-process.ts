@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { type LaunchedServer, launchServer } from '../commands/launch-server.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { LineSplitter, readToolLine, type ToolLine } from './tool-lines.js';
+
+export interface ServingStart {
+  readonly path: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Of one line. */
+  readonly maxLineBytes: number;
+}
+
+/** What a request is answered with in the end. */
+export type ServedAnswer = Extract<ToolLine, { readonly type: 'result' | 'error' | 'pong' }>;
+
+/** The answer cannot be trusted, or none came. The message is a clause: `it ended with exit code 1`. */
+export class ServingFault extends Error {}
+
+interface Pending {
+  readonly id: string;
+  readonly show: (text: string) => void | Promise<void>;
+  readonly answered: (answer: ServedAnswer) => void;
+  readonly failed: (fault: ServingFault) => void;
+}
+
+/**
+ * A program that was started with `--serve`. It answers one request at a time. Each has an id that cannot be guessed, and an
+ * answer counts only with the id of the request that is open: an answer that comes late, twice or out of order reaches no
+ * other call. After anything unexpected it is ended, and never asked again (`isSound`).
+ */
+export class ServingProcess {
+  readonly #abort = new AbortController();
+  readonly #lines: LineSplitter;
+  readonly #server: Promise<LaunchedServer>;
+  readonly #ended: Promise<void>;
+  #launched: LaunchedServer | undefined;
+  #pending: Pending | undefined;
+  #fault: ServingFault | undefined;
+  #errors = '';
+  /** When it was last of use, by the clock that never jumps. */
+  idleSince = systemClock.monotonic();
+  /** Calls that it has answered. */
+  served = 0;
+
+  constructor({ path, cwd, env, maxLineBytes }: ServingStart) {
+    this.#lines = new LineSplitter(maxLineBytes);
+    const decoder = new TextDecoder();
+    this.#server = launchServer({
+      file: path,
+      args: ['--serve'],
+      cwd,
+      env,
+      signal: this.#abort.signal,
+      onOutput: (stream, chunk) => {
+        if (stream === 'stdout') return this.#read(chunk);
+        this.#errors = (this.#errors + decoder.decode(chunk, { stream: true })).slice(-KEPT_ERRORS);
+        return undefined;
+      },
+    });
+    this.#ended = this.#follow();
+  }
+
+  /** Whether it can be asked: it runs, and did nothing unexpected. */
+  get isSound(): boolean {
+    return this.#fault === undefined;
+  }
+
+  /** The end of its standard error. It cannot be said of which call it speaks: for the log alone. */
+  get errors(): string {
+    return this.#errors;
+  }
+
+  /** Its number, and what tells it from another with that number. @throws ToolError `spawn_failed`. */
+  async identify(): Promise<LaunchedServer['process']> {
+    return (await this.#server).process;
+  }
+
+  /** Resolves when it and everything it started is gone. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /**
+   * Sends one line, and waits for the line that answers it. To be called when no other request is open.
+   * @throws ToolError `spawn_failed`; ServingFault.
+   */
+  async ask(
+    request: object,
+    show: Pending['show'],
+    signal: AbortSignal,
+    isExpected: (answer: ServedAnswer) => boolean,
+  ): Promise<ServedAnswer> {
+    const server = this.#launched ?? (await this.#server);
+    const stop = (): void => void this.#doubt('it was stopped in the middle of a call');
+    const answering = new Promise<ServedAnswer>((answered, failed) => {
+      if (this.#fault !== undefined || signal.aborted) {
+        failed(this.#fault ?? new ServingFault('it was not asked'));
+        return;
+      }
+      const id = randomUUID();
+      this.#pending = { id, show, answered, failed };
+      signal.addEventListener('abort', stop, { once: true });
+      server.write(`${JSON.stringify({ ...request, id })}\n`);
+    });
+    // It does not keep this program alive, and what waits for its answer does.
+    const sleep = systemClock.after(LONGEST_TIMER, () => {});
+    try {
+      const answer = await answering;
+      if (!isExpected(answer)) throw this.#doubt(`it answered with "${answer.type}"`);
+      return answer;
+    } finally {
+      sleep();
+      signal.removeEventListener('abort', stop);
+      this.idleSince = systemClock.monotonic();
+    }
+  }
+
+  /** It reads the end of its input, and is ended if it takes no notice. Resolves when it is gone. */
+  async end({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    this.#fault ??= new ServingFault('it is being ended');
+    this.#launched?.closeInput();
+    const stop = systemClock.after(graceMs, () => this.#abort.abort());
+    await this.#ended.finally(stop);
+  }
+
+  /** Ends it at once. */
+  kill(): Promise<void> {
+    this.#doubt('it was ended');
+    return this.#ended;
+  }
+
+  #read(chunk: Uint8Array): void | Promise<void> {
+    const lines = this.#lines.push(chunk);
+    if (lines === undefined) return this.#fail('it wrote more than it may in one line');
+    const shown = lines.map((line) => this.#take(line)).filter((part) => part instanceof Promise);
+    if (this.#pending === undefined && !this.#lines.isEmpty) this.#doubt('it went on after its answer');
+    return shown.length === 0 ? undefined : Promise.all(shown).then(() => undefined);
+  }
+
+  #take(bytes: Uint8Array): void | Promise<void> {
+    const pending = this.#pending;
+    if (this.#fault !== undefined) return undefined;
+    if (pending === undefined) return this.#fail('it wrote a line, and was not asked');
+    const line = readToolLine(bytes);
+    if ('fault' in line) return this.#fail(line.fault);
+    if (line.id !== pending.id) return this.#fail('it wrote a line that belongs to no open request');
+    if (line.type === 'progress' || line.type === 'stdout') return pending.show(line.text);
+    this.#pending = undefined;
+    pending.answered(line);
+    return undefined;
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      this.#launched = await this.#server;
+      const { exitCode, signal } = await this.#launched.ended;
+      this.#doubt(
+        exitCode === null ? `it was ended by ${signal ?? 'a signal'}` : `it ended with exit code ${exitCode}`,
+      );
+    } catch {
+      this.#doubt('it could not be started');
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#doubt(reason);
+  }
+
+  /** The first doubt is the reason of all that follows. */
+  #doubt(reason: string): ServingFault {
+    this.#fault ??= new ServingFault(reason);
+    this.#abort.abort();
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.failed(this.#fault);
+    return this.#fault;
+  }
+}
+
+const KEPT_ERRORS = 2_000;
+/** What a timer can hold; three weeks. */
+const LONGEST_TIMER = 2_000_000_000;

@@ -1,0 +1,32 @@
+import { satisfies, valid } from 'semver';
+import type { Description } from './describe-program.js';
+
+/** By the tool's name: `{ "csv-columns": "^1.2" }`. */
+export type VersionRanges = Readonly<Record<string, string>>;
+
+/** A tool whose version is outside of its range cannot be called. */
+export function withinRange(name: string, description: Description, ranges: VersionRanges): Description {
+  const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined;
+  if (range === undefined) return description;
+  const asked = `"${range}", which versions asks for`;
+  if (description.status !== 'ready') {
+    return {
+      status: 'error',
+      reason: `its version is not known to be within ${asked} (${description.reason})`,
+    };
+  }
+  const { version } = description.document;
+  const read = readVersion(version);
+  if (read === undefined) {
+    return { status: 'error', reason: `its version "${version}" is none that could be within ${asked}` };
+  }
+  return satisfies(read, range)
+    ? description
+    : { status: 'error', reason: `its version "${version}" is not within ${asked}` };
+}
+
+/** `1.2.3`, also as `v1.2.3`, and without the last parts, which are then zero. */
+function readVersion(version: string): string | undefined {
+  const short = /^v?(\d+)(?:\.(\d+))?$/.exec(version);
+  return valid(short === null ? version : `${short[1]}.${short[2] ?? 0}.0`) ?? undefined;
+}

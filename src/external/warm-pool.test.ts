@@ -1,0 +1,292 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { ToolEvent } from '../contract/executor.js';
+import { readProcess } from '../platform/process/proc-table.js';
+import type { DiscoverOptions } from './external-options.js';
+import { executorFor, openTools } from './fixtures/open-tools.js';
+import { servingScript } from './fixtures/serving-program.js';
+import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
+
+/** Answers one call after the other of a program that serves, and says what came of each. */
+async function callAll(
+  script: string,
+  argsOfAll: readonly object[],
+  options: DiscoverOptions = {},
+  timeoutMs = 20_000,
+) {
+  using folder = new ToolsFolder();
+  folder.add('tool', script.replaceAll('$FOLDER', folder.root));
+  await using service = await openTools(folder.path, options);
+  await using executor = executorFor(service, { timeouts: { externalToolsMs: timeoutMs } });
+  const results = [];
+  for (const args of argsOfAll) results.push(await executor.execute('tool', { ...args }));
+  return results;
+}
+
+const codesOf = (results: Awaited<ReturnType<typeof callAll>>): unknown[] =>
+  results.map(({ error, structured }) => error?.code ?? structured);
+
+/** One that has ended may have a number until it is waited for. */
+function isAlive(pid: number): boolean {
+  return readProcess(pid)?.alive === true;
+}
+
+describe('a tool that serves', () => {
+  it('answers many calls with one process (E043)', async () => {
+    const script = servingScript('answer "[$n,$$,$line]"');
+    const results = await callAll(script, [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    const values = results.map(({ structured }) => structured as [number, number, { arguments: object }]);
+    expect(values.map(([n, , request]) => [n, request.arguments])).toEqual([
+      [1, { a: 1 }],
+      [2, { a: 2 }],
+      [3, { a: 3 }],
+    ]);
+    expect(new Set(values.map(([, pid]) => pid)).size).toBe(1);
+    expect(results[0]?.metadata).toMatchObject({ warm: true });
+  });
+
+  it('sees the environment of every tool, and no secret', async () => {
+    process.env.TEST_API_TOKEN = 'tok-1234567890';
+    try {
+      const said = `answer "[\\"$TOOLEXEC_TOOL_MODE\\",\\"$GIBSON_TOOL_MODE\\",\\"$TEST_API_TOKEN\\"]"`;
+      expect(codesOf(await callAll(servingScript(said), [{}]))).toEqual([['serve', 'subprocess', '']]);
+    } finally {
+      delete process.env.TEST_API_TOKEN;
+    }
+  });
+
+  it('shows progress and output while it works (E044)', async () => {
+    using folder = new ToolsFolder();
+    const lines = [
+      `printf '{"type":"progress","id":"%s","message":"half","percent":50}\\n' "$id"`,
+      `printf '{"type":"stdout","id":"%s","text":"row\\\\n"}\\n' "$id"`,
+    ];
+    folder.add('tool', servingScript([...lines, 'answer 1'].join('\n')));
+    await using service = await openTools(folder.path);
+    const events: ToolEvent[] = [];
+    await using executor = executorFor(service);
+    const run = executor.start([{ id: '1', name: 'tool', args: {} }]);
+    for await (const event of run.events) events.push(event);
+    const shown = events.map((event) => (event.type === 'stdout' ? event.chunk : '')).join('');
+    expect(shown).toBe('50% half\nrow\n');
+  });
+
+  it('may say that a call failed, and goes on', async () => {
+    const script = servingScript(`case $n in
+      1) printf '{"type":"error","id":"%s","message":"no such row"}\\n' "$id" ;;
+      *) answer $n ;;
+    esac`);
+    const results = await callAll(script, [{}, {}]);
+    expect(codesOf(results)).toEqual(['execution_failed', 2]);
+    expect(results[0]?.error?.message).toBe('tool failed: no such row');
+  });
+
+  it('is held against its output schema', async () => {
+    const document = { input_schema: { type: 'object' }, output_schema: { type: 'string' } };
+    const results = await callAll(servingScript('answer $n', '', document), [{}, {}]);
+    // The second process counts from one again.
+    expect(codesOf(results)).toEqual(['invalid_tool_output', 'invalid_tool_output']);
+    expect(results[0]?.error?.message).toMatch(/^tool failed: /);
+  });
+
+  it('gives every one of many calls at once its own answer', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', servingScript('v=$(echo "$line" | cut -d: -f4 | cut -d"}" -f1)\nanswer "[$v,$$]"'));
+    await using service = await openTools(folder.path, { warm: { processes: 3 } });
+    await using executor = executorFor(service);
+    const numbers = Array.from({ length: 40 }, (_, index) => index);
+    const results = await Promise.all(
+      numbers.map((n) => executor.execute('tool', { n }, { conversation: `c${n}` })),
+    );
+    const values = results.map(({ structured }) => structured as [number, number]);
+    expect(values.map(([n]) => n)).toEqual(numbers);
+    expect(new Set(values.map(([, pid]) => pid)).size).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a process that misbehaves is never asked again', () => {
+  const results = async (body: string, options?: DiscoverOptions, timeoutMs?: number) =>
+    codesOf(await callAll(servingScript(body), [{}, {}], options, timeoutMs));
+
+  it('dies in the middle of a call', async () => {
+    // The second process would die as well, were it not another one.
+    const body = '[ -e $FOLDER/died ] || { touch $FOLDER/died; exit 3; }\nanswer $n';
+    expect(await results(body)).toEqual(['execution_failed', 1]);
+  });
+
+  it('answers twice', async () => {
+    const twice = `one=$(answer $n)\nprintf '%s\\n%s\\n' "$one" "$one"`;
+    expect(await results(twice)).toEqual([1, 1]);
+  });
+
+  it('answers with the id of an earlier call: that answer reaches no call', async () => {
+    const body = 'new=$id; [ $n = 1 ] || id=$old; old=$new\nanswer "\\"secret of call $n\\""';
+    expect(await results(body)).toEqual(['secret of call 1', 'invalid_tool_output']);
+  });
+
+  it('answers without an id', async () => {
+    expect(await results(`echo '{"type":"result","value":1}'`)).toEqual([
+      'invalid_tool_output',
+      'invalid_tool_output',
+    ]);
+  });
+
+  it('begins another line behind its answer', async () => {
+    const body = `one=$(answer $n)\nprintf '%s\\n{"type"' "$one"`;
+    expect(await results(body)).toEqual([1, 1]);
+  });
+
+  it('changes the format of its answers', async () => {
+    const body = 'case $n in 1) answer $n ;; *) echo "Result: $n" ;; esac';
+    const [first, second, third] = await callAll(servingScript(body), [{}, {}, {}]);
+    expect([first?.structured, second?.error?.code, third?.structured]).toEqual([
+      1,
+      'invalid_tool_output',
+      1,
+    ]);
+    expect(second?.error?.message).toContain('it wrote a line that is no JSON');
+  });
+
+  it('floods', async () => {
+    const [first] = await callAll(servingScript('yes | tr -d "\\n"'), [{}], { maxOutputBytes: 10_000 });
+    expect(first?.error).toMatchObject({
+      code: 'invalid_tool_output',
+      message: 'tool failed: it wrote more than it may in one line',
+    });
+  });
+
+  it('hangs and ignores TERM: when the call is answered it is gone, with what it started', async () => {
+    using folder = new ToolsFolder();
+    const place = join(folder.root, 'pids');
+    const body = `trap '' TERM\n(trap '' TERM; sleep 600) &\necho $$ $! > ${place}\nwhile :; do sleep 600; done`;
+    folder.add('tool', servingScript(body));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    const stop = new AbortController();
+    const running = executor.execute('tool', {}, { signal: stop.signal });
+    await expect.poll(() => existsSync(place) && readFileSync(place, 'utf8').trim()).toMatch(/ \d/);
+    stop.abort();
+    expect((await running).error?.code).toBe('cancelled');
+    const pids = readFileSync(place, 'utf8').trim().split(' ').map(Number);
+    expect(pids.map(isAlive)).toEqual([false, false]);
+  });
+
+  it('takes too long: that is a timeout, and the next call has another process', async () => {
+    const body = '[ -e $FOLDER/slow ] || { touch $FOLDER/slow; sleep 600; }\nanswer $n';
+    expect(await results(body, {}, 1_500)).toEqual(['timeout', 1]);
+  });
+});
+
+describe('the pool', () => {
+  it('runs the cold way what cannot be started as a server', async () => {
+    const cold = `[ "$1" = "--schema" ] && { echo '{"input_schema":{"type":"object"},"output_schema":{},"serve":true}'; exit; }`;
+    const ends = `#!/bin/sh\n${cold}\n[ "$1" = "--serve" ] && exit 9\necho '"cold"'\n`;
+    expect(codesOf(await callAll(ends, [{}, {}]))).toEqual(['cold', 'cold']);
+    const silent = `#!/bin/sh\n${cold}\n[ "$1" = "--serve" ] && exec sleep 600\necho '"cold"'\n`;
+    expect(codesOf(await callAll(silent, [{}, {}], { warm: { startMs: 1 } }))).toEqual(['cold', 'cold']);
+    expect(codesOf(await callAll(servingScript('answer 1'), [{}], { warm: false }))).toEqual(['cold']);
+  });
+
+  it('ends a process after so many calls', async () => {
+    const results = await callAll(servingScript('answer $$'), [{}, {}, {}, {}], { warm: { maxCalls: 2 } });
+    const [one, two, three, four] = codesOf(results);
+    expect([one === two, two === three, three === four]).toEqual([true, false, true]);
+  });
+
+  it('asks a process that was idle whether it is there, and replaces one that is not', async () => {
+    // A stopped process is there for the system, and answers nothing.
+    const script = servingScript('answer $$');
+    using folder = new ToolsFolder();
+    folder.add('tool', script);
+    await using service = await openTools(folder.path, { warm: { checkAfterMs: 0 } });
+    await using executor = executorFor(service);
+    const pidOf = async (): Promise<number> => Number((await executor.execute('tool', {})).structured);
+    const first = await pidOf();
+    expect(await pidOf()).toBe(first);
+    process.kill(first, 'SIGSTOP');
+    const second = await pidOf();
+    expect(second).not.toBe(first);
+    expect(isAlive(first)).toBe(false);
+  });
+
+  it('has processes of their own for every directory and environment', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', servingScript('answer "[$$,\\"$PWD\\",\\"$SHADE\\"]"'));
+    await using service = await openTools(folder.path);
+    const seen = [];
+    for (const [root, shade] of [
+      ['one', 'red'],
+      ['two', 'red'],
+      ['two', 'blue'],
+    ] as const) {
+      const path = join(folder.root, root);
+      mkdirSync(path, { recursive: true });
+      process.env.SHADE = shade;
+      try {
+        await using executor = executorFor(service, { root: path });
+        seen.push((await executor.execute('tool', {})).structured as [number, string, string]);
+      } finally {
+        delete process.env.SHADE;
+      }
+    }
+    expect(seen.map(([, at, shade]) => [at.split('/').at(-1), shade])).toEqual([
+      ['one', 'red'],
+      ['two', 'red'],
+      ['two', 'blue'],
+    ]);
+    expect(new Set(seen.map(([pid]) => pid)).size).toBe(3);
+  });
+
+  it('starts a program that was replaced, and ends the old one', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', servingScript('answer $$'));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    const old = Number((await executor.execute('tool', {})).structured);
+    folder.add('tool', servingScript('answer "\\"new\\""'));
+    expect((await executor.execute('tool', {})).structured).toBe('new');
+    await service.refresh();
+    await expect.poll(() => isAlive(old)).toBe(false);
+  });
+
+  it('is gone when the service is closed', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', servingScript("trap '' TERM\nanswer $$"));
+    const service = await openTools(folder.path);
+    await using executor = executorFor(service);
+    const pid = Number((await executor.execute('tool', {})).structured);
+    expect(isAlive(pid)).toBe(true);
+    await service.close();
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('dies with its host, also when that is killed with KILL', async () => {
+    using folder = new ToolsFolder();
+    // It reads no more, so that only the supervisor can end it.
+    folder.add('tool', servingScript("trap '' TERM HUP PIPE\nanswer $$\nexec sleep 600"));
+    const host = startHost(folder.path);
+    const pid = Number(String(await once(host.stdout ?? host, 'data')));
+    expect(isAlive(pid)).toBe(true);
+    host.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid), { timeout: 40_000 }).toBe(false);
+  }, 90_000);
+});
+
+/** A program that makes one call, prints its result, and goes on. */
+function startHost(directory: string): ChildProcess {
+  const host = fileURLToPath(new URL('./fixtures/warm-host.ts', import.meta.url));
+  const args = ['--import', import.meta.resolve('tsx'), host, directory];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+describe('a program without a pool', () => {
+  it('runs as before', async () => {
+    expect(codesOf(await callAll(scriptOf('echo 1', { input_schema: {}, output_schema: {} }), [{}]))).toEqual(
+      [1],
+    );
+  });
+});

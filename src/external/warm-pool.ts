@@ -1,0 +1,273 @@
+import type { JsonObject } from '../contract/json.js';
+import type { ToolOutput } from '../contract/tool.js';
+import { isToolError } from '../errors/tool-error.js';
+import { idleClock, systemClock } from '../platform/clock/clock.js';
+import { MODE_VARIABLES } from './describe-program.js';
+import type { DescribedTool } from './described-tool.js';
+import { FairQueue } from './fair-queue.js';
+import { programPrint } from './find-programs.js';
+import { turn } from './limit-calls.js';
+import { type CallRunner, documentOf, type ExternalCall, readAnswer, stopped } from './run-tool.js';
+import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
+import type { Warn } from './trace-context.js';
+
+export interface WarmOptions {
+  /** Of one tool at a time; default 4. Further calls wait. */
+  readonly processes?: number;
+  /** After so many calls a process makes room for a new one; default 1000. */
+  readonly maxCalls?: number;
+  /** A process that no call has needed for so long is ended; default 60000. */
+  readonly idleMs?: number;
+  /** After a pause of so long a process must answer a ping before it gets a call; default 1000. */
+  readonly checkAfterMs?: number;
+  /** For how long a process may take to answer its first ping; default 10000. */
+  readonly startMs?: number;
+}
+
+/**
+ * Processes that go on between calls, of programs that say they can serve (`"serve": true`). Whatever keeps one from being
+ * started sends the call the cold way, where it has not been sent yet. A call that was sent is never sent a second time.
+ */
+export class WarmPool {
+  readonly #options: Required<WarmOptions>;
+  readonly #warn: Warn;
+  readonly #groups = new Map<string, Group>();
+  readonly #all = new Set<ServingProcess>();
+  readonly #environments = new WeakMap<object, string>();
+  #sweeping = false;
+  #isClosed = false;
+
+  constructor(options: Required<WarmOptions>, warn: Warn) {
+    this.#options = options;
+    this.#warn = warn;
+  }
+
+  /** @param cold how a call runs in a process of its own. */
+  around(cold: CallRunner): CallRunner {
+    return (call) => (documentOf(call)?.serve === true ? this.#run(call, cold) : cold(call));
+  }
+
+  /** Processes of programs that are there no more, or were replaced, get no further call. */
+  retain(tools: readonly DescribedTool[]): void {
+    const current = new Set(tools.map(({ path, print }) => programKey(path, print)));
+    for (const [key, group] of this.#groups) {
+      if (current.has(group.program)) continue;
+      this.#groups.delete(key);
+      group.isRetired = true;
+      for (const server of group.idle.splice(0)) this.#end(server);
+    }
+  }
+
+  /** Ends all, and resolves when they are gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#all].map((server) => server.kill()));
+  }
+
+  async #run(call: ExternalCall, cold: CallRunner): Promise<ToolOutput> {
+    // The environment can be had while the call is young.
+    const env = call.ctx.processes.environment();
+    const group = this.#groupOf(call, env);
+    const giveBack = await turn(group.turns, call);
+    try {
+      if (call.signal.aborted) throw stopped(call);
+      const server =
+        group.coldUntil > systemClock.monotonic() ? undefined : await this.#soundOne(group, call, env);
+      if (server === undefined) return await cold(call);
+      return await this.#serve(server, group, call);
+    } finally {
+      giveBack();
+    }
+  }
+
+  #groupOf({ path, ctx }: ExternalCall, env: object): Group {
+    // As the file is now: it may have been replaced since it was described.
+    const program = programKey(path, programPrint(path));
+    const key = `${program}\0${ctx.cwd}\0${this.#textOf(env)}`;
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const group = {
+      program,
+      idle: [],
+      turns: new FairQueue(this.#options.processes),
+      coldUntil: 0,
+      isRetired: false,
+    };
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  /** Calls of an executor have the same object, as long as nothing in it changes. */
+  #textOf(env: object): string {
+    const text = this.#environments.get(env) ?? JSON.stringify(env);
+    this.#environments.set(env, text);
+    return text;
+  }
+
+  /** Undefined: none can be had. */
+  async #soundOne(
+    group: Group,
+    call: ExternalCall,
+    env: Readonly<Record<string, string>>,
+  ): Promise<ServingProcess | undefined> {
+    for (let server = group.idle.pop(); server !== undefined; server = group.idle.pop()) {
+      const idleMs = systemClock.monotonic() - server.idleSince;
+      if (!server.isSound) continue;
+      if (idleMs < this.#options.checkAfterMs || (await isAwake(server, CHECK_MS, call.signal)))
+        return server;
+    }
+    return this.#start(group, call, env);
+  }
+
+  async #start(
+    group: Group,
+    call: ExternalCall,
+    env: Readonly<Record<string, string>>,
+  ): Promise<ServingProcess | undefined> {
+    const { path, ctx, maxOutputBytes, signal } = call;
+    const server = new ServingProcess({
+      path,
+      cwd: ctx.cwd,
+      env: { ...env, ...MODE_VARIABLES, TOOLEXEC_TOOL_MODE: 'serve' },
+      maxLineBytes: maxOutputBytes,
+    });
+    this.#all.add(server);
+    void server.ended.then(() => this.#all.delete(server));
+    if (await isAwake(server, this.#options.startMs, signal)) return server;
+    if (signal.aborted) {
+      await server.ended;
+      throw stopped(call);
+    }
+    group.coldUntil = systemClock.monotonic() + COLD_MS;
+    this.#warn(
+      { tool: call.name, stderr: server.errors },
+      'a tool that says it serves answered no ping: each of its calls has a process of its own for a while',
+    );
+    return undefined;
+  }
+
+  async #serve(server: ServingProcess, group: Group, call: ExternalCall): Promise<ToolOutput> {
+    const { ctx, args, trace, signal } = call;
+    const request = { type: 'call', arguments: args, ...(trace === undefined ? {} : { trace }) };
+    const shown = (text: string): void | Promise<void> => ctx.emit(text, 'stdout');
+    const asking = ctx.processes.track(async (note) => {
+      note(await server.identify());
+      return server.ask(request, shown, signal, ({ type }) => type !== 'pong');
+    });
+    try {
+      const answer = await asking;
+      server.served++;
+      const output = toOutput(call, answer);
+      if (output.error?.code === 'invalid_tool_output') void server.kill();
+      return output;
+    } catch (error) {
+      // What it has started is gone when the call is answered.
+      await server.kill();
+      if (signal.aborted) throw stopped(call);
+      if (!(error instanceof ServingFault)) throw error;
+      this.#warn(
+        { tool: call.name, fault: error.message, stderr: server.errors },
+        'a serving tool was ended',
+      );
+      const isEnd = error.message.startsWith('it ended') || error.message.startsWith('it was ended');
+      return failed(call, isEnd ? 'execution_failed' : 'invalid_tool_output', error.message);
+    } finally {
+      this.#giveBack(server, group);
+    }
+  }
+
+  #giveBack(server: ServingProcess, group: Group): void {
+    if (!server.isSound) return;
+    if (this.#isClosed || group.isRetired || server.served >= this.#options.maxCalls) {
+      this.#end(server);
+      return;
+    }
+    group.idle.push(server);
+    if (!this.#sweeping) this.#sweepLater();
+  }
+
+  #end(server: ServingProcess): void {
+    void server.end({ graceMs: GRACE_MS });
+  }
+
+  #sweepLater(): void {
+    this.#sweeping = true;
+    idleClock.after(this.#options.idleMs, () => this.#sweep());
+  }
+
+  #sweep(): void {
+    this.#sweeping = false;
+    const oldest = systemClock.monotonic() - this.#options.idleMs;
+    for (const group of this.#groups.values()) {
+      const kept = group.idle.filter(({ idleSince }) => idleSince > oldest);
+      for (const server of group.idle) if (!kept.includes(server)) this.#end(server);
+      group.idle = kept;
+      if (kept.length > 0) this.#sweeping = true;
+    }
+    if (this.#sweeping) this.#sweepLater();
+  }
+}
+
+/** The processes of one program, in one directory, with one environment. */
+interface Group {
+  readonly program: string;
+  idle: ServingProcess[];
+  /** As many as there may be processes. */
+  readonly turns: FairQueue;
+  /** It could not be started: until then no other attempt. */
+  coldUntil: number;
+  isRetired: boolean;
+}
+
+/** How long an idle process may take to answer a ping. */
+const CHECK_MS = 1_000;
+/** For so long a program that answered no ping is run the cold way. */
+const COLD_MS = 60_000;
+/** A process that is not needed any more may tidy up for so long. */
+const GRACE_MS = 500;
+
+function programKey(path: string, print: string | undefined): string {
+  return `${path}\0${print ?? ''}`;
+}
+
+/** One that does not answer in time is ended. */
+async function isAwake(server: ServingProcess, withinMs: number, signal: AbortSignal): Promise<boolean> {
+  const late = new AbortController();
+  const forget = systemClock.after(withinMs, () => late.abort());
+  try {
+    const either = AbortSignal.any([signal, late.signal]);
+    await server.ask(
+      { type: 'ping' },
+      () => {},
+      either,
+      ({ type }) => type === 'pong',
+    );
+    return true;
+  } catch (error) {
+    await server.kill();
+    if (error instanceof ServingFault || isToolError(error)) return false;
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+function toOutput(call: ExternalCall, answer: ServedAnswer): ToolOutput {
+  if (answer.type === 'error') return failed(call, 'execution_failed', answer.message);
+  if (answer.type === 'pong') return failed(call, 'invalid_tool_output', 'it answered with "pong"');
+  const result = readAnswer(answer, call.output);
+  return 'fault' in result
+    ? failed(call, 'invalid_tool_output', result.fault)
+    : { ...result, metadata: METADATA };
+}
+
+const METADATA: JsonObject = Object.freeze({ warm: true });
+
+function failed(
+  call: ExternalCall,
+  code: 'execution_failed' | 'invalid_tool_output',
+  why: string,
+): ToolOutput {
+  const message = `${call.name} failed: ${why}`;
+  return { text: '', metadata: METADATA, error: { code, message, details: METADATA } };
+}
