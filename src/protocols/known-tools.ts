@@ -28,6 +28,12 @@ export class KnownTools {
     return Object.hasOwn(this.#propertiesOf(name), property);
   }
 
+  /** Whether the tool is known and demands no argument. */
+  needsNothing(name: string): boolean {
+    const schema = this.#schemaOf(name);
+    return schema !== undefined && (!Array.isArray(schema.required) || schema.required.length === 0);
+  }
+
   /** The argument that free text stands for: the only one that the tool requires, if that is a string. */
   textFieldOf(name: string): string | undefined {
     const schema = this.#schemaOf(name);

@@ -57,10 +57,16 @@ function checkCall(
   if (isGiven(raw.id) && typeof raw.id !== 'string') {
     return `"id" is ${describeValue(raw.id)}, a string was expected.`;
   }
-  return 'text' in raw ? checkText(raw, name, tools) : checkArguments(raw, name);
+  return 'text' in raw ? checkText(raw, name, tools) : checkArguments(raw, name, tools);
 }
 
-function checkArguments({ args, argsField, reason }: AskedCall, name: string): Omit<ToolCall, 'id'> | string {
+function checkArguments(
+  { args: given, argsField, reason }: AskedCall,
+  name: string,
+  tools: KnownTools,
+): Omit<ToolCall, 'id'> | string {
+  // Some servers send an empty text for no arguments, and their models cannot send anything else.
+  const args = given === undefined && tools.needsNothing(name) ? {} : given;
   if (isGiven(reason) && typeof reason !== 'string') {
     return `"reason" is ${describeValue(reason)}, a string was expected. Leave it out when there is none.`;
   }

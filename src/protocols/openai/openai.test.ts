@@ -93,6 +93,48 @@ describe('openai: reading', () => {
   });
 });
 
+describe('openai: an empty text in place of arguments', () => {
+  const tool = (name: string, inputSchema: object) => ({
+    name,
+    inputSchema: inputSchema as { type: string },
+  });
+  const tools = [
+    tool('now', { type: 'object', properties: {} }),
+    tool('list', { type: 'object', properties: { path: { type: 'string' } }, required: [] }),
+    tool('bash', { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] }),
+  ];
+  const asked = (name: string) => ({ id: name, type: 'function', function: { name, arguments: '' } });
+  const calls = [...tools.map(({ name }) => asked(name)), asked('unknown')];
+  const chunk = (finish_reason: string) => ({
+    choices: [{ delta: { tool_calls: calls.map((call, index) => ({ index, ...call })) }, finish_reason }],
+  });
+  const whole = (finish_reason: string) => ({
+    choices: [{ message: { role: 'assistant', tool_calls: calls }, finish_reason }],
+  });
+  const stream = (finish: string) => {
+    const reader = createCallStream('openai', { tools });
+    reader.push(chunk(finish));
+    return reader.end();
+  };
+
+  it('is none for a tool that demands none', () => {
+    for (const read of [stream('tool_calls'), readCalls(whole('tool_calls'), { tools })]) {
+      expect(read.calls).toEqual([
+        { id: 'now', name: 'now', args: {} },
+        { id: 'list', name: 'list', args: {} },
+      ]);
+      expect(read.errors).toMatchObject([{ name: 'bash' }, { name: 'unknown' }]);
+    }
+  });
+
+  it('is a call that was cut off, where the response was', () => {
+    for (const read of [stream('length'), readCalls(whole('length'), { tools })]) {
+      expect(read.calls).toEqual([]);
+      expect(read.errors[1]?.message).toContain('was cut off (finish_reason "length")');
+    }
+  });
+});
+
 describe('openai: writing', () => {
   it('writes one message a result', () => {
     const base = { toolName: 'bash', truncated: false, executionTimeMs: 1, metadata: {} };

@@ -15,7 +15,7 @@ export function completionIdOf(input: unknown): string | undefined {
 
 export function readOpenai(input: unknown): readonly RawCall[] {
   const { tool_calls: calls, function_call: legacy } = toMessage(input) ?? {};
-  if (Array.isArray(calls) && calls.length > 0) return calls.map(readToolCall);
+  if (Array.isArray(calls) && calls.length > 0) return calls.map(wasCut(input) ? readCutCall : readToolCall);
   return legacy === undefined || legacy === null ? [] : [readLegacyCall(legacy)];
 }
 
@@ -25,6 +25,19 @@ function toMessage(input: unknown): Message | undefined {
   if (!Array.isArray(input.choices)) return input;
   const message = toRecords(input.choices)[0]?.message;
   return isRecord(message) ? message : undefined;
+}
+
+function wasCut(input: unknown): boolean {
+  return isRecord(input) && toRecords(input.choices)[0]?.finish_reason === 'length';
+}
+
+export const CUT_OFF =
+  'the response was cut off (finish_reason "length") before its arguments. Send it again, shorter.';
+
+/** Of a response that was cut off: without a text, the arguments had not begun. */
+function readCutCall(value: unknown): RawCall {
+  const raw = readToolCall(value);
+  return 'args' in raw && raw.args === undefined ? { id: raw.id, name: raw.name, problem: CUT_OFF } : raw;
 }
 
 function isMessage({ role, content, tool_calls: calls, function_call: legacy }: Message): boolean {

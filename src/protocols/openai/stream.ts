@@ -1,7 +1,7 @@
 import type { CallAssembler } from '../provider.js';
 import type { RawCall } from '../raw-call.js';
 import { isRecord, toRecords } from '../unknown-value.js';
-import { readLegacyCall, readToolCall } from './read.js';
+import { CUT_OFF, readLegacyCall, readToolCall } from './read.js';
 
 /** What is known of a call so far. */
 interface OpenCall {
@@ -25,7 +25,9 @@ export function createOpenaiAssembler(): CallAssembler {
       const choice = isRecord(event) ? toRecords(event.choices).find(isFirst) : undefined;
       if (choice === undefined) return [];
       if (isRecord(choice.delta)) open.extend(choice.delta);
-      return typeof choice.finish_reason === 'string' ? open.takeAll().map(toRawCall) : [];
+      const { finish_reason: reason } = choice;
+      if (typeof reason !== 'string') return [];
+      return open.takeAll().map(reason === 'length' ? toCutCall : toRawCall);
     },
     end: () => open.takeAll().map((call) => ({ ...withoutArguments(toRawCall(call)), ...UNFINISHED })),
   };
@@ -89,6 +91,12 @@ function toRawCall({ id, kind, name, text }: OpenCall): RawCall {
   if (kind === 'legacy') return readLegacyCall({ name, arguments: text });
   if (kind === 'custom') return readToolCall({ id, type: 'custom', custom: { name, input: text } });
   return readToolCall({ id, function: { name, arguments: text } });
+}
+
+/** Of a response that was cut off: without a text, the arguments had not begun. */
+function toCutCall(call: OpenCall): RawCall {
+  const raw = toRawCall(call);
+  return call.text.trim() === '' ? { ...withoutArguments(raw), problem: CUT_OFF } : raw;
 }
 
 function withoutArguments({ id, name, origin }: RawCall): Pick<RawCall, 'id' | 'name' | 'origin'> {
