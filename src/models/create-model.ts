@@ -133,9 +133,9 @@ class Connector {
   #report(failure: ModelError): ModelError {
     let message = failure.message;
     for (const secret of this.#settings.secrets) message = message.replaceAll(secret, '[REDACTED]');
-    const { title, keyNames } = this.#api;
-    const remedy = failure.status === 401 ? ` Check the key (${keyNames[0]}).` : '';
-    const sentence = `Cannot get an answer of ${JSON.stringify(this.#settings.model)} from ${title}: ${message}`;
+    const { model, from } = this.#settings;
+    const remedy = failure.status === 401 ? ` Check the key (${this.#api.keyNames[0]}).` : '';
+    const sentence = `Cannot get an answer of ${JSON.stringify(model)} from ${from}: ${message}`;
     const { status, retriable, cause } = failure;
     return new ModelError(`${sentence.replace(/[.!\s]*$/, '')}.${remedy}`, {
       ...(status === undefined ? {} : { status }),

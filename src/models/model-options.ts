@@ -24,6 +24,8 @@ export interface ModelOptions {
 export interface ModelSettings {
   readonly model: string;
   readonly url: string;
+  /** Whose answer it is, in messages: the provider, or its protocol at another address. */
+  readonly from: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxTokens: number | undefined;
   readonly retries: number;
@@ -52,9 +54,11 @@ export function toSettings(api: ProviderApi, given: ModelOptions, environment: E
   if (key === undefined && base === undefined && !hasKey(api, own)) {
     throw invalid(`There is no key for ${api.title}: set ${api.keyNames[0]}, or give the option apiKey.`);
   }
+  const url = toUrl(api, base ?? api.defaultBaseUrl, options.model);
   return {
     model: options.model,
-    url: toUrl(api, base ?? api.defaultBaseUrl, options.model),
+    url: url.href,
+    from: url.host === parseUrl(api.defaultBaseUrl)?.host ? api.title : `${url.host} (${api.title})`,
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream',
@@ -115,7 +119,7 @@ function firstFilled(environment: Environment, names: readonly string[]): string
   return names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '');
 }
 
-function toUrl(api: ProviderApi, base: string, model: string): string {
+function toUrl(api: ProviderApi, base: string, model: string): URL {
   const url = parseUrl(base);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw invalid(`The base URL for ${api.title} must begin with http:// or https://.`);
@@ -129,7 +133,7 @@ function toUrl(api: ProviderApi, base: string, model: string): string {
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
   url.hash = '';
-  return url.href;
+  return url;
 }
 
 function invalid(message: string): ToolError {

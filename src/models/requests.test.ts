@@ -223,6 +223,17 @@ describe('a request that fails', () => {
     expect(thrown).toMatchObject({ message: expect.stringContaining(said) });
   });
 
+  it('names the server where that is not the provider itself', async () => {
+    const world = playWorld(refusal(404));
+    const { thrown } = await ask(
+      createModel(openaiApi, { model: 'qwen3', baseUrl: 'http://localhost:11434/v1' }, world),
+      'go',
+    );
+    expect(String(thrown)).toContain(
+      'Cannot get an answer of "qwen3" from localhost:11434 (OpenAI): it answered 404: no.',
+    );
+  });
+
   it('never shows the key, whatever the server says', async () => {
     const body = JSON.stringify({ error: { message: `Invalid key ${KEY} in Bearer ${KEY}` } });
     const { thrown } = await askAnthropic(playWorld(refusal(401, {}, body)));
