@@ -226,7 +226,11 @@ describe('a request that fails', () => {
   it('names the server where that is not the provider itself', async () => {
     const world = playWorld(refusal(404));
     const { thrown } = await ask(
-      createModel(openaiApi, { model: 'qwen3', baseUrl: 'http://localhost:11434/v1' }, world),
+      createModel(
+        openaiApi,
+        { model: 'qwen3', baseUrl: 'http://localhost:11434/v1', timeoutMs: LIMIT_MS },
+        world,
+      ),
       'go',
     );
     expect(String(thrown)).toContain(
