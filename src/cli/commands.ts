@@ -30,6 +30,7 @@ const tools: CommandGroup = {
     'toolexec tools list',
     'toolexec tools show bash',
     'toolexec tools schema --for anthropic > tools.json',
+    'toolexec tools init ./tools --lang python',
   ],
   commands: [
     {
@@ -46,6 +47,21 @@ const tools: CommandGroup = {
       name: 'schema',
       summary: 'the tools of a request, as a provider wants them',
       load: () => import('./commands/tools/schema.js'),
+    },
+    {
+      name: 'scan',
+      summary: 'what the programs of a directory are, as tools',
+      load: () => import('./commands/tools/scan.js'),
+    },
+    {
+      name: 'init',
+      summary: 'a program that is a tool, with its test, to begin with',
+      load: () => import('./commands/tools/init.js'),
+    },
+    {
+      name: 'check',
+      summary: 'put a program into the situations that calls come into, and say what it does',
+      load: () => import('./commands/tools/check.js'),
     },
     {
       name: 'crash',

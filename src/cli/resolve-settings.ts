@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, relative, resolve } from 'node:path';
 import { covers } from '../base/covers.js';
-import type { ConfiguredOptions } from '../config/configuration.js';
+import type { Configuration, ConfiguredOptions } from '../config/configuration.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
@@ -46,9 +46,18 @@ export function configNotes({ ignored, warnings }: ResolvedConfig): readonly str
   return [...warnings, ...untrusted, ...remedy];
 }
 
+/** For `openExecutor`. */
+interface ExternalSettings {
+  readonly externalTools?: NonNullable<Configuration['external']>;
+}
+
+function named({ externalTools }: { readonly externalTools: Configuration['external'] }): ExternalSettings {
+  return externalTools === undefined ? {} : { externalTools };
+}
+
 interface Planning {
   /** For `createExecutor`: the world of `run`, without its journal. */
-  readonly executor: ConfiguredOptions & { readonly journal: false };
+  readonly executor: ConfiguredOptions & ExternalSettings & { readonly journal: false };
   /** Has told what there is to be told of the configuration. */
   readonly display: Display;
 }
@@ -59,11 +68,11 @@ export function resolvePlanning(
   context: CliContext,
 ): Planning {
   const resolved = resolveSettings(options, context);
-  const { executor } = resolved.configuration;
+  const { executor, external: externalTools } = resolved.configuration;
   const display = createDisplay(context.stdio.stderr, options.json === true, context.env);
   for (const note of configNotes(resolved)) display.note(note);
   const sandbox = { allowAbsolute: true, ...executor.sandbox };
-  return { executor: { ...executor, sandbox, journal: false }, display };
+  return { executor: { ...executor, ...named({ externalTools }), sandbox, journal: false }, display };
 }
 
 /** The options of the command that say in which world calls run. */
@@ -73,11 +82,12 @@ interface WorldOptions extends ConfigOptions {
 
 export interface ResolvedRun {
   /** For `createExecutor`. */
-  readonly executor: ConfiguredOptions & {
-    readonly root: readonly string[];
-    readonly journal: JournalFile;
-    readonly logger: Logger;
-  };
+  readonly executor: ConfiguredOptions &
+    ExternalSettings & {
+      readonly root: readonly string[];
+      readonly journal: JournalFile;
+      readonly logger: Logger;
+    };
   readonly parallel: boolean;
   /** To be told before anything runs. */
   readonly notes: readonly string[];
@@ -86,11 +96,12 @@ export interface ResolvedRun {
 /** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
 export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
   const resolved = resolveSettings(options, context);
-  const { executor, run, journal } = resolved.configuration;
+  const { executor, external: externalTools, run, journal } = resolved.configuration;
   const root = executor.root ?? ['.'];
   return {
     executor: {
       ...executor,
+      ...named({ externalTools }),
       root,
       // A path is written as the person sees it; it has to lie inside a root all the same.
       sandbox: { allowAbsolute: true, ...executor.sandbox },

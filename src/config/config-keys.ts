@@ -18,6 +18,7 @@ import {
   DIRECTORIES,
   PATHS,
   PATTERNS,
+  PROGRAM_DIRECTORIES,
   SECONDS,
   TOOL_NAMES,
   VARIABLES,
@@ -377,6 +378,35 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.builtins.listDirectory.includeOther',
     meaning: 'Sockets, pipes and devices are listed where a call does not say.',
     tighten: only(false),
+  },
+  'tools.external.directories': {
+    kind: PROGRAM_DIRECTORIES,
+    fallback: [],
+    option: 'external.directories',
+    meaning:
+      'Directories whose executable files are tools, relative to this file; `~` is your home. See external-tools.md.',
+    tighten: never,
+  },
+  'tools.external.trusted_directories': {
+    kind: PROGRAM_DIRECTORIES,
+    fallback: [],
+    option: 'external.trusted',
+    meaning: 'Those of them whose tools are believed what they declare of their effects.',
+    tighten: never,
+  },
+  'tools.external.watch': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'external.watch',
+    meaning: 'Look at the directories again when something changes, for commands that go on for long.',
+    tighten: only(false),
+  },
+  'tools.external.max_output_bytes': {
+    kind: BYTES,
+    fallback: 16_777_216,
+    option: 'external.maxOutputBytes',
+    meaning: 'Bytes that a tool may write for one call; one that writes more is ended.',
+    tighten: smaller(),
   },
   'journal.on_loss': {
     kind: choice('warn', 'refuse'),

@@ -13,6 +13,14 @@ export interface Configuration {
   readonly executor: ConfiguredOptions;
   /** For each run. */
   readonly run: { readonly parallel?: boolean };
+  /** For `discoverTools(directories, { …options })`. */
+  readonly external?: {
+    /** Absolute. */
+    readonly directories?: readonly string[];
+    readonly trusted?: readonly string[];
+    readonly watch?: boolean;
+    readonly maxOutputBytes?: number;
+  };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
   readonly journal?: { readonly onLoss?: 'warn' | 'refuse' };
 }

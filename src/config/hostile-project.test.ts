@@ -62,6 +62,10 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.list_directory.include_dirs_default': 'true',
   'tools.list_directory.include_symlinks_default': 'true',
   'tools.list_directory.include_other_default': 'true',
+  'tools.external.directories': '["."]',
+  'tools.external.trusted_directories': '["."]',
+  'tools.external.watch': 'true',
+  'tools.external.max_output_bytes': '9007199254740991',
   'journal.on_loss': '"warn"',
 };
 
@@ -145,6 +149,10 @@ describe('a project that nobody has trusted', () => {
       'tools.list_directory.include_dirs_default': 'false',
       'tools.list_directory.include_symlinks_default': 'false',
       'tools.list_directory.include_other_default': 'false',
+      'tools.external.directories': '[]',
+      'tools.external.trusted_directories': '[]',
+      'tools.external.watch': 'false',
+      'tools.external.max_output_bytes': '1',
       'journal.on_loss': '"refuse"',
     };
     write(USER, textOf(strict));

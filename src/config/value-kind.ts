@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse } from 'smol-toml';
 import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../files/compile-pattern.js';
+import { homeDirectory } from '../platform/runtime/environment.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 
 /** What a key of the configuration takes, and what it becomes as an option. */
@@ -119,6 +120,17 @@ export const PATHS: ValueKind = {
   }),
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
 };
+
+/** The same, where `~` is the user's home. */
+export const PROGRAM_DIRECTORIES: ValueKind = {
+  ...PATHS,
+  toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, expandHome(path))),
+};
+
+function expandHome(path: string): string {
+  if (path === '~') return homeDirectory();
+  return path.startsWith('~/') ? join(homeDirectory(), path.slice(2)) : path;
+}
 
 function isPattern(text: string): boolean {
   try {

@@ -26,7 +26,10 @@ export interface ContextLimits {
  */
 export interface ToolContext {
   readonly callId: string;
-  /** Aborts on cancellation and timeout. A tool that goes on afterwards is answered for, and touches nothing. */
+  /**
+   * Aborts on cancellation and timeout; its reason is a ToolError with that code. A tool that goes on afterwards is
+   * answered for, and touches nothing.
+   */
   readonly signal: AbortSignal;
   /** Absolute: the sandbox's working directory. */
   readonly cwd: string;

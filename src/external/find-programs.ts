@@ -62,6 +62,17 @@ export function findPrograms(
   return found.sort(byNameAndPath);
 }
 
+/** One file, wherever it lies. */
+export function findProgramAt(path: string): Omit<FoundProgram, 'trusted'> {
+  const name = toolName(basename(path));
+  const target = targetOf(path);
+  if (target === undefined) return { name, path, refused: 'it does not exist' };
+  if (!target.isFile()) return { name, path, refused: 'it is no file' };
+  if (!isExecutable(path)) return { name, path, refused: 'it may not be executed: chmod +x it' };
+  const refused = whyRefused({ name, path, holder: undefined }, () => findForeignWriter(path));
+  return { name, path, ...(refused === undefined ? {} : { refused }) };
+}
+
 function namesIn(directory: string): readonly string[] {
   try {
     return directoryEntries(directory)

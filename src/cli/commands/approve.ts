@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
-import { createExecutor } from '../../executor/create-executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import type { HistoryFormat } from '../../protocols/registry.js';
 import { writeResults } from '../../protocols/write-results.js';
@@ -13,6 +12,7 @@ import { UsageError } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { addFormatOption, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -82,7 +82,7 @@ export async function approveBatch(
     const asker = chooseAsker(stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
     for (const note of resolved.notes) display.note(note);
-    await using executor = createExecutor({
+    await using executor = await openExecutor({
       ...resolved.executor,
       journal,
       ...(approver === undefined ? {} : { approver: holding(display, approver) }),

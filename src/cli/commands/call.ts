@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
-import { createExecutor } from '../../executor/create-executor.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
@@ -11,6 +10,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
 import { parseArguments, readSource } from '../read-input.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -51,7 +51,7 @@ export async function callTool(
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
-  await using executor = createExecutor({
+  await using executor = await openExecutor({
     ...resolved.executor,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),

@@ -1,12 +1,13 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
-import { createExecutor } from '../../executor/create-executor.js';
+import { openExecutor } from '../open-executor.js';
 import { answerReadErrors } from '../../protocols/response-calls.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { describePlan } from '../display/describe-call.js';
 import { createDisplay } from '../display/display.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';
+import { openExecutor } from '../open-executor.js';
 import { addResponseOptions, RESPONSE_HELP, type ResponseOptions } from '../options.js';
 import { type ModelResponse, readResponse } from '../read-input.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -44,7 +45,7 @@ export async function planResponse(
   for (const note of notes) display.note(note);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
-  await using executor = createExecutor({ ...settings, journal: false });
+  await using executor = await openExecutor({ ...settings, journal: false });
   const plan = withReadErrors(await executor.plan(response.calls), response);
   if (options.json === true) writeJson(stdio.stdout, plan);
   else {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
-import { createExecutor } from '../../executor/create-executor.js';
 import { readMessage } from '../../protocols/read-message.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
@@ -12,6 +11,7 @@ import type { Display } from '../display/display.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { toSafeJson, writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { addResponseOptions, EXIT_CODES_HELP, RESPONSE_HELP, type ResponseOptions } from '../options.js';
 import { type ModelResponse, readResponse } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
@@ -52,7 +52,7 @@ export async function runResponse(
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
-  await using executor = createExecutor({
+  await using executor = await openExecutor({
     ...resolved.executor,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),

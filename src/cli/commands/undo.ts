@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path';
 import type { UndoReport } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { createExecutor } from '../../executor/create-executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { writeJson } from '../display/terminal-text.js';
+import { openExecutor } from '../open-executor.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 
@@ -52,7 +52,7 @@ export async function undoCall(
   const { stdio } = context;
   const resolved = resolveRun(options, context).executor;
   requireRecorded(resolved.journal.path, `undo "${callId}"`);
-  await using executor = createExecutor(resolved);
+  await using executor = await openExecutor(resolved);
   const { conversation, dryRun = false } = options;
   try {
     const report = await executor.undo(callId, {

@@ -1,10 +1,11 @@
 import type { WaitingBatch } from '../../contract/executor.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
-import { createExecutor } from '../../executor/create-executor.js';
+import { openExecutor } from '../open-executor.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
+import { openExecutor } from '../open-executor.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import { describeMissing, isRecorded, readingJournal } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -80,7 +81,7 @@ async function readWaiting(
     stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
     return [];
   }
-  await using executor = createExecutor(resolved);
+  await using executor = await openExecutor(resolved);
   return await readingJournal(() => executor.waiting(conversation === undefined ? {} : { conversation }));
 }
 

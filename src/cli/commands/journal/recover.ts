@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
-import { createExecutor } from '../../../executor/create-executor.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { openJournal } from '../../../journal/open-journal.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { shortIds, writeJson } from '../../display/terminal-text.js';
+import { openExecutor } from '../../open-executor.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
 import { describeLeft } from '../../recover-left.js';
 import { resolveRun } from '../../resolve-settings.js';
@@ -66,7 +66,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
     stdio.stdout.write(options.json === true ? '[]\n' : NOTHING);
     return 0;
   }
-  await using executor = createExecutor(resolved);
+  await using executor = await openExecutor(resolved);
   let batches = await recover(executor);
   if (named !== undefined) {
     const id = await findId(named, decision, batches, resolved.journal.path);

@@ -1,6 +1,5 @@
 import type { PlannedCall } from '../../../contract/approval.js';
 import type { ObservedQuestion, PolicyQuestion } from '../../../contract/policy.js';
-import { createExecutor } from '../../../executor/create-executor.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { RulePolicy } from '../../../policy/create-policy.js';
@@ -11,6 +10,7 @@ import { UsageError } from '../../cli-context.js';
 import { describePlan } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
+import { openExecutor } from '../../open-executor.js';
 import { readSource } from '../../read-input.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 
@@ -64,7 +64,7 @@ export async function explainCalls(
   const explained: ExplainedCall[] = [];
   for (const call of calls) {
     let asked: ObservedQuestion | undefined;
-    await using executor = createExecutor({
+    await using executor = await openExecutor({
       ...settings,
       policy,
       onDecision: (question) => {

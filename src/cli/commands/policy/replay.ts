@@ -1,9 +1,9 @@
 import type { PlannedCall } from '../../../contract/approval.js';
 import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
-import { createExecutor } from '../../../executor/create-executor.js';
 import { sanitize } from '../../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { openExecutor } from '../../open-executor.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 import {
   addRecordedCallsOptions,
@@ -53,7 +53,7 @@ export async function replayCalls(
   const { stdio } = context;
   const { executor: settings } = resolvePlanning(options, context);
   const recorded = await readRecordedCalls(source, options, context);
-  await using executor = createExecutor(settings);
+  await using executor = await openExecutor(settings);
   const replayed: Replayed[] = [];
   // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
   for (const one of recorded) {

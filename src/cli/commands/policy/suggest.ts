@@ -1,13 +1,13 @@
 import { ruleAsToml } from '../../../config/add-user-rule.js';
 import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
-import { createExecutor } from '../../../executor/create-executor.js';
 import { redact } from '../../../output/redact.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { PolicyRule } from '../../../policy/rules/policy-rule.js';
 import { analyzeCommand } from '../../../policy/shell/analyze-command.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { openExecutor } from '../../open-executor.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 import { addRecordedCallsOptions, type RecordedCallsOptions, readRecordedCalls } from './recorded-calls.js';
 
@@ -42,7 +42,7 @@ export async function suggestRules(
   const { stdio } = context;
   const { executor: settings, display } = resolvePlanning(options, context);
   const recorded = (await readRecordedCalls(source, options, context)).filter(({ succeeded }) => succeeded);
-  await using executor = createExecutor(settings);
+  await using executor = await openExecutor(settings);
   const approved: ApprovedCall[] = [];
   for (const { call } of recorded) {
     const [planned] = (await executor.plan([call])).calls;

@@ -1,33 +1,46 @@
 import type { Configuration } from '../../../config/configuration.js';
+import type { ExternalToolInfo } from '../../../contract/external.js';
 import type { Tool } from '../../../contract/tool.js';
 import { builtinTools } from '../../../executor/builtin-tools.js';
+import { sanitize } from '../../../output/sanitize.js';
 import { createPolicy } from '../../../policy/create-policy.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createPalette, inColumns, writeJson } from '../../display/terminal-text.js';
+import { openExternal } from '../../open-executor.js';
+import { addJournalOptions } from '../../options.js';
+import type { JournalChoice } from '../../recorded-journal.js';
 import { resolveSettings } from '../../resolve-settings.js';
+import { listMetrics } from './list-metrics.js';
 
 /** What `tools` commands take, as commander hands it over. */
-interface ToolsOptions {
-  readonly config?: string;
+interface ToolsOptions extends JournalChoice {
   readonly json?: boolean;
+  readonly metrics?: boolean;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
-  command
-    .option('--config <file>', 'a toolexec.toml')
+  addJournalOptions(command)
+    .option('--metrics', 'how often each was run, how long it took and why it failed, from the journal')
     .option('--json', 'as JSON')
-    .addHelpText('before', 'Examples:\n  toolexec tools list\n  toolexec tools list --json\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec tools list\n  toolexec tools list --json\n  toolexec tools list --metrics\n',
+    )
     .action(async (options: ToolsOptions) => {
-      finish(listTools(options, context));
+      finish(await listTools(options, context));
     });
 };
 
-/** `toolexec tools list`: every tool of the command. */
-export function listTools(options: ToolsOptions, context: CliContext): ExitCode {
-  const { stdout } = context.stdio;
-  const offered = offeredTools(resolveSettings(options, context).configuration);
+/** `toolexec tools list`: every tool of the command, also the programs that the configuration names. */
+export async function listTools(options: ToolsOptions, context: CliContext): Promise<ExitCode> {
+  const { stdout, stderr } = context.stdio;
+  if (options.metrics === true) return listMetrics(options, context);
+  const { offered, external } = await offeredTools(resolveSettings(options, context).configuration);
   if (options.json === true) {
-    writeJson(stdout, offered.map(toJson));
+    writeJson(stdout, [
+      ...offered.map((one) => toJson(one, external)),
+      ...external.filter(({ status }) => status === 'error').map(toBroken),
+    ]);
     return 0;
   }
   const palette = createPalette(stdout.isTerminal, context.env);
@@ -39,12 +52,38 @@ export function listTools(options: ToolsOptions, context: CliContext): ExitCode 
   ]);
   const [head = '', ...lines] = inColumns([['TOOL', 'KIND', 'CONSENT', 'WHAT IT DOES'], ...rows]).split('\n');
   stdout.write([palette.dim(head), ...lines].join('\n'));
+  for (const note of external.flatMap(notesOn)) stderr.write(`toolexec: ${note}\n`);
   return 0;
 }
 
-function toJson({ tool, consent, reason }: OfferedTool): unknown {
+/** What the person should know of a program. */
+function notesOn({ name, path, status, errorMessage, changed }: ExternalToolInfo): string[] {
+  const shown = `${name} (${path})`;
+  const notes = errorMessage === undefined ? [] : [`${shown} is ${status}: ${errorMessage}`];
+  if (changed !== undefined)
+    notes.push(`${shown}: its ${changed.join(' and ')} changed since it was approved`);
+  return notes.map((note) => sanitize(note, 'inline'));
+}
+
+function toBroken({ name, path, status, errorMessage }: ExternalToolInfo): unknown {
+  return { name, category: 'external', consent: 'refused', path, status, errorMessage };
+}
+
+function toJson({ tool, consent, reason }: OfferedTool, external: readonly ExternalToolInfo[]): unknown {
   const { name, title, aliases, category, description } = tool;
-  return { name, title, aliases, category, consent, reason, description };
+  const found = external.find((one) => one.name === name && one.status !== 'error');
+  const more =
+    category === 'external' && found !== undefined
+      ? (({ path, version, status, errorMessage, changed, trusted }) => ({
+          path,
+          version,
+          status,
+          errorMessage,
+          changed,
+          trusted,
+        }))(found)
+      : {};
+  return { name, title, aliases, category, consent, reason, description, ...more };
 }
 
 function firstSentence(text: string): string {
@@ -61,11 +100,25 @@ export interface OfferedTool {
   readonly reason: string;
 }
 
+export interface OfferedTools {
+  readonly offered: readonly OfferedTool[];
+  /** The programs that the configuration names, also those that cannot be called. */
+  readonly external: readonly ExternalToolInfo[];
+}
+
 /** The tools of the command, sorted by name, with what the policy says of each. */
-export function offeredTools({ executor }: Configuration): readonly OfferedTool[] {
-  return builtinTools(executor.builtins)
+export async function offeredTools({
+  executor,
+  external: externalTools,
+}: Configuration): Promise<OfferedTools> {
+  await using external = await openExternal({ ...executor, ...(externalTools && { externalTools }) });
+  const own = builtinTools(executor.builtins);
+  const taken = new Set(own.map(({ name }) => name));
+  const others = (external?.tools ?? []).filter(({ name }) => !taken.has(name));
+  const offered = [...own, ...others]
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .map((tool) => ({ tool, ...consentTo(tool, executor.policy) }));
+  return { offered, external: external?.list() ?? [] };
 }
 
 function consentTo(

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
-import { createExecutor } from '../../../executor/create-executor.js';
 import { describeTools } from '../../../protocols/describe/describe-tools.js';
 import { WIRE_FORMATS, type WireFormat } from '../../../protocols/registry.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { openExecutor } from '../../open-executor.js';
 import { resolveSettings } from '../../resolve-settings.js';
 
 interface SchemaOptions {
@@ -31,8 +31,12 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec tools schema --for PROVIDER`: what belongs into the `tools` of its request. */
 export async function writeToolSchemas(options: SchemaOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
-  const { executor: settings } = resolveSettings(options, context).configuration;
-  await using executor = createExecutor({ ...settings, journal: false });
+  const { executor: settings, external } = resolveSettings(options, context).configuration;
+  await using executor = await openExecutor({
+    ...settings,
+    ...(external && { externalTools: external }),
+    journal: false,
+  });
   const described = describeTools(options.for, executor.definitions());
   if (typeof described === 'string') stdout.write(described.endsWith('\n') ? described : `${described}\n`);
   else writeJson(stdout, described);

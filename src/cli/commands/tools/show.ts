@@ -28,7 +28,8 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec tools show NAME`: one tool. @throws UsageError for a name that no tool has */
 export async function showTool(name: string, options: ToolsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
-  const found = findTool(name, offeredTools(resolveSettings(options, context).configuration));
+  const { offered } = await offeredTools(resolveSettings(options, context).configuration);
+  const found = findTool(name, offered);
   await using executor = createExecutor({ tools: [found.tool], policy: null, journal: false });
   const [definition] = executor.definitions();
   const schema = definition?.inputSchema ?? {};

@@ -1,0 +1,89 @@
+import type { ExternalToolMetrics } from '../../../contract/external.js';
+import type { CallRecord } from '../../../contract/journal.js';
+import { MetricsBook } from '../../../external/metrics.js';
+import type { JournalArchive } from '../../../journal/open-archive.js';
+import { sanitize } from '../../../output/sanitize.js';
+import type { CliContext, ExitCode } from '../../cli-context.js';
+import { createPalette, inColumns, writeJson } from '../../display/terminal-text.js';
+import type { JournalChoice } from '../../recorded-journal.js';
+import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+
+interface MetricsOptions extends JournalChoice {
+  readonly json?: boolean;
+}
+
+/** `toolexec tools list --metrics`: what the journal knows of the calls of each tool that was started. */
+export async function listMetrics(options: MetricsOptions, context: CliContext): Promise<ExitCode> {
+  const { stdout } = context.stdio;
+  const path = journalIfAny(options, context);
+  const measured = path === undefined ? [] : await readingJournal(() => measure(path, context));
+  if (options.json === true) {
+    writeJson(stdout, measured);
+    return 0;
+  }
+  const palette = createPalette(stdout.isTerminal, context.env);
+  const [head = '', ...lines] = inColumns([HEAD, ...measured.map(toRow)]).split('\n');
+  stdout.write([palette.dim(head), ...lines].join('\n'));
+  return 0;
+}
+
+interface MeasuredTool {
+  readonly name: string;
+  readonly metrics: ExternalToolMetrics;
+}
+
+function measure(path: string, context: CliContext): MeasuredTool[] {
+  const archive = openRecorded(path, context);
+  try {
+    const book = new MetricsBook();
+    const names = new Set<string>();
+    for (const { toolName, startedAt, result } of startedCalls(archive)) {
+      if (startedAt === undefined || result === undefined) continue;
+      names.add(toolName);
+      book.record(
+        toolName,
+        startedAt,
+        result.executionTimeMs,
+        result.success ? undefined : result.error.code,
+      );
+    }
+    return [...names].sort().map((name) => ({ name, metrics: book.read(name) }));
+  } finally {
+    archive.close();
+  }
+}
+
+function* startedCalls(archive: JournalArchive): Iterable<CallRecord> {
+  for (const conversation of archive.conversations()) {
+    for (const entry of archive.history(conversation)) {
+      if (entry.kind === 'message') continue;
+      // A repeated delivery shows the call of the batch that ran it.
+      yield* archive.calls(entry.id).filter(({ batchId }) => batchId === entry.id);
+    }
+  }
+}
+
+const HEAD = ['TOOL', 'RUNS', 'OK', 'FAILED', 'AVERAGE', 'P50', 'P95', 'P99', 'LAST', 'WHY IT FAILED'];
+
+function toRow({ name, metrics }: MeasuredTool): string[] {
+  const { totalExecutions, successfulExecutions, failedExecutions, averageDurationMs } = metrics;
+  const { percentilesMs, lastExecutedAt, failures } = metrics;
+  const reasons = Object.entries(failures).toSorted(([, one], [, other]) => other - one);
+  return [
+    sanitize(name, 'inline'),
+    String(totalExecutions),
+    String(successfulExecutions),
+    String(failedExecutions),
+    inTime(averageDurationMs),
+    inTime(percentilesMs?.p50),
+    inTime(percentilesMs?.p95),
+    inTime(percentilesMs?.p99),
+    lastExecutedAt?.slice(0, 19).replace('T', ' ') ?? '',
+    reasons.map(([code, count]) => `${code} ${count}`).join(', '),
+  ];
+}
+
+function inTime(ms: number | undefined): string {
+  if (ms === undefined) return '';
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

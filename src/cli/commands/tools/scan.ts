@@ -1,0 +1,71 @@
+import type { ExternalToolInfo } from '../../../contract/external.js';
+import { isToolError } from '../../../errors/tool-error.js';
+import { discoverTools } from '../../../executor/discover-tools.js';
+import { sanitize } from '../../../output/sanitize.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import { UsageError } from '../../cli-context.js';
+import { createPalette, inColumns, type Palette, writeJson } from '../../display/terminal-text.js';
+
+interface ScanOptions {
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Asks every executable file of a directory what it is (--schema), and shows which of them would be tools. ' +
+        'Remembers nothing, and runs no call.',
+    )
+    .argument('<dir>', 'the directory')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec tools scan ~/tools\n  toolexec tools scan ./bin --json\n')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all of them are ready; 1 one is not; 2 there is no such directory.\n',
+    )
+    .action(async (directory: string, options: ScanOptions) => {
+      finish(await scanDirectory(directory, options, context));
+    });
+};
+
+/** `toolexec tools scan DIR`. @throws UsageError */
+export async function scanDirectory(
+  directory: string,
+  options: ScanOptions,
+  { stdio: { stdout, stderr }, env }: CliContext,
+): Promise<ExitCode> {
+  const tools = await look(directory);
+  if (options.json === true) writeJson(stdout, tools);
+  else if (tools.length === 0) stderr.write('toolexec: there is no executable file in it\n');
+  else stdout.write(describe(tools, createPalette(stdout.isTerminal, env)));
+  return tools.every(({ status }) => status === 'ready') ? 0 : 1;
+}
+
+async function look(directory: string): Promise<readonly ExternalToolInfo[]> {
+  try {
+    await using service = await discoverTools(directory, { stateDirectory: false });
+    return service.list();
+  } catch (error) {
+    if (isToolError(error, 'config_invalid')) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function describe(tools: readonly ExternalToolInfo[], { dim, green, red, yellow }: Palette): string {
+  const paints = { ready: green, 'schema-unknown': yellow, error: red } as const;
+  const rows = tools.map(({ name, status, version, description, errorMessage }) => [
+    sanitize(name, 'inline'),
+    status,
+    sanitize(version, 'inline'),
+    sanitize(errorMessage ?? description, 'inline'),
+  ]);
+  const [head = '', ...lines] = inColumns([['TOOL', 'STATUS', 'VERSION', 'WHAT IT DOES'], ...rows]).split(
+    '\n',
+  );
+  // Painted afterwards: colours have no width, and columns count it.
+  const painted = lines.map((line, at) => {
+    const status = tools[at]?.status;
+    return status === undefined ? line : line.replace(` ${status} `, ` ${paints[status](status)} `);
+  });
+  return [dim(head), ...painted].join('\n');
+}

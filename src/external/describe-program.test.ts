@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { describeProgram, SCHEMA_TIMEOUT_MS } from './describe-program.js';
+import { ToolsFolder } from './fixtures/tools-folder.js';
+
+const ENV = { PATH: process.env.PATH ?? '' };
+
+describe('a program that is asked for its schema', () => {
+  it('is asked for five seconds and no longer, and ended with what it has started (E039)', async () => {
+    expect(SCHEMA_TIMEOUT_MS).toBe(5_000);
+    using folder = new ToolsFolder();
+    const path = folder.add('tool', '#!/bin/sh\nsleep 60 & sleep 60\n');
+    const { signal } = new AbortController();
+    expect(await describeProgram({ name: 'tool', path, env: ENV, signal, timeoutMs: 300 })).toEqual({
+      status: 'schema-unknown',
+      reason: '--schema: it did not end within 300 ms',
+    });
+  });
+
+  it('may warn on standard error, and sees both mode variables', async () => {
+    using folder = new ToolsFolder();
+    const path = folder.add(
+      'tool',
+      `#!/bin/sh\necho warning >&2\nprintf '{"description":"%s %s","input_schema":{},"output_schema":{}}' "$GIBSON_TOOL_MODE" "$TOOLEXEC_TOOL_MODE"\n`,
+    );
+    const { signal } = new AbortController();
+    const described = await describeProgram({ name: 'tool', path, env: ENV, signal });
+    expect(described).toMatchObject({ status: 'ready', document: { description: 'subprocess subprocess' } });
+  });
+});

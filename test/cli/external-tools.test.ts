@@ -1,0 +1,133 @@
+import { chmodSync, cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { Toolexec } from './toolexec.js';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples/external-tools');
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+let tools: string;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  tools = join(toolexec.folder, 'tools');
+  cpSync(EXAMPLES, tools, { recursive: true });
+  // Whatever the umask of the checkout was.
+  for (const path of ['', 'free-space', 'slug.mjs', 'csv-columns.py']) chmodSync(join(tools, path), 0o755);
+});
+afterEach(() => toolexec.remove());
+
+const configure = (more = ''): string =>
+  toolexec.write(
+    'c.toml',
+    `[tools.external]\ndirectories = ["tools"]\ntrusted_directories = ["tools"]\n${more}`,
+  );
+
+describe('programs that the configuration names', () => {
+  it('are called like every tool, unasked where a trusted one says that it changes nothing', async () => {
+    const { code, stdout, stderr } = await toolexec.run([
+      'call',
+      'slug',
+      '{"title":"Größe"}',
+      ...['--config', configure(), '--json'],
+    ]);
+    expect([code, stderr.includes('approval')]).toEqual([0, false]);
+    expect(JSON.parse(stdout)).toMatchObject([{ tool_name: 'slug', structured: { slug: 'grosse' } }]);
+  });
+
+  it('are asked for where no directory is trusted, and where tools may write to it', async () => {
+    const config = toolexec.write('c.toml', '[tools.external]\ndirectories = ["tools"]\n');
+    const untrusted = await toolexec.run(['call', 'slug', '{"title":"x"}', '--config', config]);
+    expect(untrusted.code).toBe(3);
+    const inRoot = await toolexec.run([
+      'call',
+      'slug',
+      '{"title":"x"}',
+      '--config',
+      configure(),
+      '--root',
+      tools,
+    ]);
+    expect(inRoot.code).toBe(3);
+  });
+
+  it('are in the lists and schemas; one that cannot be started is told, and hides no other', async () => {
+    toolexec.write('tools/broken', '#!/nonexistent/interpreter\n');
+    chmodSync(join(tools, 'broken'), 0o755);
+    const config = configure();
+    const list = await toolexec.run(['tools', 'list', '--config', config]);
+    expect([list.code, list.stdout]).toEqual([0, expect.stringMatching(/^slug +external +\S/m)]);
+    expect(list.stderr).toMatch(/^toolexec: broken \(.*\) is error: .*ENOENT/m);
+    const json = JSON.parse((await toolexec.run(['tools', 'list', '--config', config, '--json'])).stdout);
+    expect(json).toContainEqual(
+      expect.objectContaining({ name: 'slug', status: 'ready', version: '1.0.0', trusted: true }),
+    );
+    expect(json).toContainEqual(expect.objectContaining({ name: 'broken', status: 'error' }));
+    const shown = await toolexec.run(['tools', 'show', 'slug', '--config', config]);
+    expect(shown.stdout).toContain('title');
+    const schemas = await toolexec.run(['tools', 'schema', '--for', 'anthropic', '--config', config]);
+    expect(schemas.stdout).toContain('"slug"');
+  });
+});
+
+describe('toolexec tools list --metrics', () => {
+  it('counts the calls of the journal by tool', async () => {
+    const options = ['--config', configure()];
+    await toolexec.run(['call', 'slug', '{"title":"x"}', ...options]);
+    toolexec.write(
+      'tools/fails',
+      `#!/bin/sh\n[ "$1" = --schema ] || exit 4\necho '{"effects":[],"input_schema":{},"output_schema":{}}'\n`,
+    );
+    chmodSync(join(tools, 'fails'), 0o755);
+    await toolexec.run(['call', 'fails', '{}', ...options]);
+    const { code, stdout } = await toolexec.run(['tools', 'list', '--metrics', ...options]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^slug +1 +1 +0 +\d+ ms /m)]);
+    expect(stdout).toMatch(/^fails +1 +0 +1 .*execution_failed 1$/m);
+    const json = JSON.parse(
+      (await toolexec.run(['tools', 'list', '--metrics', '--json', ...options])).stdout,
+    );
+    expect(json).toMatchObject([
+      { name: 'fails', metrics: { failedExecutions: 1 } },
+      { name: 'slug', metrics: { totalExecutions: 1, percentilesMs: { p50: expect.any(Number) } } },
+    ]);
+  });
+});
+
+describe('toolexec tools scan, init and check', () => {
+  it('scan a directory', async () => {
+    const { code, stdout } = await toolexec.run(['tools', 'scan', tools]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^slug +ready +1\.0\.0 +Turns a title/m)]);
+    toolexec.write('tools/silent', '#!/bin/sh\n:\n');
+    chmodSync(join(tools, 'silent'), 0o755);
+    const scanned = await toolexec.run(['tools', 'scan', tools, '--json']);
+    expect(scanned.code).toBe(1);
+    expect(JSON.parse(scanned.stdout)).toContainEqual(
+      expect.objectContaining({ name: 'silent', status: 'schema-unknown' }),
+    );
+    const none = await toolexec.run(['tools', 'scan', join(tools, 'slug.mjs')]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a directory')]);
+  });
+
+  it('write a tool that is good, and replace none', async () => {
+    const place = join(toolexec.folder, 'mine');
+    const made = await toolexec.run(['tools', 'init', place, '--lang', 'sh']);
+    expect([made.code, made.stdout]).toEqual([0, 'greet\ngreet.test.sh\n']);
+    const checked = await toolexec.run(['tools', 'check', join(place, 'greet')]);
+    expect([checked.code, checked.stdout]).toEqual([0, expect.stringMatching(/^verdict: (?:good|usable)$/m)]);
+    const again = await toolexec.run(['tools', 'init', place, '--lang', 'sh']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('it is there already')]);
+  });
+
+  it('find a broken tool broken', async () => {
+    toolexec.write('bad/bad', '#!/bin/sh\necho nonsense\n');
+    chmodSync(join(toolexec.folder, 'bad/bad'), 0o755);
+    const { code, stdout } = await toolexec.run([
+      'tools',
+      'check',
+      join(toolexec.folder, 'bad/bad'),
+      '--json',
+    ]);
+    expect([code, JSON.parse(stdout).verdict]).toEqual([1, 'broken']);
+  });
+});
