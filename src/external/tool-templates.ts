@@ -116,22 +116,21 @@ const SCHEMA = ${SCHEMA};
 if (process.argv[2] === '--schema') {
   console.log(JSON.stringify(SCHEMA));
 } else {
-  const { name } = readArguments();
-  if (typeof name !== 'string') fail();
-  console.log(JSON.stringify({ greeting: \`Hello, \${name}!\` }));
-}
-
-function readArguments() {
-  try {
-    return JSON.parse(readFileSync(0, 'utf8'));
-  } catch {
-    fail();
+  const name = readName();
+  if (typeof name === 'string') {
+    console.log(JSON.stringify({ greeting: \`Hello, \${name}!\` }));
+  } else {
+    console.error('Cannot read a name from the arguments.');
+    process.exitCode = 1;
   }
 }
 
-function fail() {
-  console.error('Cannot read a name from the arguments.');
-  process.exit(1);
+function readName() {
+  try {
+    return JSON.parse(readFileSync(0, 'utf8')).name;
+  } catch {
+    return undefined;
+  }
 }
 `;
 

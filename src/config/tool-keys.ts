@@ -1,0 +1,108 @@
+import type { ConfigKey } from './config-keys.js';
+import { never, only, smaller } from './tighten.js';
+import { BOOLEAN, PROGRAM_DIRECTORIES, wholeNumber } from './value-kind.js';
+
+const BYTES = wholeNumber(1, 'bytes');
+
+/** The keys of single tools, and of tools that are programs of their own: a part of `CONFIG_KEYS`. */
+export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
+  'tools.read_file.max_file_read_bytes': {
+    kind: BYTES,
+    fallback: 204_800,
+    option: 'executor.limits.maxFileReadBytes',
+    meaning: 'Bytes of a file that is read whole.',
+    tighten: smaller(),
+  },
+  'tools.read_file.max_scan_bytes': {
+    kind: BYTES,
+    fallback: 2_097_152,
+    option: 'executor.limits.maxReadFileScanBytes',
+    meaning: 'Bytes that a line range may scan.',
+    tighten: smaller(),
+  },
+  'tools.apply_patch.max_patch_bytes': {
+    kind: BYTES,
+    fallback: 524_288,
+    option: 'executor.limits.maxApplyPatchBytes',
+    meaning: 'Bytes of one patch.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.max_entries': {
+    kind: wholeNumber(1, 'entries'),
+    fallback: 200,
+    option: 'executor.builtins.listDirectory.maxEntries',
+    meaning: 'Entries of one listing: the default, and the most that a call may ask for.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.max_depth': {
+    kind: wholeNumber(1, 'levels'),
+    fallback: 4,
+    option: 'executor.builtins.listDirectory.maxDepth',
+    meaning: 'Levels of a recursive listing: the default, and the most that a call may ask for.',
+    tighten: smaller(),
+  },
+  'tools.list_directory.include_hidden_default': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.builtins.listDirectory.includeHidden',
+    meaning: 'Names with a leading dot are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_files_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeFiles',
+    meaning: 'Files are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_dirs_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeDirs',
+    meaning: 'Directories are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_symlinks_default': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.listDirectory.includeSymlinks',
+    meaning: 'Symbolic links are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.list_directory.include_other_default': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.builtins.listDirectory.includeOther',
+    meaning: 'Sockets, pipes and devices are listed where a call does not say.',
+    tighten: only(false),
+  },
+  'tools.external.directories': {
+    kind: PROGRAM_DIRECTORIES,
+    fallback: [],
+    option: 'external.directories',
+    meaning:
+      'Directories whose executable files are tools, relative to this file; `~` is your home. See external-tools.md.',
+    tighten: never,
+  },
+  'tools.external.trusted_directories': {
+    kind: PROGRAM_DIRECTORIES,
+    fallback: [],
+    option: 'external.trusted',
+    meaning: 'Those of them whose tools are believed what they declare of their effects.',
+    tighten: never,
+  },
+  'tools.external.watch': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'external.watch',
+    meaning: 'Look at the directories again when something changes, for commands that go on for long.',
+    tighten: only(false),
+  },
+  'tools.external.max_output_bytes': {
+    kind: BYTES,
+    fallback: 16_777_216,
+    option: 'external.maxOutputBytes',
+    meaning: 'Bytes that a tool may write for one call; one that writes more is ended.',
+    tighten: smaller(),
+  },
+};
