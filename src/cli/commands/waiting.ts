@@ -1,6 +1,5 @@
 import type { WaitingBatch } from '../../contract/executor.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
-import { openExecutor } from '../open-executor.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
