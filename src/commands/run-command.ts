@@ -83,22 +83,32 @@ async function toItsEnd(
 async function settleTransaction(
   transaction: Transaction,
   request: CommandRequest,
-  ending: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted'>,
+  ending: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode'>,
 ): Promise<Pick<CommandOutcome, 'changes' | 'discarded'>> {
   const { directory } = transaction;
+  const { exitCode } = ending;
   const { onTransaction, confinement } = request;
   const network = confinement?.network !== false;
   let discarded = whyDiscarded(transaction, request, ending);
   let changes: CommandChanges | undefined;
   if (discarded === undefined) {
     try {
-      changes = await transaction.commit(request);
+      const { tool, keepVersion } = request;
+      changes = await transaction.commit({
+        exitCode,
+        ...(tool === undefined ? {} : { tool }),
+        ...(keepVersion === undefined ? {} : { keepVersion }),
+      });
     } catch (error) {
       discarded = `its changes could not be read: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
   if (changes === undefined) transaction.discard();
-  onTransaction?.({ state: changes === undefined ? 'discarded' : 'committed', directory, network });
+  onTransaction?.(
+    changes === undefined
+      ? { state: 'discarded', directory, network }
+      : { state: 'committed', directory, network, exitCode },
+  );
   return {
     ...(changes === undefined ? {} : { changes }),
     ...(discarded === undefined ? {} : { discarded }),

@@ -279,6 +279,8 @@ export interface Sandbox {
   readonly deniedPatterns: readonly string[];
   /** Opens what `path` leads to, checked like a read. @throws ToolError as `files` does. */
   hold(path: string): OpenEntry;
+  /** The root that holds a canonical path; undefined: it lies outside. Left out: it cannot be told. */
+  rootOf?(path: string): string | undefined;
   /** The deny pattern that keeps a canonical path inside the roots from tools; undefined: none does. Left out: none ever. */
   denied?(path: string, access: 'read' | 'write'): string | undefined;
   /** What the deny patterns say of what is there now, for a command sandbox, which knows only paths. Left out: nothing is guarded. */

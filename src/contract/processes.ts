@@ -63,7 +63,13 @@ export interface UnkeptChange {
 /** What has become of a transaction. With `network` it may have done more than change files. */
 export type TransactionEvent =
   | { readonly state: 'begun'; readonly directory: string; readonly network: boolean }
-  | { readonly state: 'committed' | 'discarded'; readonly directory: string; readonly network: boolean };
+  | {
+      readonly state: 'committed' | 'discarded';
+      readonly directory: string;
+      readonly network: boolean;
+      /** Of a command whose changes were made. */
+      readonly exitCode?: number | null;
+    };
 
 /** What stood around a command. */
 export interface CommandSandbox {

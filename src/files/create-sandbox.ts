@@ -80,6 +80,7 @@ export function sandboxOf(containment: Containment): Sandbox {
     sweep: (directory, pid, kept) => sweepDirectory(containment, directory, { pid, kept }),
     deniedPatterns: containment.deniedPatterns,
     hold: (path) => openContained(containment, path),
+    rootOf: (path) => containment.rootSet.rootOf(path),
     denied: (path, access) => containment.denies.deniedBy(path, access),
     guarded: guardedFinder(containment),
   };

@@ -231,7 +231,13 @@ export async function started<T>(command: Promise<T>): Promise<T> {
  * After a crash, for tools that run one command and do nothing else: it has come to its end where that is on record.
  * That nothing is on record says nothing: a process is known by its id only once it runs.
  */
-export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied' | 'unknown' {
+export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied' | 'not_applied' | 'unknown' {
+  const transaction = notes.findLast(
+    ({ kind, transaction }) => kind === 'process' && typeof transaction === 'string',
+  );
+  if (transaction?.state === 'committed') return 'applied';
+  // With the network it may have done more than change files.
+  if (transaction?.state === 'discarded') return transaction.network === false ? 'not_applied' : 'unknown';
   const hasEnded = notes.some(({ kind, exitCode }) => kind === 'process' && typeof exitCode === 'number');
   return hasEnded ? 'applied' : 'unknown';
 }

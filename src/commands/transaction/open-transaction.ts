@@ -49,10 +49,14 @@ export interface Transaction {
   /** Bytes on the disk. */
   size(): number;
   /** Makes real what may be, and says what was changed and what was not. The command and all it started must be dead. */
-  commit(request: Pick<CommandRequest, 'tool' | 'keepVersion'>): Promise<CommandChanges>;
+  commit(request: CommitRequest): Promise<CommandChanges>;
   discard(): void;
   /** To be called when the command has ended, whatever becomes of the changes. */
   release(): void;
+}
+
+export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion'> {
+  readonly exitCode: number | null;
 }
 
 /** Why there is none. */
@@ -156,14 +160,14 @@ interface CommitParts {
   readonly directory: string;
   readonly mounts: readonly OverlayMount[];
   readonly begunNs: bigint;
-  readonly request: Pick<CommandRequest, 'tool' | 'keepVersion'>;
+  readonly request: CommitRequest;
 }
 
 async function commit(parts: CommitParts): Promise<CommandChanges> {
   const { confinement, directory, mounts, request } = parts;
   const { changes, leftOut } = await scanPatiently(parts);
   const roots = mounts.map(({ root }) => root);
-  const plan: TransactionPlan = { version: 1, roots, changes };
+  const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
   const failed = changes.length === 0 ? [] : commitPlan(directory, plan).failed;
   const report = reportChanges({
     roots,

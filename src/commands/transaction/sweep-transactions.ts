@@ -1,5 +1,5 @@
 import { systemClock } from '../../platform/clock/clock.js';
-import { binaryEntry, toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
+import { toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
 import { removeQuietly } from '../../platform/fs/make-and-remove.js';
 import { modifiedMs, ownDirectories, readWhole } from '../../platform/process/transaction-directory.js';
 import { applyPlan } from './apply-plan.js';
@@ -37,18 +37,31 @@ export function readDone(directory: string): DonePlan | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as DonePlan);
 }
 
-/** Brings a transaction to its end whose process is dead. */
-export function settleLeft(directory: string): 'committed' | 'discarded' {
-  if (binaryEntry(toBinary(`${directory}/done.json`)) !== undefined) return 'committed';
+/** What has become of a transaction whose process is dead. */
+export interface SettledTransaction {
+  readonly state: 'committed' | 'discarded';
+  /** Of the command, where that is known. */
+  readonly exitCode?: number | null;
+}
+
+/** Brings it to its end: what was to be made is made, and the rest is dropped. */
+export function settleLeft(directory: string): SettledTransaction {
+  const done = readDone(directory);
+  if (done !== undefined) return { state: 'committed', exitCode: done.exitCode ?? null };
   const text = readWhole(`${directory}/plan.json`);
   if (text === undefined) {
     removeQuietly(directory);
-    return 'discarded';
+    return { state: 'discarded' };
   }
-  completePlan(directory, JSON.parse(text) as TransactionPlan);
-  for (const root of Object.keys((JSON.parse(text) as TransactionPlan).roots))
-    removeQuietly(`${directory}/${root}`);
-  return 'committed';
+  const plan = JSON.parse(text) as TransactionPlan;
+  completePlan(directory, plan);
+  for (const root of plan.roots.keys()) removeQuietly(`${directory}/${root}`);
+  return { state: 'committed', exitCode: plan.exitCode ?? null };
+}
+
+/** Whether a path is that of a transaction: what stands in a record is looked at before anything is done with it. */
+export function isTransactionDirectory(path: string): boolean {
+  return /^\/(?:[^/]+\/)+transaction-[0-9a-f]{24}-[0-9a-f]{16}$/.test(path) && !path.includes('/../');
 }
 
 /** Old versions are kept so long for an undo. */

@@ -65,7 +65,7 @@ export function grantProcesses({
         whole: settings.outputs.openSink(),
         tool: ready.tool.name,
         keepVersion: (bytes) => settings.outputs.save(bytes),
-        onTransaction: ({ state, directory, network }) => note({ transaction: directory, state, network }),
+        onTransaction: ({ directory, ...event }) => note({ transaction: directory, ...event }),
         onStarted: (started) => {
           begun = started;
           note({ ...started, command: hash('sha256', command) });

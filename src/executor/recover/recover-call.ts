@@ -16,10 +16,12 @@ import { placeEffects } from '../plan/place-effects.js';
 import { recordReceived } from '../receive/record-received.js';
 import { RECEIVE, readStream } from '../receive/stream-record.js';
 import { readIntent } from '../record/noted-change.js';
+import { transactionsIn } from '../record/noted-transactions.js';
 import { readUndoNote, type UndoNote, undoneBy } from '../undo/undo-note.js';
 import { type InspectedChange, type InspectedIntent, inspectIntent, verdictOf } from './inspect-change.js';
 import { toRecoveredResult } from './recovered-result.js';
 import { runProbe, type Verdict } from './run-probe.js';
+import { settleTransactions } from './settle-transactions.js';
 
 /**
  * The answer to a call whose process is dead (D109): never started is `cancelled`; started is `outcome_unknown`, unless
@@ -30,14 +32,15 @@ export async function recoverCall(record: CallRecord, settings: EngineSettings):
   const { journal } = settings;
   // Notes name files by their canonical paths, whatever is accepted of callers.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
-  const notes = (await journal?.notes(record.key)) ?? [];
+  const noted = (await journal?.notes(record.key)) ?? [];
+  const notes = await settleTransactions(noted, settings.clock.now());
   const inspected = await inspectLastIntent(record, notes, inside);
   const undo = readUndoNote(notes);
   const ready = undo === undefined ? await reviveCall(record, notes, inside) : undefined;
   const lastChange = inspected === undefined ? 'not_applied' : lastChangeOf(inspected.changes);
   // What an undo does is files alone, so that they say it all.
   const asked = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
-  const verdict = undo === undefined ? asked : lastChange;
+  const verdict = undo === undefined ? asked : undoVerdict(notes, lastChange);
   // Where files are neither old nor new, what was left beside them may be all there is of the old. Not so of an undo:
   // it keeps in the journal what it replaces.
   if (lastChange !== 'unknown' || undo !== undefined) sweep(record, inspected, ready, inside);
@@ -47,6 +50,12 @@ export async function recoverCall(record: CallRecord, settings: EngineSettings):
   }
   if (undo !== undefined && verdict === 'applied') await completeUndo(record, undo, inside);
   return toRecoveredResult({ record, verdict, ready, notes, inspected }, settings);
+}
+
+/** It is nothing but changes to files, those of transactions among them. */
+function undoVerdict(notes: readonly JournalNote[], lastChange: Verdict): Verdict {
+  const isMade = transactionsIn(notes).some(({ state }) => state === 'committed');
+  return isMade && lastChange === 'not_applied' ? 'applied' : lastChange;
 }
 
 function neverStarted(record: CallRecord): ToolResult {

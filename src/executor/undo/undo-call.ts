@@ -5,7 +5,7 @@ import {
   type OptionRules,
   option,
 } from '../../base/normalize-options.js';
-import type { UndoOptions, UndoReport } from '../../contract/executor.js';
+import type { SkippedFile, UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { reasonOf } from '../answer/results.js';
@@ -13,6 +13,7 @@ import type { EngineSettings } from '../call/settings.js';
 import { type NotedIntent, readIntent } from '../record/noted-change.js';
 import { planUndo, type UndoPlan } from './plan-undo.js';
 import { NotKept, UndoRecord } from './undo-record.js';
+import { type PlannedTransactionUndo, planTransactions, readTransactions } from './undo-transactions.js';
 
 /** How often files may change under our hands before we give up. */
 const MAX_ATTEMPTS = 5;
@@ -54,16 +55,32 @@ async function undo(callId: string, options: UndoOptions, settings: EngineSettin
     throw refused(callId, 'it is still running. Wait for it, or cancel it');
   }
   const intents = await readIntents(record, journal);
-  if (intents.length === 0) throw refused(callId, 'it changed no files that were noted');
+  const transactions = await readTransactions(record, journal);
+  if (intents.length + transactions.length === 0) {
+    throw refused(callId, 'it changed no files that were noted');
+  }
   const sandbox = settings.sandbox.byCanonicalPath();
   const unkept = new Set<string>();
   const world = { sandbox, journal, unkept, contents: new Map<string, Uint8Array>() };
   for (let attempt = 1; ; attempt++) {
     const plan = await planUndo(intents, world);
-    const report = { callId, restored: plan.files.map(({ path }) => path), skipped: plan.skipped };
-    if (dryRun || isEmpty(plan)) return report;
+    const undone = await planTransactions(transactions, settings.sandbox);
+    const report = {
+      callId,
+      restored: [...plan.files.map(({ path }) => path), ...undone.flatMap(({ restored }) => restored)],
+      skipped: [...plan.skipped, ...undone.flatMap(({ skipped }) => skipped)],
+    };
+    const hasNothing = isEmpty(plan) && undone.every((one) => one.plan.changes.length === 0);
+    if (dryRun || hasNothing) return report;
     try {
-      return { ...report, undoId: await putBack(record, plan, journal, settings) };
+      const { undoId, failed } = await putBack(record, { plan, undone }, journal, settings);
+      const lost = new Set(failed.map(({ path }) => path));
+      return {
+        ...report,
+        restored: report.restored.filter((path) => !lost.has(path)),
+        skipped: [...report.skipped, ...failed],
+        undoId,
+      };
     } catch (error) {
       if (error instanceof NotKept) for (const path of error.paths) unkept.add(path);
       else if (!isToolError(error, 'stale_file') || attempt >= MAX_ATTEMPTS) throw error;
@@ -101,24 +118,33 @@ async function readIntents({ key }: CallRecord, journal: Journal): Promise<reado
   });
 }
 
-/** @returns the id of the undo. */
+interface PutBack {
+  readonly plan: UndoPlan;
+  readonly undone: readonly PlannedTransactionUndo[];
+}
+
+/** @returns the id of the undo, and what could not be put back. */
 async function putBack(
   record: CallRecord,
-  plan: UndoPlan,
+  { plan, undone }: PutBack,
   journal: Journal,
   settings: EngineSettings,
-): Promise<string> {
+): Promise<{ readonly undoId: string; readonly failed: readonly SkippedFile[] }> {
   const { files, make, tidy } = plan;
+  const failed: SkippedFile[] = [];
   const undo = await UndoRecord.begin(record, plan, journal, settings);
   try {
     const intend = undo.intend.bind(undo);
-    await settings.sandbox.byCanonicalPath().restore(files, { intend, make, tidy });
+    if (!isEmpty(plan)) await settings.sandbox.byCanonicalPath().restore(files, { intend, make, tidy });
+    for (const one of undone) failed.push(...(await one.commit((data) => undo.note(data))));
   } catch (error) {
     await undo.failed(error);
     throw error;
   }
-  await undo.done(files.map(({ path }) => path));
-  return undo.callId;
+  const lost = new Set(failed.map(({ path }) => path));
+  const restored = [...files.map(({ path }) => path), ...undone.flatMap((one) => one.restored)];
+  await undo.done(restored.filter((path) => !lost.has(path)));
+  return { undoId: undo.callId, failed };
 }
 
 function refused(callId: string, why: string): ToolError {

@@ -1,6 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { CallEntry, CallRecord, Journal } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { failure, reasonOf } from '../answer/results.js';
 import type { EngineSettings } from '../call/settings.js';
@@ -76,6 +77,11 @@ export class UndoRecord {
       if (content === undefined || (await this.journal.kept(before)) === undefined) lost.push(path);
     }
     if (lost.length > 0) throw new NotKept(lost);
+  }
+
+  /** Resolves when it is on disk what is known of a part of it. */
+  async note(data: JsonObject): Promise<void> {
+    await this.journal.note(this.key, { kind: 'process', data, at: this.settings.clock.now() });
   }
 
   /** @throws ToolError `journal_unavailable` (`details.executed`: yes) when the files are put back, and that cannot be recorded. */

@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Executor } from '../../src/contract/executor.js';
+import type { CommandChanges } from '../../src/contract/processes.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+let around: string;
+let root: string;
+beforeEach(() => {
+  around = realpathSync(mkdtempSync(join(tmpdir(), 'transactions-')));
+  root = join(around, 'root');
+  mkdirSync(root);
+});
+afterEach(() => rmSync(around, { recursive: true, force: true }));
+
+function open(more: ExecutorOptions = {}): Executor {
+  return createExecutor({
+    root,
+    approver: null,
+    journal: join(around, 'journal.db'),
+    ...more,
+    sandbox: { os: 'required', transactions: 'required', ...more.sandbox },
+  });
+}
+
+const outside = (command: string): string =>
+  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
+
+const bash = (command: string, id = 'c1', timeout?: number) => ({
+  id,
+  name: 'bash',
+  args: { command, ...(timeout === undefined ? {} : { timeout }) },
+});
+
+const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
+
+/** Everything below the root: names, modes, contents. */
+const world = (): string =>
+  outside(
+    'find . -mindepth 1 -printf "%p %y %m %l\\n" | sort; find . -type f | sort | xargs -r -d "\\n" cat',
+  );
+
+describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
+  it('says what it has changed, and what was not kept and why', async () => {
+    await using executor = open({
+      policy: {
+        rules: [{ decision: 'deny', effect: ['write', 'delete'], path: 'fixed/**', reason: 'fixed stays' }],
+      },
+    });
+    outside(
+      'mkdir fixed; echo a >fixed/a; echo b >b; echo "echo x >new; rm b; echo y >fixed/a; echo z >.env; exit 3" >w',
+    );
+    const [result] = await executor.run([bash('sh ./w')]);
+    expect(result).toMatchObject({ success: false, error: { code: 'execution_failed' } });
+    expect(result?.metadata).toMatchObject({
+      exit_code: 3,
+      sandbox: { wall: 'bubblewrap', network: false, transaction: true },
+      changes: {
+        created: ['new'],
+        modified: [],
+        deleted: ['b'],
+        refused: [
+          { path: '.env', reason: 'the deny pattern **/.env covers it' },
+          { path: 'fixed/a', reason: expect.stringContaining('fixed stays') },
+        ],
+        conflicts: [],
+      },
+    });
+    expect(result?.output).toMatch(/Not kept, and as it was before: "\.env" \(.*"fixed\/a"/);
+    const changes = result?.metadata.changes as CommandChanges | undefined;
+    const ref = changes?.refused[1]?.ref;
+    const [read] = await executor.run([{ id: 'r', name: 'read_file', args: { path: ref ?? '' } }]);
+    expect(read?.output).toContain('y');
+    expect(outside('ls -A; cat fixed/a')).toBe('fixed\nnew\nw\na\n');
+  });
+
+  it('has done nothing when it is stopped by its timeout', async () => {
+    await using executor = open();
+    const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 800)]);
+    expect(result).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
+    expect(outside('ls -A')).toBe('');
+    await using online = open({ journal: join(around, 'other.db'), sandbox: { network: true } });
+    const [maybe] = await online.run([bash('echo x >new; sleep 30', 'c1', 800)]);
+    expect(maybe).toMatchObject({ error: { code: 'timeout', details: { executed: 'maybe' } } });
+    expect(outside('ls -A')).toBe('');
+  });
+
+  it('is refused where transactions are required and cannot be, and says so where they are not', async () => {
+    const many = Array.from({ length: 6 }, (_, index) => join(around, `${index}`));
+    for (const path of many) mkdirSync(path);
+    await using executor = open({ root: many });
+    const [result] = await executor.run([bash('true')]);
+    const reason = 'there are more than 5 roots';
+    expect(result).toMatchObject({
+      error: { code: 'sandbox_violation', hint: expect.stringContaining(reason) },
+    });
+    await using other = open({ root: many, sandbox: { transactions: 'auto' }, journal: false });
+    const [plain] = await other.run([bash('true')]);
+    expect(plain?.metadata.sandbox).toMatchObject({ transaction: false, transaction_reason: reason });
+    expect(plain?.metadata.changes).toBeUndefined();
+  });
+
+  it('sees what the calls before it have left, and they see what it has', async () => {
+    await using executor = open();
+    const results = await executor.run([
+      { id: '1', name: 'write_file', args: { path: 'a', content: 'one\n' } },
+      bash('cat a; echo two >>a', '2'),
+      { id: '3', name: 'read_file', args: { path: 'a' } },
+    ]);
+    expect(results.map(({ success }) => success)).toEqual([true, true, true]);
+    expect(results[1]?.metadata.changes).toEqual({ ...NOTHING, modified: ['a'] });
+    expect(results[2]?.output).toContain('two');
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
+  const CHANGE =
+    'echo x >new; mkdir -p d/e; echo y >d/e/f; ln -s new link; echo more >>old; rm gone; rm -rf tree; chmod 700 old; rm l; mkdir empty; chmod 701 dir';
+
+  beforeEach(() => {
+    outside(
+      'echo old >old; chmod 640 old; echo gone >gone; chmod 4755 gone; mkdir -p tree/in dir; echo t >tree/in/t; ln -s t tree/l; ln -s old l',
+    );
+  });
+
+  it('is taken back, and that again', async () => {
+    await using executor = open();
+    const before = world();
+    expect((await executor.run([bash(CHANGE)]))[0]?.error).toBeUndefined();
+    const after = world();
+    const dry = await executor.undo('c1', { dryRun: true });
+    expect(dry.skipped).toEqual([]);
+    expect(world()).toBe(after);
+    const undone = await executor.undo('c1');
+    expect(undone.skipped).toEqual([]);
+    expect(undone.restored.toSorted()).toEqual(dry.restored.toSorted());
+    expect(world()).toBe(before);
+    expect((await executor.undo(undone.undoId ?? '')).skipped).toEqual([]);
+    expect(world()).toBe(after);
+  });
+
+  it('is taken back by another process, too', async () => {
+    const before = world();
+    {
+      await using executor = open();
+      await executor.run([bash(CHANGE)], { conversation: 'c' });
+    }
+    await using later = open();
+    expect((await later.undo('c1', { conversation: 'c' })).skipped).toEqual([]);
+    expect(world()).toBe(before);
+  });
+
+  it('stays where it was changed since', async () => {
+    await using executor = open();
+    await executor.run([bash(CHANGE)]);
+    outside('echo since >>old; echo since >tree; echo since >d/e/f; rm new');
+    const { skipped } = await executor.undo('c1');
+    expect(
+      Object.fromEntries(skipped.map(({ path, reason }) => [path.slice(root.length + 1), reason])),
+    ).toEqual({
+      d: 'others have put something into it',
+      'd/e': 'others have put something into it',
+      'd/e/f': 'it was changed since',
+      new: 'it is as it was before',
+      old: 'it was changed since',
+      tree: 'something else is there',
+    });
+    expect(outside('cat gone; cat d/e/f tree; readlink l')).toBe('gone\nsince\nsince\nold\n');
+  });
+});

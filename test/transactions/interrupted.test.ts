@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { applyPlan } from '../../src/commands/transaction/apply-plan.js';
+import { settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
+import {
+  type PlannedChange,
+  printOf,
+  type TransactionPlan,
+} from '../../src/commands/transaction/transaction-plan.js';
+import { binaryEntry } from '../../src/platform/fs/binary-fs.js';
+import { builtCommand } from '../cli/built-command.js';
+import { executorFor } from '../recovery/killed-run.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+beforeAll(() => void builtCommand(), 240_000);
+
+const WHY_NOT = await whyNoTransactions();
+
+const made: string[] = [];
+afterEach(() => {
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
+});
+
+function newPlace(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'interrupted-')));
+  made.push(path);
+  return path;
+}
+
+/** A transaction that is about to be made: a file and a link come, one is replaced, a file and a tree go. */
+function prepared(): { readonly root: string; readonly directory: string; readonly plan: TransactionPlan } {
+  const place = newPlace();
+  const [root, directory] = [join(place, 'root'), join(place, 'transaction')];
+  for (const path of ['root/tree/in', 'transaction/old', 'transaction/0/upper/d']) {
+    mkdirSync(join(place, path), { recursive: true });
+  }
+  const files = { 'root/a': 'a', 'root/gone': 'gone', 'root/tree/in/t': 't' };
+  const upper = { 'd/new': 'new', a: 'A', top: 'top' };
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(place, path), text);
+  for (const [path, text] of Object.entries(upper)) writeFileSync(join(directory, '0/upper', path), text);
+  const printed = (path: string) => {
+    const entry = binaryEntry(path);
+    if (entry === undefined) throw new Error(`there is no ${path}`);
+    return printOf(entry);
+  };
+  const before = (path: string) => ({ before: printed(join(root, path)) });
+  const from = (path: string) => {
+    const at = join(directory, '0/upper', path);
+    return { from: at, after: printed(at) };
+  };
+  const changes: PlannedChange[] = [
+    { change: 'delete', kind: 'file', root: 0, path: 'gone', ...before('gone') },
+    { change: 'delete', kind: 'file', root: 0, path: 'tree/in/t', isInside: true, ...before('tree/in/t') },
+    { change: 'delete', kind: 'dir', root: 0, path: 'tree', isTree: true, ...before('tree') },
+    { change: 'create', kind: 'dir', root: 0, path: 'd', after: printed(join(directory, '0/upper/d')) },
+    { change: 'create', kind: 'file', root: 0, path: 'd/new', ...from('d/new') },
+    { change: 'create', kind: 'file', root: 0, path: 'top', ...from('top') },
+    { change: 'modify', kind: 'file', root: 0, path: 'a', ...before('a'), ...from('a') },
+  ];
+  const plan: TransactionPlan = { version: 1, roots: [root], changes };
+  writeFileSync(join(directory, 'plan.json'), JSON.stringify(plan));
+  return { root, directory, plan };
+}
+
+class Killed extends Error {}
+
+describe('a transaction whose process dies while it is made', () => {
+  it('is made by the next process, whatever the last step was', () => {
+    const steps = [0, 2, 3, 4, 5, 6];
+    for (const last of steps) {
+      const { root, directory, plan } = prepared();
+      const die = (index: number): void => {
+        if (index === last) throw new Killed();
+      };
+      expect(() => applyPlan(plan, directory, die)).toThrow(Killed);
+      expect(settleLeft(directory).state).toBe('committed');
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
+      expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '2', '6']);
+      // And once more changes nothing.
+      expect(settleLeft(directory).state).toBe('committed');
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
+    }
+  });
+
+  it('has changed nothing where nothing was planned', () => {
+    const { root, directory } = prepared();
+    rmSync(join(directory, 'plan.json'));
+    expect(settleLeft(directory)).toEqual({ state: 'discarded' });
+    expect(readdirSync(root, { recursive: true }).sort()).toEqual([
+      'a',
+      'gone',
+      'tree',
+      'tree/in',
+      'tree/in/t',
+    ]);
+    expect(existsSync(directory)).toBe(false);
+  });
+});
+
+const PROGRAM = `
+const [dist, root, journal, command] = process.argv.slice(1);
+const { createExecutor } = await import(dist);
+const executor = createExecutor({ root, journal, approver: null, sandbox: { os: 'required', transactions: 'required' } });
+const run = executor.start([{ id: 'c1', name: 'bash', args: { command } }], { conversation: 'c' });
+void (async () => { for await (const event of run.events) if (event.type === 'stdout') console.log('ready'); })();
+await run.results;
+console.log('ended');
+await executor.close();
+`;
+
+describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
+  // After the end of the command its changes are made within some milliseconds: wherever the kill comes, it is all or nothing.
+  it.each([0, 30, 60, 80, 90, 100, 110, 130, 160, 200])(
+    'has happened or has not: %i ms after',
+    async (delayMs) => {
+      const place = newPlace();
+      const root = join(place, 'root');
+      mkdirSync(join(root, 'tree'), { recursive: true });
+      const journal = join(place, 'journal.db');
+      for (let index = 0; index < 40; index++) writeFileSync(join(root, 'tree', `${index}`), 'old');
+      const command =
+        'rm tree/1*; for i in 2 3 4 5 6 7 8 9; do echo new >tree/$i; done; mkdir made; for i in 0 1 2 3 4 5 6 7 8 9; do echo x >made/$i; done; mv tree/0 made/moved; echo ready; sleep 0.05';
+      const dist = join(builtCommand(), '../../index.js');
+      const child = spawn(
+        process.execPath,
+        ['--input-type=module', '-e', PROGRAM, dist, root, journal, command],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      await once(child.stdout, 'data');
+      setTimeout(() => child.kill('SIGKILL'), delayMs);
+      await once(child, 'close');
+      const executor = executorFor({ root, journal });
+      const [batch] = await executor.recover();
+      const [result] = await executor.run([{ id: 'c1', name: 'bash', args: { command } }], {
+        conversation: 'c',
+      });
+      await executor.close();
+      const names = readdirSync(root, { recursive: true });
+      const hasHappened = existsSync(join(root, 'made'));
+      expect(names.length).toBe(hasHappened ? 1 + 28 + 1 + 11 : 41);
+      const answer = batch?.calls[0]?.result ?? result;
+      if (hasHappened) expect(answer?.success).toBe(true);
+      else expect(answer).toMatchObject({ error: { code: 'cancelled', details: { executed: 'no' } } });
+    },
+    60_000,
+  );
+});
