@@ -25,20 +25,20 @@ export class Patience {
    */
   waitFor<T, R>(work: Promise<T>, onDone: (value: T) => R, onFailed: (error: unknown) => R): Promise<R> {
     return new Promise((resolve, reject) => {
-      const fail = (error: unknown): void => {
+      const end = <E>(how: (value: E) => R, value: E): void => {
         waits.end(wait);
         try {
-          resolve(onFailed(error));
-        } catch (reason) {
-          reject(reason);
+          resolve(how(value));
+        } catch (error) {
+          reject(error);
         }
       };
-      const wait: Wait = { of: this, dueAt: 0, over: () => fail(this.#exhausted()) };
+      const wait: Wait = { of: this, dueAt: 0, over: () => end(onFailed, this.#exhausted()) };
       waits.start(wait, this.#limitMs);
-      work.then((value) => {
-        waits.end(wait);
-        resolve(onDone(value));
-      }, fail);
+      work.then(
+        (value) => end(onDone, value),
+        (error: unknown) => end(onFailed, error),
+      );
     });
   }
 

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Patience } from './patience.js';
+
+// For the whole file: the one timer of all waits goes on from test to test.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+
+afterAll(() => vi.useRealTimers());
+
+const never = new Promise<never>(() => {});
+
+/** What a wait came to, with the time when it did. */
+function told(patience: Patience, work: Promise<string>): { text: string } {
+  const said = { text: 'waits' };
+  const begun = performance.now();
+  const note = (what: string): void => {
+    said.text = `${what} after ${performance.now() - begun}ms`;
+  };
+  void patience.waitFor(work, note, (error) => note(String(error)));
+  return said;
+}
+
+describe('Patience', () => {
+  it('ends as the work does', async () => {
+    const patience = new Patience(5_000);
+    const doubled = patience.waitFor(Promise.resolve(2), (value) => value * 2, Number);
+    const excused = patience.waitFor(Promise.reject(new Error('full')), String, (error) => `but ${error}`);
+    const rethrown = patience.waitFor(Promise.reject(new Error('full')), String, (error) => {
+      throw error;
+    });
+    await expect(doubled).resolves.toBe(4);
+    await expect(excused).resolves.toBe('but Error: full');
+    await expect(rethrown).rejects.toThrow('full');
+  });
+
+  it('rejects where handing on the value throws', async () => {
+    const waiting = new Patience(5_000).waitFor(
+      Promise.resolve(1),
+      () => {
+        throw new Error('no use');
+      },
+      (error) => `but ${error}`,
+    );
+    await expect(waiting).rejects.toThrow('no use');
+  });
+
+  it('gives up on work that takes too long', async () => {
+    const said = told(new Patience(5_000), never);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(said.text).toBe('waits');
+    await vi.advanceTimersByTimeAsync(200);
+    expect(said.text).toBe('ToolError: The journal did not answer within 5000ms. after 5000ms');
+  });
+
+  it('waits a second at most once the batch was told to stop, also for what is asked later', async () => {
+    const patience = new Patience(60_000);
+    const other = told(new Patience(60_000), never);
+    const early = told(patience, never);
+    await vi.advanceTimersByTimeAsync(10_000);
+    patience.hurry();
+    const late = told(patience, never);
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(early.text).toBe('ToolError: The journal did not answer within 1000ms. after 11000ms');
+    expect(late.text).toBe('ToolError: The journal did not answer within 1000ms. after 1000ms');
+    expect(other.text).toBe('waits');
+  });
+});
