@@ -5,7 +5,7 @@ import { anthropicApi } from './anthropic/anthropic.js';
 import { createModel } from './create-model.js';
 import { type Asked, ask, succeeds, TOOLS } from './fixtures/ask.js';
 import { LIMIT_MS, playWorld } from './fixtures/played-world.js';
-import { toWire } from './fixtures/recordings.js';
+import { CALLS, RECORDINGS, TEXT, toWire, USAGE } from './fixtures/recordings.js';
 import { geminiApi } from './gemini/gemini.js';
 import { answerMessage } from './messages.js';
 import { openaiApi } from './openai/openai.js';
@@ -286,4 +286,51 @@ describe('a message', () => {
       (await stream(openaiResponsesApi, done, closed('completed'))).end?.message.native.messages,
     ).toEqual([]);
   });
+});
+
+describe('a whole response, from a server that does not stream,', () => {
+  const whole: Readonly<
+    Record<string, (native: readonly JsonObject[]) => JsonObject | readonly JsonObject[]>
+  > = {
+    anthropic: ([message]) => ({
+      id: 'msg_1',
+      type: 'message',
+      ...message,
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 30, output_tokens: 9 },
+    }),
+    openai: ([message = {}]) => ({
+      id: 'chatcmpl_1',
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 30, completion_tokens: 9 },
+    }),
+    openaiResponses: (output) => ({
+      id: 'resp_1',
+      status: 'completed',
+      output,
+      usage: { input_tokens: 30, output_tokens: 9 },
+    }),
+    gemini: ([content = {}]) => [
+      {
+        responseId: 'gem_1',
+        candidates: [{ content, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 9 },
+      },
+    ],
+  };
+
+  it.each(RECORDINGS.map((recording) => [recording.api.factory, recording] as const))(
+    'of %s is the same message',
+    async (name, { api, native, id }) => {
+      const headers = { 'content-type': 'application/json; charset=utf-8' };
+      const world = playWorld({ headers, chunks: [JSON.stringify(whole[name]?.(native))] });
+      const model = createModel(api, { model: 'm', apiKey: 'k', timeoutMs: LIMIT_MS }, world);
+      const { text, calls, end, events, thrown } = await ask(model, 'go');
+      expect(thrown).toBeUndefined();
+      expect([text, calls]).toEqual([TEXT, CALLS]);
+      expect(events.at(-2)).toEqual(USAGE);
+      expect(end).toMatchObject({ stopReason: 'tool_calls', message: { id, text: TEXT, calls: CALLS } });
+      expect(end?.message.native.messages).toEqual(native);
+    },
+  );
 });

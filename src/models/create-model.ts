@@ -96,7 +96,16 @@ class Connector {
   #open(body: string, signal: AbortSignal) {
     const { url, headers, timeoutMs } = this.#settings;
     const { post, clock } = this.#world;
-    return openStream({ url, headers, body }, { post, clock, timeoutMs, signal });
+    return openStream(
+      { url, headers, body },
+      {
+        post,
+        clock,
+        timeoutMs,
+        signal,
+        toEvents: (response) => this.#api.toEvents(response),
+      },
+    );
   }
 
   /** Whether the request is to be sent once more without what the server does not know. */

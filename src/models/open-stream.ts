@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/context.js';
-import type { JsonObject } from '../contract/json.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
 import { ModelError } from '../errors/model-error.js';
 import type { HttpAnswer, HttpPost, PostHttp } from '../platform/runtime/post-http.js';
 import { isJsonObject, numberIn, objectIn, objectsIn, readJson, textIn } from './json-fields.js';
@@ -11,6 +11,8 @@ export interface StreamOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** The events of a whole response, from a server that does not stream; none for what is no response. */
+  readonly toEvents: (response: JsonObject) => readonly JsonObject[];
 }
 
 /** The provider answered with something else than a stream. */
@@ -32,12 +34,18 @@ export class RefusedRequest extends ModelError {
  */
 export async function* openStream(
   request: Omit<HttpPost, 'signal'>,
-  { post, clock, timeoutMs, signal }: StreamOptions,
+  { post, clock, timeoutMs, signal, toEvents }: StreamOptions,
 ): AsyncGenerator<readonly string[], void> {
   const connection = new Connection(clock, timeoutMs, signal);
   try {
     const answer = await connection.wait(() => post({ ...request, signal: connection.signal }));
-    if (!isStream(answer)) throw await toRefusal(answer, connection, clock);
+    if (!isStream(answer)) {
+      const text = await readStart(answer, connection);
+      const events = answer.status === 200 ? objectsIn(listOf(readJson(text))).flatMap(toEvents) : [];
+      if (events.length === 0) throw toRefusal(answer, text, clock);
+      yield events.map((event) => JSON.stringify(event));
+      return;
+    }
     const reader = new ServerEvents();
     const body = answer.body[Symbol.asyncIterator]();
     for (;;) {
@@ -131,29 +139,35 @@ export function parseEvent(data: string): JsonObject | undefined {
   throw new ModelError('an event of its stream is no JSON object', { retriable: true });
 }
 
-const MAX_REFUSAL_BYTES = 64 * 1024;
+/** Gemini writes a stream that is not one of events as a list. */
+function listOf(value: JsonValue | undefined): JsonValue {
+  return Array.isArray(value) ? value : [value ?? null];
+}
 
-async function toRefusal(answer: HttpAnswer, connection: Connection, clock: Clock): Promise<RefusedRequest> {
+const MAX_WHOLE_CHARACTERS = 32 * 1024 * 1024;
+const MAX_REFUSAL_CHARACTERS = 64 * 1024;
+
+function toRefusal(answer: HttpAnswer, text: string, clock: Clock): RefusedRequest {
   const { status } = answer;
-  const text = await readStart(answer.body, connection);
   const asked = askedDelay(answer.header, clock.now());
   const isPassing = status === 408 || status === 429 || status >= 500;
   return new RefusedRequest(describeRefusal(answer, text), status, asked, isPassing);
 }
 
-async function readStart(body: AsyncIterable<Uint8Array>, connection: Connection): Promise<string> {
+async function readStart({ status, body }: HttpAnswer, connection: Connection): Promise<string> {
+  const limit = status === 200 ? MAX_WHOLE_CHARACTERS : MAX_REFUSAL_CHARACTERS;
   const decoder = new TextDecoder();
   const reader = body[Symbol.asyncIterator]();
   let text = '';
   try {
-    while (text.length < MAX_REFUSAL_BYTES) {
+    while (text.length < limit) {
       const { done, value } = await connection.wait(() => reader.next());
       if (done === true) break;
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    // The status says enough; only a cancellation goes before it.
-    if (!(error instanceof ModelError) || !error.retriable) throw error;
+    // The status of a refusal says enough; only a cancellation goes before it.
+    if (status === 200 || !(error instanceof ModelError) || !error.retriable) throw error;
   }
   return text;
 }

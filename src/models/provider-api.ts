@@ -23,6 +23,8 @@ export interface ProviderApi {
    */
   readonly concessions: readonly Concession[];
   createAnswer(): ProviderAnswer;
+  /** The events of a whole response, from a server that does not stream; none for what is no response. */
+  toEvents(response: JsonObject): readonly JsonObject[];
 }
 
 export interface ProviderRequest {

@@ -1,5 +1,7 @@
+import type { JsonObject } from '../../contract/json.js';
 import type { Model } from '../../contract/model.js';
 import { createModel } from '../create-model.js';
+import { objectsIn } from '../json-fields.js';
 import type { ModelOptions } from '../model-options.js';
 import type { ProviderApi } from '../provider-api.js';
 import { AnthropicAnswer } from './answer.js';
@@ -33,6 +35,7 @@ export const anthropicApi: ProviderApi = {
   }),
   concessions: [],
   createAnswer: () => new AnthropicAnswer(),
+  toEvents,
 };
 
 /** The API demands a number, and refuses one that is larger than the model can give. */
@@ -40,4 +43,18 @@ function mostTokens(model: string): number {
   if (/claude-(?:3-(?:opus|sonnet|haiku)|2|instant)/.test(model)) return 4_096;
   if (/claude-3-5/.test(model)) return 8_192;
   return model.includes('claude') ? 32_000 : 8_192;
+}
+
+function toEvents(message: JsonObject): readonly JsonObject[] {
+  if (message.type !== 'message') return [];
+  const { content, stop_reason: reason = null, usage = {} } = message;
+  return [
+    { type: 'message_start', message: { ...message, content: [] } },
+    ...objectsIn(content).flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: reason }, usage },
+    { type: 'message_stop' },
+  ];
 }

@@ -31,6 +31,8 @@ export const geminiApi: ProviderApi = {
   }),
   concessions: [],
   createAnswer: () => new GeminiAnswer(),
+  // An event of the stream is a response too.
+  toEvents: (response) => ('candidates' in response || 'promptFeedback' in response ? [response] : []),
 };
 
 function resourceOf(model: string): string {

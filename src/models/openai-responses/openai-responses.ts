@@ -1,5 +1,7 @@
+import type { JsonObject } from '../../contract/json.js';
 import type { Model } from '../../contract/model.js';
 import { createModel } from '../create-model.js';
+import { objectsIn, textIn } from '../json-fields.js';
 import type { ModelOptions } from '../model-options.js';
 import type { ProviderApi } from '../provider-api.js';
 import { OpenaiResponsesAnswer } from './answer.js';
@@ -38,4 +40,20 @@ export const openaiResponsesApi: ProviderApi = {
   // Models that do not reason have nothing to include.
   concessions: [{ name: REASONING, refusal: /encrypted[_ ]content/i }],
   createAnswer: () => new OpenaiResponsesAnswer(),
+  toEvents,
 };
+
+function toEvents(response: JsonObject): readonly JsonObject[] {
+  if (!Array.isArray(response.output)) return [];
+  const said = objectsIn(response.output)
+    .filter(({ type }) => type === 'message')
+    .flatMap(({ content }) => objectsIn(content))
+    .map((part) =>
+      part.type === 'refusal'
+        ? { type: 'response.refusal.delta', delta: textIn(part.refusal) }
+        : { type: 'response.output_text.delta', delta: textIn(part.text) },
+    );
+  const status = textIn(response.status);
+  const end = status === 'failed' || status === 'incomplete' ? status : 'completed';
+  return [...said, { type: `response.${end}`, response }];
+}

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contract/json.js';
 import type { Model } from '../../contract/model.js';
 import { createModel } from '../create-model.js';
+import { isJsonObject, objectsIn } from '../json-fields.js';
 import type { ModelOptions } from '../model-options.js';
 import type { ProviderApi, ProviderRequest } from '../provider-api.js';
 import { OpenaiAnswer } from './answer.js';
@@ -41,6 +42,7 @@ export const openaiApi: ProviderApi = {
     { name: OLD_LIMIT, refusal: /max_completion_tokens/ },
   ],
   createAnswer: () => new OpenaiAnswer(),
+  toEvents,
 };
 
 function instructions(system: string | undefined): readonly JsonObject[] {
@@ -50,4 +52,14 @@ function instructions(system: string | undefined): readonly JsonObject[] {
 function limit(tokens: number | undefined, without: ProviderRequest['without']): JsonObject {
   if (tokens === undefined) return {};
   return without.has(OLD_LIMIT) ? { max_completion_tokens: tokens } : { max_tokens: tokens };
+}
+
+/** A message as one delta: its calls are told apart by their place. */
+function toEvents(completion: JsonObject): readonly JsonObject[] {
+  const [choice] = objectsIn(completion.choices);
+  if (choice === undefined || !isJsonObject(choice.message)) return [];
+  const { message, ...more } = choice;
+  const calls = objectsIn(message.tool_calls).map((call, index) => ({ ...call, index }));
+  const delta = { ...message, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+  return [{ ...completion, choices: [{ ...more, index: 0, delta }] }];
 }
