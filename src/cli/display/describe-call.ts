@@ -3,6 +3,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { ToolEvent } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import { describeEffect } from '../../effects/traits.js';
+import { reveal } from '../../output/reveal.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { Paint, Palette } from './terminal-text.js';
 
@@ -19,11 +20,13 @@ export function describeResult(result: ToolResult, palette: Palette): string {
 }
 
 export function describeName({ toolName, callId }: Pick<ToolEvent, 'toolName' | 'callId'>): string {
-  return `${inline(toolName, '(no name)')} (${inline(callId, 'no id')})`;
+  const id = inline(callId, 'no id');
+  // An id is the model's: one that holds more could look like something else.
+  return `${inline(toolName, '(no name)')} (${/^[\w-]*$/.test(callId) ? id : JSON.stringify(id)})`;
 }
 
 function inline(text: string, otherwise: string): string {
-  const shown = sanitize(text, 'inline').trim();
+  const shown = reveal(text, 'line').trim();
   return shown === '' ? otherwise : cut(shown, 80);
 }
 
@@ -73,7 +76,7 @@ function describeCall(call: PlannedCall, palette: Palette): string {
 }
 
 function line(label: string, text: string): string[] {
-  return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(sanitize(text, 'inline'), 500)}`];
+  return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(reveal(text, 'line'), 500)}`];
 }
 
 export type RecordedOutcome = 'ok' | 'failed' | 'not run' | 'unknown' | 'running' | 'queued';
