@@ -4,7 +4,7 @@ import type { Handle } from '../platform/fs/open-handle.js';
 import { assertAllowed, assertOpenInside, type Containment } from './containment.js';
 import { fileSystemError } from './file-failure.js';
 import { assertOneName } from './one-name.js';
-import type { PathRequest } from './parse-request.js';
+import { namesDirectory, type PathRequest } from './parse-request.js';
 import { type Place, type WalkOptions, walk } from './walk.js';
 
 /** How often something may be swapped under our hands before we give up. */
@@ -39,9 +39,10 @@ export function openTarget(containment: Containment, request: PathRequest): Open
   throw fileSystemError('EAGAIN');
 }
 
-function withOneName(containment: Containment, { asked }: PathRequest, opened: OpenTarget): OpenTarget {
+function withOneName(containment: Containment, request: PathRequest, opened: OpenTarget): OpenTarget {
   try {
-    assertOneName(containment, asked, opened.path, () => opened.stat);
+    if (namesDirectory(request.asked) && !opened.stat.isDirectory()) throw fileSystemError('ENOTDIR');
+    assertOneName(containment, request.asked, opened.path, () => opened.stat);
     return opened;
   } catch (error) {
     opened.handle.close();
@@ -52,8 +53,16 @@ function withOneName(containment: Containment, { asked }: PathRequest, opened: O
 /** Opens the directory that the path's last part is in. A file whose content is to be replaced may have to be its only name. */
 export function openPlace(containment: Containment, request: PathRequest, options: WalkOptions): OpenPlace {
   const opened = openAnyPlace(containment, request, options);
-  if (options.access === 'read' || !options.followLast) return opened;
   try {
+    const { entry } = opened;
+    if (
+      namesDirectory(request.asked) &&
+      entry !== undefined &&
+      !entry.isDirectory() &&
+      !entry.isSymbolicLink()
+    )
+      throw fileSystemError('ENOTDIR');
+    if (options.access === 'read' || !options.followLast) return opened;
     assertOneName(containment, request.asked, opened.place.path, () => opened.entry);
     return opened;
   } catch (error) {

@@ -84,6 +84,13 @@ function requestFor(rootSet: RootSet, asked: string, path: string): PathRequest 
   return { asked, path, root, components: componentsOf(path.slice(root.length)) };
 }
 
+/** It ends in a slash, or in `/.`: only a directory answers to that, as in the kernel. */
+export function namesDirectory(asked: string): boolean {
+  return NAMES_DIRECTORY.test(asked);
+}
+
+const NAMES_DIRECTORY = sep === '/' ? /\/\.?$/ : /[\\/]\.?$/;
+
 /** The spelling below a canonical root for an absolute path that may reach it by way of links outside the roots. */
 function locateAbsolute(rootSet: RootSet, asked: string): string {
   const path = resolve(asked);

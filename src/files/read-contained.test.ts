@@ -37,6 +37,29 @@ describe.each([
       }
     });
 
+    it('fails for a file that is named as a directory, as the kernel does', async () => {
+      const { root } = temporaryTree({ 'a.txt': 'a', 'd/b': 'b' });
+      const files = filesOf(root);
+      for (const name of ['a.txt/', 'a.txt/.', './a.txt//']) {
+        const failures = [
+          () => files.read(name),
+          () => files.stat(name),
+          () => files.list(name),
+          () => files.write(name, bytes('b'), { mode: 'overwrite' }),
+          () => files.remove(name),
+        ];
+        for (const failure of failures)
+          expect((await errorOf(failure)).details).toMatchObject({ errno: 'ENOTDIR' });
+      }
+      expect(
+        (await errorOf(() => files.write('new/', bytes('b'), { mode: 'overwrite' }))).details,
+      ).toMatchObject({
+        errno: 'EISDIR',
+      });
+      expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a');
+      expect((await files.list('d/')).map((entry) => entry.name)).toEqual(['b']);
+    });
+
     it('reads more than one megabyte as it is', async () => {
       const { root, add } = temporaryTree();
       add({ big: '0123456789abcdef'.repeat(200_000) });

@@ -15,7 +15,7 @@ import { copyEntry, hashEntry } from './entry-content.js';
 import { fileSystemError, syncChange, withFailures, withLaterFailures } from './file-failure.js';
 import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
 import { type OpenPlace, openPlace } from './open-place.js';
-import type { PathRequest } from './parse-request.js';
+import { namesDirectory, type PathRequest } from './parse-request.js';
 import { temporaryName } from './temporary-name.js';
 
 /** Most file systems' limit for one name, in bytes. */
@@ -106,6 +106,7 @@ export function assertNamesFit(request: PathRequest): void {
 }
 
 export function assertMayWrite(asked: string, { place, at, entry }: OpenPlace, mode: WriteMode): void {
+  if (entry === undefined && namesDirectory(asked)) throw fileSystemError('EISDIR');
   if (place.isDangling) {
     throw new ToolError(
       'execution_failed',
