@@ -3,7 +3,6 @@ import type { ToolResult } from '../../contract/call.js';
 import type { ToolEvent } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import { describeEffect } from '../../effects/traits.js';
-import { reveal } from '../../output/reveal.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { Paint, Palette } from './terminal-text.js';
 
@@ -21,12 +20,12 @@ export function describeResult(result: ToolResult, palette: Palette): string {
 
 export function describeName({ toolName, callId }: Pick<ToolEvent, 'toolName' | 'callId'>): string {
   const id = inline(callId, 'no id');
-  // An id is the model's: one that holds more could look like something else.
-  return `${inline(toolName, '(no name)')} (${/^[\w-]*$/.test(callId) ? id : JSON.stringify(id)})`;
+  // An id is the model's: one that holds more than ids do could pass for something else.
+  return `${inline(toolName, '(no name)')} (${/^[A-Za-z0-9_-]*$/.test(callId) ? id : JSON.stringify(id)})`;
 }
 
 function inline(text: string, otherwise: string): string {
-  const shown = reveal(text, 'line').trim();
+  const shown = sanitize(text, 'inline').trim();
   return shown === '' ? otherwise : cut(shown, 80);
 }
 
@@ -76,7 +75,7 @@ function describeCall(call: PlannedCall, palette: Palette): string {
 }
 
 function line(label: string, text: string): string[] {
-  return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(reveal(text, 'line'), 500)}`];
+  return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(sanitize(text, 'inline'), 500)}`];
 }
 
 export type RecordedOutcome = 'ok' | 'failed' | 'not run' | 'unknown' | 'running' | 'queued';

@@ -2,7 +2,7 @@ import type { ApprovalRequest, PlannedCall } from '../../contract/approval.js';
 import type { Effect } from '../../contract/effect.js';
 import type { Picture, PicturePart } from '../../contract/picture.js';
 import { summarizeText } from '../../output/clean-output.js';
-import { reveal } from '../../output/reveal.js';
+import { sanitize } from '../../output/sanitize.js';
 
 /**
  * What a call would do, as a picture that any surface can draw: the question on the terminal, `plan`, `waiting`, a page.
@@ -12,7 +12,7 @@ export function describeRequest(request: ApprovalRequest | PlannedCall): Picture
   const { toolName, summary, risk, effects, reason } = request;
   const parts = request.parts ?? partsWithoutALook(request);
   return {
-    title: reveal(summary === '' ? toolName : `${toolName} · ${summary}`, 'line'),
+    title: sanitize(summary === '' ? toolName : `${toolName} · ${summary}`, 'inline'),
     risk,
     reason: summarizeText(reason, MOST_REASON),
     effects,
