@@ -181,6 +181,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   { name: 'run', summary: 'run the calls of a response', load: () => import('./commands/run.js') },
   { name: 'plan', summary: 'say what would happen, touch nothing', load: () => import('./commands/plan.js') },
   { name: 'call', summary: 'run one tool by hand', load: () => import('./commands/call.js') },
+  {
+    name: 'chat',
+    summary: 'talk with a model that has these tools',
+    load: () => import('./commands/chat.js'),
+  },
   tools,
   config,
   policy,

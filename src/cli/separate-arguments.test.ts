@@ -5,7 +5,7 @@ import { separateArguments } from './separate-arguments.js';
 
 function command(...names: readonly string[]): Command {
   const made = new Command('x').option('--root <dir...>').option('--approve <id...>').option('--yes');
-  made.option('--config <file>');
+  made.option('--config <file>').option('--resume [id]');
   for (const name of names) made.argument(name);
   return made;
 }
@@ -26,6 +26,8 @@ describe('separateArguments()', () => {
     ['--root', '--root'],
     ['--config --yes FILE', 'FILE --config --yes'],
     ['--unknown FILE', 'FILE --unknown'],
+    ['--resume ID FILE', 'FILE --resume ID'],
+    ['--resume --yes FILE', 'FILE --resume --yes'],
     ['one two', 'one two'],
   ])('%s means %s', (typed, meant) => {
     expect(separateArguments(typed.split(' '), command('[file]')).join(' ')).toBe(meant);

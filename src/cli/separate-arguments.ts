@@ -35,15 +35,16 @@ interface SortedWords {
 function sortWords(words: readonly string[], command: Command): SortedWords {
   const options: TypedOption[] = [];
   const positionals: string[] = [];
-  let open: { readonly values: string[]; room: number } | undefined;
+  let open: { readonly values: string[]; readonly takesFlags: boolean; room: number } | undefined;
   for (const word of words) {
-    if (open !== undefined && open.room > 0 && (open.room === 1 || !isFlag(word))) {
+    if (open !== undefined && open.room > 0 && (open.takesFlags || !isFlag(word))) {
       open.values.push(word);
       open.room--;
     } else if (isFlag(word)) {
       const values: string[] = [];
       options.push({ flag: word, values, place: positionals.length });
-      open = { values, room: roomOf(findOption(word, command)) };
+      const option = findOption(word, command);
+      open = { values, room: roomOf(option), takesFlags: option?.required === true && !option.variadic };
     } else {
       positionals.push(word);
     }
@@ -60,8 +61,8 @@ function findOption(flag: string, command: Command): Option | undefined {
   return command.options.find(({ long, short }) => flag === long || flag === short);
 }
 
-/** How many words an option takes. */
+/** How many words an option takes at most. */
 function roomOf(option: Option | undefined): number {
   if (option?.variadic === true) return Number.POSITIVE_INFINITY;
-  return option?.required === true ? 1 : 0;
+  return option?.required === true || option?.optional === true ? 1 : 0;
 }

@@ -20,6 +20,8 @@ export interface ToolLoopOptions {
   readonly contextTokens?: number;
   /** Calls whose effects do not conflict run side by side. Default false. */
   readonly parallel?: boolean;
+  /** Only calls that read are run; the others answer what they would do. Default false. */
+  readonly dryRun?: boolean;
   /** Whether the model may start sub-agents with the tool `task`, where it is one of the tools. Default true. */
   readonly agents?: boolean;
 }

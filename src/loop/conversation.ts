@@ -18,12 +18,19 @@ export class Conversation {
   readonly #ids = new Set<string>();
   readonly #transcript: Transcript;
   readonly #executor: Executor;
+  readonly #areRecorded: boolean;
   #resumed: Promise<void> | undefined;
 
-  constructor(name: string, executor: Executor, { isNew }: { readonly isNew: boolean }) {
+  /** @param given whether it has nothing in the journal yet; whether the executor records the results of its calls */
+  constructor(
+    name: string,
+    executor: Executor,
+    given: { readonly isNew: boolean; readonly areRecorded: boolean },
+  ) {
     this.#transcript = executor.transcript(name);
     this.#executor = executor;
-    if (isNew) this.#resumed = Promise.resolve();
+    this.#areRecorded = given.areRecorded;
+    if (given.isNew) this.#resumed = Promise.resolve();
   }
 
   get messages(): readonly ModelMessage[] {
@@ -60,7 +67,7 @@ export class Conversation {
 
   async addAnswer(message: ToolMessage): Promise<void> {
     this.#messages.push(message);
-    if (this.#executor.mode !== 'enabled') await this.#transcript.add('tool', toJson(message));
+    if (!this.#areRecorded) await this.#transcript.add('tool', toJson(message));
   }
 
   async #read(): Promise<void> {

@@ -39,6 +39,7 @@ const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | 
   maxToolIterationsPerUserTurn: option(undefined, isWhole(1), 'a whole number from 1'),
   contextTokens: option(undefined, isWhole(1), 'a whole number of tokens from 1'),
   parallel: option(undefined, isBoolean, 'true or false'),
+  dryRun: option(undefined, isBoolean, 'true or false'),
   agents: option(undefined, isBoolean, 'true or false'),
 };
 
@@ -82,7 +83,11 @@ class Loop implements ToolLoop {
     this.conversation = conversation ?? `loop:${randomUUID()}`;
     this.#executor =
       options.agents === false ? executor : executor.narrow({ agents: modelAgents({ model }) });
-    this.#said = new Conversation(this.conversation, executor, { isNew: conversation === undefined });
+    this.#said = new Conversation(this.conversation, executor, {
+      isNew: conversation === undefined,
+      // Only then the journal has the results of the calls.
+      areRecorded: executor.mode === 'enabled' && options.dryRun !== true,
+    });
     this.#maxIterations =
       options.maxToolIterationsPerUserTurn ?? executor.limits.maxToolIterationsPerUserTurn;
   }
@@ -163,7 +168,10 @@ class Loop implements ToolLoop {
       const { calls, errors } = end.message;
       if (calls.length === 0 && errors.length === 0) {
         await this.#said.addAssistant(end.message);
-        if (end.stopReason === 'refused') return { stopReason: 'refused' };
+        if (end.stopReason === 'refused') {
+          await response.incoming.drop('the model declined');
+          return { stopReason: 'refused' };
+        }
         const cut = end.stopReason === 'length' ? { cutOff: true as const } : {};
         return { stopReason: turn.isOverLimit ? 'max_iterations' : 'end', ...cut };
       }
@@ -174,13 +182,14 @@ class Loop implements ToolLoop {
   }
 
   async *#ask(turn: Turn, signal: AbortSignal): AsyncGenerator<LoopEvent, LoopResponse, undefined> {
-    const { model, parallel = false } = this.#options;
+    const { model, parallel = false, dryRun = false } = this.#options;
     const response = yield* readResponse({
       model,
       request: this.#request(),
       incoming: this.#executor.receive({
         signal,
         parallel,
+        dryRun,
         conversation: this.conversation,
         turn: randomUUID(),
         message: { text: '', model: model.name, provider: model.format },

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import type { LoopResult, ToolLoop } from '../../contract/loop.js';
+import type { Model } from '../../contract/model.js';
+import { createExecutor } from '../../executor/create-executor.js';
+import { openJournal } from '../../journal/open-journal.js';
+import { createToolLoop } from '../../loop/tool-loop.js';
+import { anthropic } from '../../models/anthropic/anthropic.js';
+import { gemini } from '../../models/gemini/gemini.js';
+import { openai } from '../../models/openai/openai.js';
+import { openaiResponses } from '../../models/openai-responses/openai-responses.js';
+import { systemClock } from '../../platform/clock/clock.js';
+import { writeResults } from '../../protocols/write-results.js';
+import { chooseAsker, holding } from '../ask-person.js';
+import { ChatView } from '../chat-view.js';
+import { chooseApprover } from '../choose-approver.js';
+import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
+import { createDisplay, isAutomated, noteResults } from '../display/display.js';
+import { writeJson } from '../display/terminal-text.js';
+import { exitCodeOf } from '../exit-code.js';
+import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
+import { readSource } from '../read-input.js';
+import { recoverLeft } from '../recover-left.js';
+import { resolveRun } from '../resolve-settings.js';
+
+interface ChatOptions extends BatchOptions {
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly system?: string;
+  readonly resume?: string | true;
+  readonly conversation?: string;
+  readonly print?: boolean;
+  readonly parallel?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Talks with a model that has the tools of this directory. Policy and approval are those of run.',
+    )
+    .argument('[prompt]', 'what you say first; without a terminal, the only thing')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec chat --model anthropic/claude-sonnet-4-5
+  toolexec chat "What does this project do?" --model openai/gpt-5 --print
+  toolexec chat --model openai/qwen3 --base-url http://localhost:11434/v1
+  toolexec chat --resume --model gemini/gemini-2.5-pro
+`,
+    )
+    .addHelpText(
+      'after',
+      `
+The key comes from ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. Ctrl-C once cancels a turn, twice ends; Ctrl-D ends.
+${EXIT_CODES_HELP}`,
+    )
+    .option('--model <provider/name>', `the model: ${Object.keys(PROVIDERS).join('/…, ')}/…`)
+    .option('--base-url <url>', "another server that speaks the provider's interface")
+    .option('--system <file>', 'instructions that stand before the conversation')
+    .option('--resume [id]', 'go on with a conversation; without ID with the last one')
+    .option('--conversation <id>', 'the name of a new conversation (default: made up)')
+    .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
+    .option('--parallel', 'run calls side by side where they do not touch the same things');
+  addBatchOptions(command).action(async (prompt: string | undefined, options: ChatOptions) => {
+    finish(await chat(prompt, options, context));
+  });
+};
+
+/** `toolexec chat`: a conversation with a model, turn by turn, or one turn for a script. */
+export async function chat(
+  given: string | undefined,
+  options: ChatOptions,
+  context: CliContext,
+): Promise<ExitCode> {
+  const { stdio, env } = context;
+  const model = createModel(options);
+  const settled = resolveRun(options, context);
+  const system = options.system === undefined ? undefined : (await readSource(options.system, stdio)).text;
+  const view = new ChatView(
+    stdio,
+    createDisplay(stdio.stderr, options.json === true, env),
+    options.json === true,
+  );
+  const { display } = view;
+  const isInteractive = options.print !== true && stdio.stderr.isTerminal && !isAutomated(env);
+  const prompt = isInteractive || given !== undefined ? given : (await readSource(undefined, stdio)).text;
+  if (!isInteractive && (prompt ?? '').trim() === '') {
+    throw new UsageError('Cannot chat: there is nothing to say. Give a prompt, or pipe one in.');
+  }
+  for (const note of settled.notes) display.note(note);
+  const { path, ...more } = settled.executor.journal;
+  const journal = openJournal(path, { ...more, logger: settled.executor.logger });
+  const approver = chooseApprover(options, stdio, env);
+  const asker = chooseAsker(stdio, env);
+  await using executor = createExecutor({
+    ...settled.executor,
+    journal,
+    ...(approver === undefined ? {} : { approver: holding(display, approver) }),
+    ...(asker === undefined ? {} : { asker: holding(display, asker) }),
+  });
+  try {
+    const conversation = await nameConversation(options, journal);
+    if (await recoverLeft(executor, conversation, display, context)) return exitCodeOf([], false, true);
+    const loop = createToolLoop({
+      executor,
+      model,
+      conversation,
+      parallel: options.parallel ?? settled.parallel,
+      dryRun: options.dryRun === true,
+      ...(system === undefined ? {} : { system }),
+    });
+    await journal.remember?.(LIST, [{ key: LAST, value: conversation, at: systemClock.now() }]);
+    const leave = async (): Promise<void> => {
+      await Promise.race([
+        executor.close(),
+        new Promise<void>((done) => systemClock.after(LEAVE_WITHIN_MS, done)),
+      ]);
+      context.exitNow(exitCodeOf([], true));
+    };
+    if (isInteractive) return await view.converse(loop, prompt, leave);
+    const result = await view.turn(loop, prompt ?? '', leave);
+    view.conclude(result);
+    report(result, loop, view, options);
+    return codeOf(result);
+  } finally {
+    await executor.close();
+    await journal.close();
+  }
+}
+
+const LEAVE_WITHIN_MS = 1000;
+
+const PROVIDERS: Readonly<
+  Record<string, (options: { readonly model: string; readonly baseUrl?: string }) => Model>
+> = { anthropic, openai, 'openai-responses': openaiResponses, gemini };
+
+/** @throws UsageError, ToolError `config_invalid` where there is no key */
+function createModel({ model: named, baseUrl }: ChatOptions): Model {
+  const known = Object.keys(PROVIDERS)
+    .map((provider) => `${provider}/NAME`)
+    .join(', ');
+  if (named === undefined) throw new UsageError(`Cannot chat: name a model with --model (${known}).`);
+  const [, provider = '', model = ''] = /^([^/]+)\/(.+)$/.exec(named) ?? [];
+  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
+  if (create === undefined)
+    throw new UsageError(`Cannot use the model "${named}": expected one of ${known}.`);
+  return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
+}
+
+/** Under these names the journal knows which conversation was the last one. */
+const LIST = 'toolexec:chat';
+const LAST = 'last';
+
+async function nameConversation(
+  { resume, conversation }: ChatOptions,
+  journal: Pick<ReturnType<typeof openJournal>, 'recall' | 'history'>,
+): Promise<string> {
+  if (resume === undefined) return conversation ?? `chat:${randomUUID()}`;
+  const known = resume === true ? await journal.recall?.(LIST) : undefined;
+  const last = known?.facts.find(({ key }) => key === LAST)?.value;
+  const named = resume === true ? last : resume;
+  if (typeof named !== 'string') {
+    throw new UsageError('Cannot resume: no conversation was held here. Begin one without --resume.');
+  }
+  if ((await journal.history(named)).length === 0) {
+    throw new UsageError(`Cannot resume "${named}": the journal has no such conversation.`);
+  }
+  return named;
+}
+
+/** For scripts: the answer, or everything as JSON. */
+function report(
+  { text, stopReason, iterations, results, usage, error, cutOff }: LoopResult,
+  { conversation }: ToolLoop,
+  { stdio: { stdout }, display, clean }: ChatView,
+  { json }: ChatOptions,
+): void {
+  if (json === true) {
+    writeJson(stdout, {
+      text,
+      stop_reason: stopReason,
+      iterations,
+      conversation,
+      usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+      results: writeResults('native', results),
+      ...(cutOff === undefined ? {} : { cut_off: cutOff }),
+      ...(error === undefined ? {} : { error }),
+    });
+  } else if (text !== '') stdout.write(`${clean(text).replace(/\n$/, '')}\n`);
+  noteResults(results, display);
+}
+
+function codeOf({ stopReason, results }: LoopResult): ExitCode {
+  if (stopReason === 'cancelled') return exitCodeOf([], true);
+  const unasked = results.filter(({ error }) => error?.code === 'approval_unavailable');
+  // A failed call is a part of the work; an answer that does not come is a failure.
+  if (unasked.length > 0) return exitCodeOf(unasked, false);
+  return stopReason === 'end' ? 0 : 1;
+}

@@ -1,0 +1,236 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { hasTerminal, sitBefore } from './terminal.js';
+import { ended, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 240_000);
+let toolexec: Toolexec;
+let server: Server;
+let url: string;
+/** What the model answers, request by request. */
+let script: readonly (Answer | 'hangs')[];
+let requests: Request[];
+/** Decides in place of the script. */
+let respond: ((request: Request) => Answer | 'hangs') | undefined;
+
+interface Request {
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+interface Answer {
+  readonly content?: string;
+  readonly calls?: readonly (readonly [name: string, args: unknown])[];
+}
+
+beforeEach(async () => {
+  toolexec = new Toolexec();
+  requests = [];
+  script = [];
+  respond = undefined;
+  server = createServer(async (request, response) => {
+    const asked: Request = JSON.parse(await text(request));
+    const answer = respond?.(asked) ?? script[requests.length];
+    requests.push(asked);
+    if (answer === undefined) {
+      response.writeHead(401).end('{"error":{"message":"the key is wrong"}}');
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (answer === 'hangs') {
+      response.write(chunk({ content: 'thinking' }));
+      return;
+    }
+    const calls = (answer.calls ?? []).map(([name, args], index) => ({
+      index,
+      id: `call_${requests.length}_${index}`,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(args) },
+    }));
+    if (answer.content !== undefined) response.write(chunk({ content: answer.content }));
+    if (calls.length > 0) response.write(chunk({ tool_calls: calls }));
+    response.end(`${chunk({}, calls.length > 0 ? 'tool_calls' : 'stop')}data: [DONE]\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+  toolexec.remove();
+});
+
+function chunk(delta: object, finish: string | null = null): string {
+  return `data: ${JSON.stringify({ id: 'r', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+}
+
+const words = (...more: readonly string[]): readonly string[] => [
+  'chat',
+  ...more,
+  '--model',
+  'openai/test',
+  '--base-url',
+  url,
+];
+const rolesOf = (request: number) => requests[request]?.messages.map(({ role }) => role);
+
+describe('toolexec chat, in a script', () => {
+  it('runs the tools of the directory, and writes the answer', async () => {
+    writeFileSync(join(toolexec.root, 'a.txt'), 'forty-two\n');
+    script = [{ content: 'I look.', calls: [['read_file', { path: 'a.txt' }]] }, { content: 'It says 42.' }];
+    const system = toolexec.write('system.md', 'Be brief.');
+    const { code, stdout, stderr } = await toolexec.run(
+      words('What is in a.txt?', '--print', '--system', system),
+    );
+    expect([code, stdout]).toEqual([0, 'It says 42.\n']);
+    expect(stderr).toContain('read_file');
+    expect(rolesOf(0)).toEqual(['system', 'user']);
+    expect(requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'forty-two\n' });
+  }, 60_000);
+
+  it('takes its prompt from a pipe, and says everything as JSON', async () => {
+    script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'done' }];
+    const { code, stdout, stderr } = await toolexec.run(words('--json', '--yes'), { stdin: 'write b' });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      text: 'done',
+      stop_reason: 'end',
+      iterations: 1,
+      results: [{ tool_name: 'write_file', success: true }],
+    });
+    const types = stderr
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toContain('call');
+    expect(types).toContain('completed');
+    expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
+  }, 60_000);
+
+  it('exits with 3 where approval is needed and no person is there', async () => {
+    script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'I may not.' }];
+    const { code, stdout } = await toolexec.run(words('write b', '--print'));
+    expect([code, stdout, existsSync(join(toolexec.root, 'b'))]).toEqual([3, 'I may not.\n', false]);
+  }, 60_000);
+
+  it('goes on with the last conversation, or a named one', async () => {
+    script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
+    await toolexec.run(words('first', '--print', '--conversation', 'mine'));
+    await toolexec.run(words('second', '--print', '--resume'));
+    expect(rolesOf(1)).toEqual(['user', 'assistant', 'user']);
+    await toolexec.run(words('third', '--print', '--resume', 'mine'));
+    expect(rolesOf(2)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+    const { code, stderr } = await toolexec.run(words('x', '--print', '--resume', 'other'));
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot resume "other"')]);
+  }, 60_000);
+
+  it('says in one line what is missing', async () => {
+    const lines = async (args: readonly string[], stdin = '') => {
+      const { code, stderr } = await toolexec.run(['chat', ...args], { stdin });
+      return [code, stderr.trim().split('\n')];
+    };
+    expect(await lines(['hi', '--model', 'anthropic/claude-sonnet-4-5'])).toEqual([
+      2,
+      [expect.stringMatching(/ANTHROPIC_API_KEY/)],
+    ]);
+    expect(await lines(['hi'])).toEqual([2, [expect.stringContaining('--model')]]);
+    expect(await lines(['hi', '--model', 'gpt'])).toEqual([2, [expect.stringContaining('anthropic/NAME')]]);
+    expect(await lines(['--model', 'openai/x', '--base-url', url])).toEqual([
+      2,
+      [expect.stringContaining('nothing to say')],
+    ]);
+    expect(await lines(['hi', '--model', 'openai/x', '--base-url', url, '--resume'])).toEqual([
+      2,
+      [expect.stringContaining('no conversation was held here')],
+    ]);
+  }, 60_000);
+
+  it('fails with what the provider says', async () => {
+    const { code, stdout, stderr } = await toolexec.run(words('hi', '--print'));
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('the key is wrong');
+  }, 60_000);
+
+  it('is cancelled by a signal', async () => {
+    script = ['hangs'];
+    const child = toolexec.start(words('hi', '--print', '--json'));
+    child.stdin.end();
+    child.stderr.on('data', (data) => {
+      if (String(data).includes('thinking')) child.kill('SIGINT');
+    });
+    const { code, stdout } = await ended(child);
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ stop_reason: 'cancelled', text: 'thinking' });
+  }, 60_000);
+});
+
+describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python3 has no pty)', () => {
+  const sit = (types: readonly (readonly [string, string])[], ...more: readonly string[]) =>
+    sitBefore([process.execPath, toolexec.main, ...words(...more)], {
+      env: toolexec.environment({ TERM: 'xterm' }),
+      cwd: toolexec.root,
+      types,
+    });
+
+  it('asks, shows, asks for approval, and ends with Ctrl-D', async () => {
+    script = [
+      { content: 'I write.', calls: [['write_file', { path: 'b', content: 'x' }]] },
+      { content: 'Written.' },
+      { content: 'You are welcome.' },
+    ];
+    const { code, stdout, shown } = await sit([
+      ['› ', 'write b\n'],
+      ['your approval', 'a\n'],
+      ['› ', 'thanks\n'],
+      ['› ', '\u0004'],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toBe('I write.\nWritten.\nYou are welcome.\n');
+    expect(shown).toContain('chat --resume chat:');
+    expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
+    expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
+  }, 60_000);
+
+  it('cancels a turn with Ctrl-C, and goes on', async () => {
+    respond = ({ messages }) => {
+      if (messages.at(-1)?.role === 'tool') return 'hangs';
+      return messages.length === 1
+        ? { calls: [['list_directory', { path: '.' }]] }
+        : { content: 'Here I am.' };
+    };
+    const { code, stdout, shown } = await sit(
+      [
+        ['✓', '\u0003'],
+        ['› ', 'still there?\n'],
+        ['› ', '/exit\n'],
+      ],
+      'hello',
+    );
+    expect([code, stdout.endsWith('Here I am.\n')]).toEqual([0, true]);
+    expect(shown).toContain('toolexec: cancelled');
+  }, 60_000);
+
+  it('takes results by hand in mode parse_only', async () => {
+    const config = toolexec.write('c.toml', '[tools]\nmode = "parse_only"\n');
+    script = [{ calls: [['read_file', { path: 'a' }]] }, { content: 'Thank you.' }];
+    const { code, stdout, shown } = await sit(
+      [
+        ['/tool ID RESULT', 'what\n'],
+        ['expected: /tool', '/tool call_9 x\n'],
+        ['call_1_0', '/tool call_1_0 seen by me\n'],
+        ['› ', '/quit\n'],
+      ],
+      'read a',
+      '--config',
+      config,
+    );
+    expect([code, stdout]).toEqual([0, 'Thank you.\n']);
+    expect(shown).toContain('pending: read_file (call_1_0)');
+    expect(requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'seen by me' });
+  }, 60_000);
+});
