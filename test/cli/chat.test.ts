@@ -185,7 +185,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     ];
     const { code, stdout, shown } = await sit([
       ['› ', 'write b\n'],
-      ['your approval', 'a\n'],
+      ['numbers select', 'y'],
       ['› ', 'thanks\n'],
       ['› ', '\u0004'],
     ]);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Executor } from '../../contract/executor.js';
 import type { LoopResult, ToolLoop } from '../../contract/loop.js';
 import type { Model } from '../../contract/model.js';
 import { createExecutor } from '../../executor/create-executor.js';
-import { openJournal } from '../../journal/open-journal.js';
 import { createToolLoop } from '../../loop/tool-loop.js';
 import { anthropic } from '../../models/anthropic/anthropic.js';
 import { gemini } from '../../models/gemini/gemini.js';
@@ -81,24 +81,23 @@ export async function chat(
     options.json === true,
   );
   const { display } = view;
-  const isInteractive = options.print !== true && stdio.stderr.isTerminal && !isAutomated(env);
+  const isThere =
+    stdio.stderr.isTerminal && !isAutomated(env) && (given !== undefined || stdio.stdin.isTerminal);
+  const isInteractive = options.print !== true && isThere;
   const prompt = isInteractive || given !== undefined ? given : (await readSource(undefined, stdio)).text;
   if (!isInteractive && (prompt ?? '').trim() === '') {
     throw new UsageError('Cannot chat: there is nothing to say. Give a prompt, or pipe one in.');
   }
   for (const note of settled.notes) display.note(note);
-  const { path, ...more } = settled.executor.journal;
-  const journal = openJournal(path, { ...more, logger: settled.executor.logger });
-  const approver = chooseApprover(options, stdio, env);
+  const approver = chooseApprover(options, context);
   const asker = chooseAsker(stdio, env);
   await using executor = createExecutor({
     ...settled.executor,
-    journal,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
   try {
-    const conversation = await nameConversation(options, journal);
+    const conversation = await nameConversation(options, executor);
     if (await recoverLeft(executor, conversation, display, context)) return exitCodeOf([], false, true);
     const loop = createToolLoop({
       executor,
@@ -108,7 +107,7 @@ export async function chat(
       dryRun: options.dryRun === true,
       ...(system === undefined ? {} : { system }),
     });
-    await journal.remember?.(LIST, [{ key: LAST, value: conversation, at: systemClock.now() }]);
+    await executor.transcript(LIST).add(BEGUN, conversation);
     const leave = async (): Promise<void> => {
       await Promise.race([
         executor.close(),
@@ -123,7 +122,6 @@ export async function chat(
     return codeOf(result);
   } finally {
     await executor.close();
-    await journal.close();
   }
 }
 
@@ -146,22 +144,18 @@ function createModel({ model: named, baseUrl }: ChatOptions): Model {
   return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
 }
 
-/** Under these names the journal knows which conversation was the last one. */
+/** Under this name the journal lists the conversations, in the order in which they were begun or gone on with. */
 const LIST = 'toolexec:chat';
-const LAST = 'last';
+const BEGUN = 'begun';
 
-async function nameConversation(
-  { resume, conversation }: ChatOptions,
-  journal: Pick<ReturnType<typeof openJournal>, 'recall' | 'history'>,
-): Promise<string> {
+async function nameConversation({ resume, conversation }: ChatOptions, executor: Executor): Promise<string> {
   if (resume === undefined) return conversation ?? `chat:${randomUUID()}`;
-  const known = resume === true ? await journal.recall?.(LIST) : undefined;
-  const last = known?.facts.find(({ key }) => key === LAST)?.value;
-  const named = resume === true ? last : resume;
+  const begun = resume === true ? await executor.transcript(LIST).read() : [];
+  const named = resume === true ? begun.at(-1)?.content : resume;
   if (typeof named !== 'string') {
     throw new UsageError('Cannot resume: no conversation was held here. Begin one without --resume.');
   }
-  if ((await journal.history(named)).length === 0) {
+  if ((await executor.transcript(named).read()).length === 0) {
     throw new UsageError(`Cannot resume "${named}": the journal has no such conversation.`);
   }
   return named;
