@@ -118,7 +118,7 @@ export class ShellManager extends ShellPool {
     super();
     // biome-ignore lint/correctness/noConstructorReturn: one instance for all is what B039 asks for.
     if (shared !== undefined) return shared;
-    shared = this;
+    share(this);
   }
 
   /** The next `new ShellManager()` is a fresh one, from this moment on. Resolves when all shells of the old are dead. */
@@ -131,6 +131,10 @@ export class ShellManager extends ShellPool {
 
 // No static member: the bundler renames a class that names itself in one.
 let shared: ShellManager | undefined;
+
+function share(manager: ShellManager): void {
+  shared = manager;
+}
 
 /** The shells of one owner, an executor: they end with it. */
 export function openBackgroundShells(): BackgroundShells {
