@@ -19,13 +19,16 @@ const UNIT = testsIn([
 ]);
 /** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
 const FILES = testsIn(['config', 'files', 'tools']);
-/** Minutes of kills, races and faults. */
+/** Minutes of kills, races, faults and traces. A long test beside short ones has a file of its own: `x.soak.test.ts`. */
+const LONG = ['src/**/*.soak.test.ts', 'test/**/*.soak.test.ts'];
 const SOAK = [
+  ...LONG,
   'test/attacks/**/*.test.ts',
   'test/crash/**/*.test.ts',
   'test/cli/crash.test.ts',
   'test/power-loss.test.ts',
   'test/recovery/every-step.test.ts',
+  'test/strace.test.ts',
 ];
 
 export default defineConfig({
@@ -48,8 +51,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     projects: [
-      { extends: true, test: { name: 'unit', include: UNIT, isolate: false } },
-      { extends: true, test: { name: 'system-files', include: FILES, isolate: false } },
+      { extends: true, test: { name: 'unit', include: UNIT, exclude: LONG, isolate: false } },
+      { extends: true, test: { name: 'system-files', include: FILES, exclude: LONG, isolate: false } },
       {
         extends: true,
         test: {
