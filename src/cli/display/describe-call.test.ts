@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
-import { cut, describeDuration, describeResult } from './describe-call.js';
+import { cut, describeDuration, describeName, describeResult } from './describe-call.js';
 import { createPalette } from './terminal-text.js';
 
 const PLAIN = createPalette(false, {});
@@ -38,6 +38,13 @@ describe('describeResult()', () => {
     );
     expect(line).not.toMatch(/[\n\r\u001b\u202e]/);
     expect(line.length).toBeLessThan(250);
+  });
+});
+
+describe('describeName()', () => {
+  it('quotes an id that holds more than ids do', () => {
+    expect(describeName({ toolName: 'bash', callId: 'a) ok' })).toBe('bash ("a) ok")');
+    expect(describeName({ toolName: 'bash', callId: 'toolu_01-x' })).toBe('bash (toolu_01-x)');
   });
 });
 
