@@ -1,12 +1,12 @@
 import { addUserRule, ruleAsToml, userConfigFile } from '../config/add-user-rule.js';
 import type { ApprovalRequest } from '../contract/approval.js';
 import type { ToolCall } from '../contract/call.js';
-import { createExecutor } from '../executor/create-executor.js';
 import type { PolicyRule } from '../policy/rules/policy-rule.js';
 import type { ProposedRule } from '../terminal/ask-approval.js';
 import type { CliContext } from './cli-context.js';
 import { readJournalCalls } from './commands/policy/recorded-calls.js';
 import { proposeRules } from './commands/policy/suggest.js';
+import { openExecutor } from './open-executor.js';
 import { type JournalChoice, recordedJournal } from './recorded-journal.js';
 import { resolvePlanning } from './resolve-settings.js';
 
@@ -46,7 +46,7 @@ async function allowedBefore(
   );
   const { executor: settings } = resolvePlanning(options, context);
   const policy = settings.policy ?? {};
-  await using executor = createExecutor({
+  await using executor = await openExecutor({
     ...settings,
     policy: { ...policy, rules: [...(policy.rules ?? []), rule] },
   });

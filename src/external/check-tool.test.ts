@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CheckOptions, checkTool } from './check-tool.js';
+import { servingScript } from './fixtures/serving-program.js';
 import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
 const DOCUMENT = {
@@ -113,6 +114,28 @@ describe('checkTool()', () => {
       verdict: 'warning',
       message: 'it takes no notice of SIGTERM, and was killed',
     });
+  });
+
+  it('reads the lines of a tool that streams', async () => {
+    const lines = `read -r l; case $l in '{"n":'*'}') ;; *) exit 1;; esac; echo '{"type":"progress","message":"on"}'`;
+    const streaming = { ...DOCUMENT, streaming: true };
+    const good = `${lines}; echo '{"type":"result","value":1}'`;
+    expect(await check(scriptOf(good, streaming))).toEqual(['good']);
+    expect(await check(scriptOf(lines, streaming))).toContainEqual(['call', 'failed', 'it gave no result']);
+  });
+
+  it('asks a tool that serves more than once', async () => {
+    expect(await check(servingScript('answer 1', GOOD, DOCUMENT))).toEqual(['good']);
+    expect(await check(servingScript(`answer '"x"'`, GOOD, DOCUMENT))).toContainEqual([
+      'serve',
+      'failed',
+      expect.stringContaining('expected an integer'),
+    ]);
+    expect(await check(servingScript('exit 3', GOOD, DOCUMENT))).toContainEqual([
+      'serve',
+      'failed',
+      expect.any(String),
+    ]);
   });
 
   it('has nothing to check where there is nothing', async () => {

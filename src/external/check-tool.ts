@@ -10,9 +10,11 @@ import { compileInput, compileOutput } from '../schema/compile-schema.js';
 import { type Description, describeProgram, MODE_VARIABLES } from './describe-program.js';
 import { findProgramAt } from './find-programs.js';
 import { plainText } from './plain-text.js';
-import { readResult } from './run-tool.js';
+import { StreamReader } from './read-stream.js';
+import { readAnswer, readResult } from './run-tool.js';
 import { sampleArguments } from './sample-arguments.js';
 import type { SchemaDocument } from './schema-document.js';
+import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 
 /** One situation that a tool was put into. */
 export interface CheckStep {
@@ -120,8 +122,11 @@ async function* callSteps(
     return;
   }
   const output = compileOutput(document.outputSchema, name);
-  yield await run.call('call', args, output);
-  yield await run.sideBySide(args, output);
+  const reads = document.streaming ? readLines : readResult;
+  const answerOf = (stdout: Uint8Array) => reads(stdout, output);
+  yield await run.call('call', args, answerOf);
+  yield await run.sideBySide(args, answerOf);
+  if (document.serve) yield await run.serves(args, output);
   yield await run.brokenInput();
   yield await run.endedEarly(args);
 }
@@ -133,6 +138,18 @@ function isHarmless({ effects }: SchemaDocument): boolean {
 
 function isReadingCall({ kind, fields }: NonNullable<SchemaDocument['effects']>[number]): boolean {
   return kind === 'call' && fields.some((field) => field.name === 'access' && field.parts.join() === 'read');
+}
+
+type AnswerOf = (stdout: Uint8Array) => ReturnType<typeof readResult>;
+
+const NO_RESULT = { fault: 'it gave no result' } as const;
+
+/** What a program that streams has written. */
+function readLines(stdout: Uint8Array, output: Checker): ReturnType<typeof readResult> {
+  const reader = new StreamReader({ emit: () => undefined }, MAX_OUTPUT_BYTES);
+  void reader.push(stdout);
+  const answer = reader.end();
+  return 'error' in answer ? { fault: answer.error } : readAnswer(answer, output);
 }
 
 class CheckedRuns {
@@ -152,22 +169,58 @@ class CheckedRuns {
     this.#breakOffMs = breakOffMs;
   }
 
-  async call(step: string, args: JsonObject, output: Checker): Promise<CheckStep> {
+  async call(step: string, args: JsonObject, answerOf: AnswerOf): Promise<CheckStep> {
     const ended = await this.#run(JSON.stringify(args), this.#timeoutMs);
     if (typeof ended === 'string') return failed(step, ended);
     const fault = faultOf(ended, this.#timeoutMs);
     if (fault !== undefined) return failed(step, fault);
-    const result = readResult(ended.stdout, output);
+    const result = answerOf(ended.stdout);
     if ('fault' in result) return failed(step, result.fault);
     return ok(step, `a result of ${ended.stdout.length} bytes in ${Math.round(ended.durationMs)} ms`);
   }
 
-  async sideBySide(args: JsonObject, output: Checker): Promise<CheckStep> {
-    const steps = await Promise.all([1, 2, 3, 4].map(() => this.call('side by side', args, output)));
+  async sideBySide(args: JsonObject, answerOf: AnswerOf): Promise<CheckStep> {
+    const steps = await Promise.all([1, 2, 3, 4].map(() => this.call('side by side', args, answerOf)));
     return (
       steps.find(({ verdict }) => verdict === 'failed') ??
       ok('side by side', 'four calls at once all gave a result')
     );
+  }
+
+  /** It is asked whether it listens, and gets the same call twice. */
+  async serves(args: JsonObject, output: Checker): Promise<CheckStep> {
+    const late = new AbortController();
+    const forget = systemClock.after(this.#timeoutMs, () => late.abort());
+    const server = new ServingProcess({
+      path: this.#path,
+      cwd: dirname(this.#path),
+      env: this.#env,
+      maxLineBytes: MAX_OUTPUT_BYTES,
+    });
+    const ask = (request: object, isPong: boolean): Promise<ServedAnswer> =>
+      server.ask(
+        request,
+        () => {},
+        late.signal,
+        ({ type }) => (type === 'pong') === isPong,
+      );
+    try {
+      await ask({ type: 'ping' }, true);
+      for (let time = 0; time < 2; time++) {
+        const answer = await ask({ type: 'call', arguments: args }, false);
+        if (answer.type === 'error') return failed('serve', answer.message);
+        const result = answer.type === 'result' ? readAnswer(answer, output) : NO_RESULT;
+        if ('fault' in result) return failed('serve', result.fault);
+      }
+      return ok('serve', 'one process answers a ping and two calls');
+    } catch (error) {
+      if (late.signal.aborted) return failed('serve', `it did not answer within ${this.#timeoutMs} ms`);
+      if (error instanceof ServingFault || isToolError(error)) return failed('serve', error.message);
+      throw error;
+    } finally {
+      forget();
+      await server.kill();
+    }
   }
 
   /** What no caller of ours sends; but a tool that takes it for a call does not look at its arguments. */

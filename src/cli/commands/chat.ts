@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Executor } from '../../contract/executor.js';
 import type { LoopResult, ToolLoop } from '../../contract/loop.js';
 import type { Model } from '../../contract/model.js';
-import { createExecutor } from '../../executor/create-executor.js';
 import { createToolLoop } from '../../loop/tool-loop.js';
 import { anthropic } from '../../models/anthropic/anthropic.js';
 import { gemini } from '../../models/gemini/gemini.js';
@@ -17,6 +16,7 @@ import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '
 import { createDisplay, isAutomated, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
 import { readSource } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
@@ -91,7 +91,7 @@ export async function chat(
   for (const note of settled.notes) display.note(note);
   const approver = chooseApprover(options, context);
   const asker = chooseAsker(stdio, env);
-  await using executor = createExecutor({
+  await using executor = await openExecutor({
     ...settled.executor,
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
