@@ -6,13 +6,13 @@ import { entryStat } from '../../platform/fs/fs-entry.js';
 import { holdPlaceholder, isPlaceholder } from '../../platform/process/placeholder.js';
 import { openReportFile, type ReportFile } from '../../platform/process/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/process/spawn.js';
-import { limitLines } from '../command-limits.js';
 import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
 import { adoptRepository } from './git/adopt-repository.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
 import { personalGitFiles } from './git/personal-settings.js';
 import { repositoryMounts } from './git/repository-mounts.js';
 import { trackedPlaceholders } from './git/tracked-placeholders.js';
+import { limitLines } from './limit-lines.js';
 import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
 
