@@ -80,6 +80,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./streams.js')).measureStreams,
   },
   {
+    name: 'loop',
+    title: 'A turn of the loop, with a model that answers at once; microseconds a turn',
+    nodeOptions: [],
+    load: async () => (await import('./loop.js')).measureLoop,
+  },
+  {
     name: 'policy',
     title: 'policy.decide among 1,000 rules',
     nodeOptions: [],
