@@ -40,7 +40,11 @@ export function lazyAnalysis(): LazyAnalysis {
   };
 }
 
-export function lazyCommands(around: CommandSurroundings): {
+/** @param isForgotten what they have changed cannot be undone once this is closed: nothing records it. */
+export function lazyCommands(
+  around: CommandSurroundings,
+  isForgotten: boolean,
+): {
   readonly run: RunCommand;
   readonly close: () => Promise<void>;
 } {
@@ -51,7 +55,24 @@ export function lazyCommands(around: CommandSurroundings): {
     release ??= useCommandHelpers();
     return runCommand;
   });
-  return { run: (request) => run({ ...request, ...around }), close: async () => release?.() };
+  if (!isForgotten)
+    return { run: (request) => run({ ...request, ...around }), close: async () => release?.() };
+  const kept = new Set<string>();
+  return {
+    run(request) {
+      const onTransaction: typeof request.onTransaction = (event) => {
+        if (event.state === 'committed') kept.add(event.directory);
+        request.onTransaction?.(event);
+      };
+      return run({ ...request, ...around, onTransaction });
+    },
+    async close() {
+      await release?.();
+      if (kept.size === 0) return;
+      const { forgetTransactions } = await import('../commands/transaction/sweep-transactions.js');
+      forgetTransactions(kept);
+    },
+  };
 }
 
 /** Background shells: there are none before the first is started. */

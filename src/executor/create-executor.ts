@@ -79,7 +79,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   };
   const inherited = readEnvironment();
   const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
-  const commands = lazyCommands(around);
+  const commands = lazyCommands(around, options.journal === undefined || options.journal === false);
   const shells = lazyShells(around);
   const outputs = openOutputStore({
     ...outputsBeside(options.journal),

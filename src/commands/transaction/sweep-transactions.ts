@@ -1,7 +1,12 @@
 import { systemClock } from '../../platform/clock/clock.js';
 import { toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
 import { removeQuietly } from '../../platform/fs/make-and-remove.js';
-import { modifiedMs, ownDirectories, readWhole } from '../../platform/process/transaction-directory.js';
+import {
+  modifiedMs,
+  ownDirectories,
+  readWhole,
+  writeWhole,
+} from '../../platform/process/transaction-directory.js';
 import { applyPlan } from './apply-plan.js';
 import type { DonePlan, TransactionPlan } from './transaction-plan.js';
 
@@ -23,6 +28,7 @@ export function commitPlan(directory: string, plan: TransactionPlan): DonePlan {
 function completePlan(directory: string, plan: TransactionPlan): DonePlan {
   const done: DonePlan = { ...plan, failed: applyPlan(plan, toBinary(directory)) };
   try {
+    writeWhole(`${directory}/kept`, `${keptBytes(plan)}`);
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
     removeQuietly(`${directory}/plan.json`);
   } catch {
@@ -31,10 +37,20 @@ function completePlan(directory: string, plan: TransactionPlan): DonePlan {
   return done;
 }
 
+/** Of what was replaced and removed. */
+function keptBytes({ changes }: TransactionPlan): number {
+  return changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
+}
+
 /** What was done; undefined where nothing was, or it is too long ago. */
 export function readDone(directory: string): DonePlan | undefined {
   const text = readWhole(`${directory}/done.json`);
   return text === undefined ? undefined : (JSON.parse(text) as DonePlan);
+}
+
+/** Of transactions that nobody can undo any more. */
+export function forgetTransactions(directories: Iterable<string>): void {
+  for (const directory of directories) removeQuietly(directory);
 }
 
 /** What has become of a transaction whose process is dead. */
@@ -67,13 +83,25 @@ export function isTransactionDirectory(path: string): boolean {
 /** Old versions are kept so long for an undo. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Brings what dead processes have left to its end, and forgets what is old. */
+/** That it was made is known longer: a process that died meanwhile must not be told that it was not. */
+const KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
+/** All of them together; the oldest make room. */
+const KEPT_BYTES = 2 * 1024 ** 3;
+
+/** Brings what dead processes have left to its end, and forgets what is old, or too much. */
 export function sweepTransactions(place: string): void {
+  const done: { readonly path: string; readonly doneAt: number }[] = [];
   for (const { path, maker } of ownDirectories(place, KIND)) {
     const doneAt = modifiedMs(`${path}/done.json`);
-    if (doneAt !== undefined) {
-      if (systemClock.now() - doneAt > KEPT_MS) removeQuietly(path);
-    } else if (maker === 'gone') settleLeft(path);
+    if (doneAt !== undefined) done.push({ path, doneAt });
+    else if (maker === 'gone') settleLeft(path);
+  }
+  let bytes = 0;
+  for (const { path, doneAt } of done.sort((a, b) => b.doneAt - a.doneAt)) {
+    bytes += Number(readWhole(`${path}/kept`) ?? 0);
+    const age = systemClock.now() - doneAt;
+    if (age > KNOWN_MS) removeQuietly(path);
+    else if (bytes > KEPT_BYTES || age > KEPT_MS) removeQuietly(`${path}/old`);
   }
   for (const kind of ['masks', 'probe']) {
     for (const { path, maker } of ownDirectories(place, kind)) if (maker === 'gone') removeQuietly(path);

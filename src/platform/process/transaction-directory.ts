@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,6 +63,10 @@ export function readWhole(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function writeWhole(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 /** Milliseconds since the epoch; undefined where nothing is there. */
