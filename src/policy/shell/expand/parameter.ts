@@ -50,6 +50,8 @@ export function expandParameter(part: ParameterExpansionPart, scope: Scope, oper
     case 'Default': {
       const { operator, operand } = operation;
       const other = assume(toValue(operands.field(operand).pieces));
+      // What made a directory may have failed.
+      if (base.kind === 'unknown' && base.from?.kind === 'directory') return changed;
       const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
       // It is not set here: that it is not set at all is what an attack builds on.
       const isUnset =

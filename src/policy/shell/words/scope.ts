@@ -130,7 +130,9 @@ export class Scope {
       const agree = value !== undefined && branches.every((one) => isSame(one.variables.get(name), value));
       // What counts stays a number.
       const isCount = branches.every((one) => isNumber(one.variables.get(name)));
-      this.variables.set(name, agree ? value : isCount ? UNKNOWN_NUMBER : UNKNOWN_VALUE);
+      const isComputedSomewhere = branches.some((one) => isComputedValue(one.variables.get(name)));
+      const otherwise = isComputedSomewhere ? COMPUTED_VALUE : UNKNOWN_VALUE;
+      this.variables.set(name, agree ? value : isCount ? UNKNOWN_NUMBER : otherwise);
     }
     for (const { functions } of branches)
       for (const [name, body] of functions) this.functions.set(name, body);
@@ -148,6 +150,10 @@ export class Scope {
   }
 }
 
+function isComputedValue(value: Value | undefined): boolean {
+  return value?.kind === 'unknown' && value.computed === true && !value.numeric;
+}
+
 function isNumber(value: Value | undefined): boolean {
   return value?.kind === 'text' ? /^-?\d+$/.test(value.text) : value?.numeric === true;
 }
@@ -156,7 +162,10 @@ const MAX_FILES = 64;
 
 export function isSame(value: Value | undefined, other: Value): boolean {
   if (value?.kind === 'text') return other.kind === 'text' && value.text === other.text;
-  return value?.kind === other.kind;
+  if (value?.kind !== 'unknown' || other.kind !== 'unknown') return false;
+  // A number, or a new directory, on one way alone is neither.
+  const isDirectory = (one: Value): boolean => one.kind === 'unknown' && one.from?.kind === 'directory';
+  return value.numeric === other.numeric && isDirectory(value) === isDirectory(other);
 }
 
 /**
