@@ -22,17 +22,20 @@ export class FairQueue {
     this.#letIn();
   }
 
+  /** What gives the turn back, to be called once; undefined: it would have to wait. */
+  tryTake(): (() => void) | undefined {
+    if (this.#running >= this.#limit || this.#lanes.size > 0) return undefined;
+    this.#running++;
+    return this.#turn();
+  }
+
   /**
    * @param lane whose turn it is: the same object for all calls of a conversation.
    * @returns what gives the turn back; to be called once.
    * @throws the signal's reason when it aborts while it waits.
    */
-  take(lane: object, signal: AbortSignal): (() => void) | Promise<() => void> {
-    if (this.#running < this.#limit && this.#lanes.size === 0) {
-      this.#running++;
-      return this.#turn();
-    }
-    return this.#wait(lane, signal);
+  async take(lane: object, signal: AbortSignal): Promise<() => void> {
+    return this.tryTake() ?? this.#wait(lane, signal);
   }
 
   #wait(lane: object, signal: AbortSignal): Promise<() => void> {

@@ -15,7 +15,7 @@ export function limitCalls(limits: ConcurrencyLimits | undefined, next: CallRunn
     queues.set(call.name, queue);
     // The document may be another than that of the call before.
     queue.limit = limit;
-    const giveBack = await turn(queue, call);
+    const giveBack = queue.tryTake() ?? (await turn(queue, call));
     try {
       return await next(call);
     } finally {

@@ -154,8 +154,9 @@ class ExternalToolService implements ExternalTools {
     this.#watch?.close();
     this.#closing.abort(new ToolError('cancelled', 'The external tools were closed.'));
     await this.#refreshing;
-    await Promise.allSettled(this.#running);
+    // First the processes that serve: calls wait for their answers.
     await this.#pool?.close();
+    await Promise.allSettled(this.#running);
     await this.#letHelpersGo();
   }
 

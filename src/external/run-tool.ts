@@ -18,16 +18,18 @@ export interface ExternalCall {
   readonly name: string;
   readonly path: string;
   readonly tool: DescribedTool;
+  /** Of the file that was found to be the tool's program just before the call; undefined: it was not looked at yet. */
+  readonly print?: string | undefined;
   readonly args: JsonObject;
   readonly ctx: ToolContext;
-  /** Aborts when the call is stopped, and when the service is closed. */
+  /** Aborts when the call is stopped, and when the service is closed. Made when it is first asked for. */
   readonly signal: AbortSignal;
   /** What the program is told of the trace that the call is part of. */
   readonly trace: TraceContext | undefined;
   /** Of standard output. */
   readonly maxOutputBytes: number;
   /** Undefined: any JSON value is a result. */
-  readonly output: Checker | undefined;
+  readonly output: () => Checker | undefined;
 }
 
 /** What runs a call. Others can be put around it: each gets the call and the next runner. */
@@ -113,7 +115,7 @@ function toOutput(call: ExternalCall, outcome: ProgramOutcome, stream: StreamRea
   if (exitCode !== 0) return failed('execution_failed', `exit code ${exitCode}`);
   const answer = stream?.end();
   if (answer !== undefined && 'error' in answer) return failed('execution_failed', answer.error);
-  const result = answer === undefined ? readResult(stdout, call.output) : readAnswer(answer, call.output);
+  const result = answer === undefined ? readResult(stdout, call.output()) : readAnswer(answer, call.output());
   if ('fault' in result) return failed('invalid_tool_output', result.fault);
   return { ...result, metadata };
 }

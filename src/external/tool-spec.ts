@@ -73,6 +73,7 @@ async function execution(
   ctx: ToolContext,
   parts: SpecParts,
 ): Promise<ToolOutput> {
+  let signal: AbortSignal | undefined;
   const span = parts.trace(tool.name, ctx.callId);
   const running = traced(span, () =>
     parts.run({
@@ -81,12 +82,13 @@ async function execution(
       tool,
       args,
       ctx,
-      signal: AbortSignal.any([ctx.signal, parts.closing]),
+      get signal() {
+        signal ??= AbortSignal.any([ctx.signal, parts.closing]);
+        return signal;
+      },
       trace: span?.context,
       maxOutputBytes: parts.maxOutputBytes,
-      get output() {
-        return outputOf();
-      },
+      output: outputOf,
     }),
   );
   parts.watch(running);

@@ -4,7 +4,7 @@ import { type Description, describeProgram } from './describe-program.js';
 import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
 import type { Discovery } from './discover.js';
 import { programPrint } from './find-programs.js';
-import type { CallRunner } from './run-tool.js';
+import type { CallRunner, ExternalCall } from './run-tool.js';
 
 /**
  * Whether the file of a tool is still the program that described itself: what was planned and approved was planned with
@@ -25,14 +25,17 @@ export class ProgramVerifier {
     this.#current = current;
   }
 
-  /** @throws ToolError `spawn_failed`, `schema_fetch_failed`; nothing was run. */
-  verify(tool: DescribedTool): Promise<void> | void {
+  /**
+   * What tells the file from any other.
+   * @throws ToolError `spawn_failed`, `schema_fetch_failed`; nothing was run.
+   */
+  verify(tool: DescribedTool): Promise<string> | string {
     const print = programPrint(tool.path);
-    if (print !== undefined && print === tool.print) return undefined;
+    if (print !== undefined && print === tool.print) return print;
     return this.#verifyReplaced(tool, print);
   }
 
-  async #verifyReplaced(tool: DescribedTool, print: string | undefined): Promise<void> {
+  async #verifyReplaced(tool: DescribedTool, print: string | undefined): Promise<string> {
     const { name, path } = tool;
     if (print === undefined)
       throw notRun('spawn_failed', `Cannot start ${name}: "${path}" does not exist.`, path);
@@ -42,7 +45,7 @@ export class ProgramVerifier {
     const weakness = findForeignWriter(path);
     if (weakness !== undefined) throw notRun('spawn_failed', `Cannot start ${name}: ${weakness}.`, path);
     const description = await this.#describe(tool, print);
-    if (saysTheSame(tool.description, description)) return;
+    if (saysTheSame(tool.description, description)) return print;
     throw notRun(
       'schema_fetch_failed',
       `Cannot run ${name}: its program was replaced, and describes itself differently now. Look at the tools again (refresh), and make the call again.`,
@@ -66,9 +69,14 @@ export class ProgramVerifier {
 /** Nothing runs that was not verified. */
 export function verifyFirst(verifier: ProgramVerifier, next: CallRunner): CallRunner {
   return async (call) => {
-    await verifier.verify(call.tool);
-    return next(call);
+    const print = await verifier.verify(call.tool);
+    return next(withPrint(call, print));
   };
+}
+
+/** Its signal is left to be made when it is asked for. */
+function withPrint(call: ExternalCall, print: string): ExternalCall {
+  return Object.create(call, { print: { value: print } });
 }
 
 function saysTheSame(one: Description, other: Description): boolean {

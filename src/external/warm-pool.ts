@@ -5,7 +5,6 @@ import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { MODE_VARIABLES } from './describe-program.js';
 import type { DescribedTool } from './described-tool.js';
 import { FairQueue } from './fair-queue.js';
-import { programPrint } from './find-programs.js';
 import { turn } from './limit-calls.js';
 import { type CallRunner, documentOf, type ExternalCall, readAnswer, stopped } from './run-tool.js';
 import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
@@ -68,9 +67,9 @@ export class WarmPool {
     // The environment can be had while the call is young.
     const env = call.ctx.processes.environment();
     const group = this.#groupOf(call, env);
-    const giveBack = await turn(group.turns, call);
+    const giveBack = group.turns.tryTake() ?? (await turn(group.turns, call));
     try {
-      if (call.signal.aborted) throw stopped(call);
+      if (call.ctx.signal.aborted || this.#isClosed) throw stopped(call);
       const server =
         group.coldUntil > systemClock.monotonic() ? undefined : await this.#soundOne(group, call, env);
       if (server === undefined) return await cold(call);
@@ -80,9 +79,8 @@ export class WarmPool {
     }
   }
 
-  #groupOf({ path, ctx }: ExternalCall, env: object): Group {
-    // As the file is now: it may have been replaced since it was described.
-    const program = programKey(path, programPrint(path));
+  #groupOf({ path, print, ctx }: ExternalCall, env: object): Group {
+    const program = programKey(path, print);
     const key = `${program}\0${ctx.cwd}\0${this.#textOf(env)}`;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
@@ -113,7 +111,7 @@ export class WarmPool {
     for (let server = group.idle.pop(); server !== undefined; server = group.idle.pop()) {
       const idleMs = systemClock.monotonic() - server.idleSince;
       if (!server.isSound) continue;
-      if (idleMs < this.#options.checkAfterMs || (await isAwake(server, CHECK_MS, call.signal)))
+      if (idleMs < this.#options.checkAfterMs || (await isAwake(server, CHECK_MS, call.ctx.signal)))
         return server;
     }
     return this.#start(group, call, env);
@@ -124,7 +122,7 @@ export class WarmPool {
     call: ExternalCall,
     env: Readonly<Record<string, string>>,
   ): Promise<ServingProcess | undefined> {
-    const { path, ctx, maxOutputBytes, signal } = call;
+    const { path, ctx, maxOutputBytes } = call;
     const server = new ServingProcess({
       path,
       cwd: ctx.cwd,
@@ -133,8 +131,8 @@ export class WarmPool {
     });
     this.#all.add(server);
     void server.ended.then(() => this.#all.delete(server));
-    if (await isAwake(server, this.#options.startMs, signal)) return server;
-    if (signal.aborted) {
+    if (await isAwake(server, this.#options.startMs, ctx.signal)) return server;
+    if (ctx.signal.aborted || this.#isClosed) {
       await server.ended;
       throw stopped(call);
     }
@@ -147,12 +145,12 @@ export class WarmPool {
   }
 
   async #serve(server: ServingProcess, group: Group, call: ExternalCall): Promise<ToolOutput> {
-    const { ctx, args, trace, signal } = call;
+    const { ctx, args, trace } = call;
     const request = { type: 'call', arguments: args, ...(trace === undefined ? {} : { trace }) };
     const shown = (text: string): void | Promise<void> => ctx.emit(text, 'stdout');
     const asking = ctx.processes.track(async (note) => {
       note(await server.identify());
-      return server.ask(request, shown, signal, ({ type }) => type !== 'pong');
+      return server.ask(request, shown, ctx.signal, ({ type }) => type !== 'pong');
     });
     try {
       const answer = await asking;
@@ -163,7 +161,7 @@ export class WarmPool {
     } catch (error) {
       // What it has started is gone when the call is answered.
       await server.kill();
-      if (signal.aborted) throw stopped(call);
+      if (ctx.signal.aborted || this.#isClosed) throw stopped(call);
       if (!(error instanceof ServingFault)) throw error;
       this.#warn(
         { tool: call.name, fault: error.message, stderr: server.errors },
@@ -255,7 +253,7 @@ async function isAwake(server: ServingProcess, withinMs: number, signal: AbortSi
 function toOutput(call: ExternalCall, answer: ServedAnswer): ToolOutput {
   if (answer.type === 'error') return failed(call, 'execution_failed', answer.message);
   if (answer.type === 'pong') return failed(call, 'invalid_tool_output', 'it answered with "pong"');
-  const result = readAnswer(answer, call.output);
+  const result = readAnswer(answer, call.output());
   return 'fault' in result
     ? failed(call, 'invalid_tool_output', result.fault)
     : { ...result, metadata: METADATA };
