@@ -7,7 +7,8 @@ export function readRegion(source: string, name: string): string {
   const parts: string[][] = [];
   let open: string[] | undefined;
   for (const line of source.split('\n')) {
-    const mark = line.trim();
+    // A shell begins a comment with one character.
+    const mark = line.trim().replace(/^# #/, '// #');
     if (mark === `// #region ${name}`) {
       open = [];
     } else if (mark === `// #endregion ${name}`) {

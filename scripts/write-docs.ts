@@ -61,7 +61,8 @@ function withoutTimes(text: string): string {
 
 function snippet(place: string): string {
   const [path = '', region = ''] = place.split('#');
-  return ['```ts', readRegion(readFileSync(join(ROOT, path), 'utf8'), region), '```'].join('\n');
+  const language = /\.[cm]?[jt]s$/.test(path) ? 'ts' : 'sh';
+  return [`\`\`\`${language}`, readRegion(readFileSync(join(ROOT, path), 'utf8'), region), '```'].join('\n');
 }
 
 function table(name: string): string {
