@@ -84,6 +84,8 @@ export const CONTENTS: readonly Measurement[] = [
     title: 'A turn of the loop, with a model that answers at once; microseconds a turn',
     nodeOptions: [],
     load: async () => (await import('./loop.js')).measureLoop,
+  },
+  {
     name: 'external',
     title: 'Programs as tools, beside the same programs run by hand; milliseconds',
     nodeOptions: [],
