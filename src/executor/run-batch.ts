@@ -1,8 +1,8 @@
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
-import { stackOf } from './answer/outcome.js';
 import { dryRunResult, notRun, reasonOf } from './answer/results.js';
+import { stackOf } from './answer/thrown.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
 import { planSlowly } from './approve/review.js';
 import type { BatchScope } from './call/batch-scope.js';

@@ -1,7 +1,8 @@
 import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
 import type { Middleware, MiddlewareContext } from '../../contract/context.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { type Outcome, panic } from '../answer/outcome.js';
+import type { Outcome } from '../answer/outcome.js';
+import { panic } from '../answer/thrown.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 
 interface Layers {

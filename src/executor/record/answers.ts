@@ -3,9 +3,9 @@ import type { ContentBlock, ToolCall, ToolResult } from '../../contract/call.js'
 import { isJsonObjectText, truncate } from '../../output/clean-output.js';
 import { contentWords, textBeside } from '../../protocols/content-words.js';
 import { isUncut } from '../answer/finalize.js';
-import { stackOf } from '../answer/outcome.js';
 import { cleanRefusal } from '../answer/refuse-ready.js';
 import { causeOf, failure, rememberCause } from '../answer/results.js';
+import { stackOf } from '../answer/thrown.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { Recorder } from './recorder.js';
 
