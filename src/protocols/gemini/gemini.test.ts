@@ -112,3 +112,56 @@ describe('gemini: streaming', () => {
     expect(stream.end()).toMatchObject({ calls, errors: [], origins: [{ callId: 'call_0', unnamed: true }] });
   });
 });
+
+describe('gemini: a call whose arguments come in pieces', () => {
+  const chunk = (...calls: object[]) => ({
+    responseId: 'r',
+    candidates: [{ content: { role: 'model', parts: calls.map((functionCall) => ({ functionCall })) } }],
+  });
+  const pieces = (...partialArgs: object[]) => chunk({ partialArgs, willContinue: true });
+
+  it('is given when its last piece has come', () => {
+    const stream = createCallStream('gemini');
+    for (const event of [
+      chunk({ name: 'write_file', willContinue: true }),
+      pieces({ jsonPath: '$.path', stringValue: 'a' }),
+      pieces({ jsonPath: '$.content', stringValue: 'one ', willContinue: true }),
+      pieces({ jsonPath: '$.content', stringValue: 'two', willContinue: true }),
+      pieces({ jsonPath: '$.content', stringValue: '' }, { jsonPath: '$.mode[0].deep', numberValue: 7 }),
+      pieces({ jsonPath: '$["a b"]', boolValue: false }, { jsonPath: '$.mode[1]', nullValue: 'NULL_VALUE' }),
+    ]) {
+      expect(stream.push(event)).toEqual([]);
+    }
+    const args = { path: 'a', content: 'one two', mode: [{ deep: 7 }, null], 'a b': false };
+    expect(stream.push(chunk({}))).toEqual([
+      { id: 'call_0', name: 'write_file', args, madeUp: true, turn: 'r' },
+    ]);
+    expect(stream.push(chunk({ id: 'x', name: 'bash', args: {} }))).toMatchObject([{ id: 'x', args: {} }]);
+    expect(stream.end()).toMatchObject({ calls: [{}, {}], errors: [] });
+  });
+
+  it('is unfinished where the stream ends, or another call begins', () => {
+    const stream = createCallStream('gemini');
+    stream.push(chunk({ id: 'a', name: 'bash', willContinue: true }));
+    stream.push(pieces({ jsonPath: '$.command', stringValue: 'rm' }));
+    expect(stream.push(chunk({ id: 'b', name: 'glob', args: {} }))).toMatchObject([{ id: 'b' }]);
+    stream.push(chunk({ id: 'c', name: 'bash', willContinue: true }));
+    expect(stream.end().errors).toMatchObject([
+      { index: 0, id: 'a', unfinished: true },
+      { index: 2, id: 'c', unfinished: true },
+    ]);
+  });
+
+  it.each(['$', 'command', '$.a[1]', '$.__proto__.x', '$.a..b', '$.command.x', '$[0]', 5])(
+    'cannot be read where a piece stands at %j',
+    (jsonPath) => {
+      const stream = createCallStream('gemini');
+      stream.push(chunk({ id: 'a', name: 'bash', willContinue: true }));
+      stream.push(pieces({ jsonPath: '$.command', stringValue: 'ls' }, { jsonPath, stringValue: 'x' }));
+      expect(stream.push(chunk({}))).toEqual([]);
+      expect(stream.end().errors).toMatchObject([
+        { id: 'a', message: expect.stringContaining('a piece of its arguments') },
+      ]);
+    },
+  );
+});

@@ -2,7 +2,8 @@ import type { Provider } from '../provider.js';
 import { isRecord, toRecords } from '../unknown-value.js';
 import { describeGemini, type GeminiTool } from './describe.js';
 import { geminiHistory } from './history.js';
-import { isGemini, isResponse, readContent, readGemini, responseIdOf } from './read.js';
+import { isGemini, isResponse, readGemini, responseIdOf } from './read.js';
+import { createGeminiAssembler } from './stream.js';
 import { type GeminiAnswer, writeGemini } from './write.js';
 
 /** A response or its content with `functionCall` parts in; the content with `functionResponse` parts out. */
@@ -13,8 +14,7 @@ export const gemini = {
   idOf: responseIdOf,
   read: readGemini,
   textOf: (input) => textOfContent(isRecord(input) ? (firstContent(input.candidates) ?? input) : input),
-  // A chunk of the stream is a response whose parts are whole.
-  createAssembler: () => ({ push: readContent, end: () => [] }),
+  createAssembler: createGeminiAssembler,
   recognizesStream: (events) => events.some(isResponse),
   write: writeGemini,
   names: { allowed: /[A-Za-z0-9_.:-]/, first: /[A-Za-z_]/ },

@@ -38,14 +38,18 @@ function isList(input: unknown): boolean {
   return input.every(isResponse) || (input.every(isRecord) && input.some(isCallPart));
 }
 
-/** Of several candidates the first: the others are alternatives to it. */
 export function readContent(input: unknown): readonly RawCall[] {
+  return callsIn(input).map(toRawCall);
+}
+
+/** What is said of each call. Of several candidates the first: the others are alternatives to it. */
+export function callsIn(input: unknown): readonly unknown[] {
   if (!isRecord(input)) return [];
-  if (isCallPart(input)) return [toRawCall(callOf(input))];
+  if (isCallPart(input)) return [callOf(input)];
   const candidates = input.candidates;
   const content = Array.isArray(candidates) ? toRecords(candidates).find(isFirst)?.content : input;
   const parts = isRecord(content) ? toRecords(content.parts) : [];
-  return parts.filter(isCallPart).map((part) => toRawCall(callOf(part)));
+  return parts.filter(isCallPart).map(callOf);
 }
 
 /** The number is left out where there is one alone; a chunk may hold another than the first. */
@@ -58,7 +62,7 @@ function callOf({ functionCall, function_call: spelled }: Fields): unknown {
   return functionCall ?? spelled ?? undefined;
 }
 
-function toRawCall(value: unknown): RawCall {
+export function toRawCall(value: unknown): RawCall {
   if (!isRecord(value)) {
     const problem = '"functionCall" was expected to be an object with "name" and "args".';
     return { problem, origin: { unnamed: true } };
