@@ -22,6 +22,11 @@ export class FairQueue {
     this.#letIn();
   }
 
+  /** No call runs or waits. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#lanes.size === 0;
+  }
+
   /** What gives the turn back, to be called once; undefined: it would have to wait. */
   tryTake(): (() => void) | undefined {
     if (this.#running >= this.#limit || this.#lanes.size > 0) return undefined;

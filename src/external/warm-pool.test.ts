@@ -197,6 +197,16 @@ describe('the pool', () => {
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);
   });
 
+  it('ends a process that no call needs, and starts another for the next call', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', servingScript('answer $$'));
+    await using service = await openTools(folder.path, { warm: { idleMs: 1 } });
+    await using executor = executorFor(service);
+    const first = Number((await executor.execute('tool', {})).structured);
+    await expect.poll(() => isAlive(first)).toBe(false);
+    expect((await executor.execute('tool', {})).structured).not.toBe(first);
+  });
+
   it('asks a process that was idle whether it is there, and replaces one that is not', async () => {
     // A stopped process is there for the system, and answers nothing.
     const script = servingScript('answer $$');

@@ -196,11 +196,12 @@ export class WarmPool {
   #sweep(): void {
     this.#sweeping = false;
     const oldest = systemClock.monotonic() - this.#options.idleMs;
-    for (const group of this.#groups.values()) {
+    for (const [key, group] of this.#groups) {
       const kept = group.idle.filter(({ idleSince }) => idleSince > oldest);
       for (const server of group.idle) if (!kept.includes(server)) this.#end(server);
       group.idle = kept;
       if (kept.length > 0) this.#sweeping = true;
+      else if (group.turns.isIdle && group.coldUntil < systemClock.monotonic()) this.#groups.delete(key);
     }
     if (this.#sweeping) this.#sweepLater();
   }
