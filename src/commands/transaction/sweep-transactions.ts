@@ -48,7 +48,7 @@ export function readDone(directory: string): DonePlan | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as DonePlan);
 }
 
-/** Of transactions that nobody can undo any more. */
+/** Removes what was kept of transactions that can no longer be undone. */
 export function forgetTransactions(directories: Iterable<string>): void {
   for (const directory of directories) removeQuietly(directory);
 }
