@@ -37,7 +37,7 @@ export async function describeProgram(request: DescribeRequest): Promise<Descrip
       file: path,
       args: ['--schema'],
       cwd: dirname(path),
-      env: { ...env, ...MODE_VARIABLES },
+      env: toolEnvironment(env),
       input: '',
       signal: AbortSignal.any([signal, late.signal]),
       maxOutputBytes: MAX_SCHEMA_BYTES,
@@ -55,6 +55,18 @@ export async function describeProgram(request: DescribeRequest): Promise<Descrip
 
 /** D120: both tell a tool that it was started for one call, and not as a server. */
 export const MODE_VARIABLES = { TOOLEXEC_TOOL_MODE: 'subprocess', GIBSON_TOOL_MODE: 'subprocess' } as const;
+
+/** The environment of a program: the same object for the same one, so that it is handed over once for many starts. */
+export function toolEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let whole = environments.get(env);
+  if (whole === undefined) {
+    whole = Object.freeze({ ...env, ...MODE_VARIABLES });
+    environments.set(env, whole);
+  }
+  return whole;
+}
+
+const environments = new WeakMap<object, Readonly<Record<string, string>>>();
 
 /** What a program says of itself, from what it has printed. */
 export function readDescription(

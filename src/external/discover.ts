@@ -28,9 +28,10 @@ export async function discover(
   earlier: readonly DescribedTool[] = [],
 ): Promise<readonly DescribedTool[]> {
   const found = findPrograms(discovery.directories, discovery.isTrusted);
+  const env = lazily(discovery.environment);
   const known = new Map(earlier.map((tool) => [tool.path, tool]));
   const described = await inParallel(found, discovery.concurrency, (program) =>
-    describe(program, discovery, known.get(program.path)),
+    describe(program, { ...discovery, environment: env }, known.get(program.path)),
   );
   return described.map((tool) => {
     const description = discovery.accept(tool.name, tool.description);
@@ -104,6 +105,14 @@ function withChanges(tool: Undated, remembered: RememberedTools): DescribedTool 
   const approved = remembered.approval(tool.path);
   if (approved === undefined) remembered.approve(tool.path, now);
   return { ...tool, changed: approved === undefined ? [] : changesSince(approved, now) };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 async function inParallel<T, R>(

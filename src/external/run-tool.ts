@@ -8,7 +8,7 @@ import type { ToolOutput } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { Checker } from '../schema/checker.js';
 import { decodeStrictly } from './decode-output.js';
-import { MODE_VARIABLES } from './describe-program.js';
+import { toolEnvironment } from './describe-program.js';
 import type { DescribedTool } from './described-tool.js';
 import { StreamReader } from './read-stream.js';
 import type { SchemaDocument } from './schema-document.js';
@@ -54,7 +54,7 @@ export const runTool: CallRunner = async (call) => {
       file: path,
       args: [],
       cwd: ctx.cwd,
-      env: { ...ctx.processes.environment(), ...MODE_VARIABLES, ...traceVariables(call.trace) },
+      env: environmentOf(call),
       input: JSON.stringify(args),
       signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
       maxOutputBytes,
@@ -77,9 +77,13 @@ export function documentOf({ tool: { description } }: ExternalCall): SchemaDocum
   return description.status === 'ready' ? description.document : undefined;
 }
 
+function environmentOf({ ctx, trace }: ExternalCall): Readonly<Record<string, string>> {
+  const env = toolEnvironment(ctx.processes.environment());
+  return trace === undefined ? env : { ...env, ...traceVariables(trace) };
+}
+
 /** By the names that programs look for (W3C Trace Context). */
-function traceVariables(trace: TraceContext | undefined): Record<string, string> {
-  if (trace === undefined) return {};
+function traceVariables(trace: TraceContext): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
 }
