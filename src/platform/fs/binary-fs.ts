@@ -49,10 +49,6 @@ function plain(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-export function isUtf8(path: BinaryPath): boolean {
-  return toBinary(Buffer.from(path, 'latin1').toString('utf8')) === path;
-}
-
 export type BinaryKind = 'file' | 'dir' | 'link' | 'whiteout' | 'special';
 
 export interface BinaryEntry {
@@ -114,10 +110,6 @@ export function readBinaryFile(path: BinaryPath): Buffer {
 
 export function rewriteBinaryFile(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'));
-}
-
-export function readBinaryLink(path: BinaryPath): BinaryPath {
-  return readlinkSync(raw(path), 'latin1');
 }
 
 /** Throws `EEXIST` where anything is there. */
