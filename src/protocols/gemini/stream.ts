@@ -82,7 +82,7 @@ class PartialCall {
       const next = path[depth + 1];
       if (next === undefined) {
         const known = Object.hasOwn(holder, step) ? holder[step] : undefined;
-        holder[step] = valueOf(piece, piece.jsonPath === this.#growing ? known : undefined);
+        holder[step] = partialValue(piece, piece.jsonPath === this.#growing ? known : undefined);
         return true;
       }
       if (!Object.hasOwn(holder, step)) holder[step] = typeof next === 'number' ? [] : {};
@@ -94,7 +94,7 @@ class PartialCall {
   }
 }
 
-function valueOf({ stringValue, numberValue, boolValue }: Fields, before: unknown): unknown {
+function partialValue({ stringValue, numberValue, boolValue }: Fields, before: unknown): unknown {
   if (typeof stringValue === 'string') return typeof before === 'string' ? before + stringValue : stringValue;
   return numberValue ?? boolValue ?? null;
 }
