@@ -15,12 +15,23 @@ beforeAll(async () => {
 interface Property {
   readonly type?: unknown;
   readonly enum?: readonly unknown[];
+  readonly items?: Property;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Property>>;
+  readonly required?: readonly string[];
 }
 
-const RIGHT: readonly (readonly [type: string, values: fc.Arbitrary<unknown>])[] = [
-  ['string', fc.constantFrom('a', '*.ts', 'two words')],
-  ['integer', fc.constantFrom(1, 2, 100)],
-  ['boolean', fc.boolean()],
+const RIGHT: readonly (readonly [type: string, values: (property: Property) => fc.Arbitrary<unknown>])[] = [
+  ['string', () => fc.constantFrom('a', '*.ts', 'two words')],
+  ['integer', () => fc.constantFrom(1, 2, 100)],
+  ['boolean', () => fc.boolean()],
+  [
+    'array',
+    ({ items = {}, minItems = 0, maxItems = 3 }) =>
+      fc.array(valuesOf(items, 60), { minLength: minItems, maxLength: Math.min(maxItems, minItems + 1) }),
+  ],
+  ['object', ({ properties = {}, required = [] }) => argumentsLike(properties, required, 60)],
 ];
 
 const WRONG = fc.oneof(
@@ -29,21 +40,31 @@ const WRONG = fc.oneof(
   fc.integer(),
 );
 
-function valuesOf({ type, enum: choices = [] }: Property): fc.Arbitrary<unknown> {
+/** @param right for each wrong value: parts of parts are wrong less often, or no whole would be right */
+function valuesOf(property: Property, right = 9): fc.Arbitrary<unknown> {
+  const { type, enum: choices = [] } = property;
   const types = [type].flat();
-  const right = RIGHT.filter(([name]) => types.includes(name)).map(([, values]) => values);
-  const known = choices.length > 0 ? [fc.constantFrom(...choices)] : right;
-  return fc.oneof({ weight: 9, arbitrary: fc.oneof(...known) }, { weight: 1, arbitrary: WRONG });
+  const values = RIGHT.filter(([name]) => types.includes(name)).map(([, of]) => of(property));
+  const known = choices.length > 0 ? [fc.constantFrom(...choices)] : values;
+  const arbitrary = fc.oneof(...known);
+  return fc.oneof({ weight: right, arbitrary }, { weight: 1, arbitrary: WRONG });
 }
 
 /** Arguments with names that the schema knows, most of them right. */
-function argumentsLike(properties: Readonly<Record<string, Property>>): fc.Arbitrary<object> {
+function argumentsLike(
+  properties: Readonly<Record<string, Property>>,
+  required: readonly string[] = [],
+  right = 9,
+): fc.Arbitrary<object> {
   const values = Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, valuesOf(property)]),
+    Object.entries(properties).map(([name, property]) => [name, valuesOf(property, right)]),
   );
-  const others = fc.constantFrom(null, null, null, null, null, null, null, 'other', 'toString');
+  const others = fc.oneof(
+    { weight: right, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('other', 'toString') },
+  );
   return fc
-    .tuple(fc.record(values, { requiredKeys: [] }), others)
+    .tuple(fc.record(values, { requiredKeys: [...required] }), others)
     .map(([args, other]) => (other === null ? args : { ...args, [other]: 1 }));
 }
 
