@@ -3,7 +3,7 @@ import type { Approver } from '../contract/approval.js';
 import type { JsonObject } from '../contract/json.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import { editText } from '../platform/process/edit-text.js';
-import { openKeyboard } from '../platform/runtime/open-keyboard.js';
+import { type Keyboard, openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { ApprovalQuestion } from '../terminal/ask-approval.js';
 import type { CliContext } from './cli-context.js';
 import { isAutomated } from './display/display.js';
@@ -76,7 +76,7 @@ function createPersonApprover(options: JournalChoice, context: CliContext): Appr
           readKey: (until) => keyboard.readKey(until),
           readLine: (until) => keyboard.readLine(until),
         },
-        ...editorOf(env),
+        ...editorOf(env, keyboard),
         propose: async (request) =>
           (await import('./propose-rule.js')).proposeRule(request, options, context),
       });
@@ -89,13 +89,13 @@ function createPersonApprover(options: JournalChoice, context: CliContext): Appr
   };
 }
 
-function editorOf(env: CliContext['env']): Pick<ApprovalQuestion, 'edit'> {
+function editorOf(env: CliContext['env'], keyboard: Keyboard): Pick<ApprovalQuestion, 'edit'> {
   const editor = env.VISUAL || env.EDITOR;
   if (editor === undefined || editor === '') return {};
   return {
     async edit(args) {
       const before = `${JSON.stringify(args, null, 2)}\n`;
-      const after = await editText(before, { editor, name: 'arguments.json', env });
+      const after = await keyboard.lend(() => editText(before, { editor, name: 'arguments.json', env }));
       if (after === before) return undefined;
       const edited: unknown = parseJson(after);
       if (isJsonObject(edited)) return edited;

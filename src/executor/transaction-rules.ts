@@ -3,8 +3,7 @@ import type { Sandbox } from '../contract/files.js';
 import type { Policy } from '../contract/policy.js';
 import type { TransactionRules } from '../contract/processes.js';
 import type { Registry } from '../contract/tool.js';
-import { stateHome, temporaryHome } from '../platform/runtime/environment.js';
-import { ownIds } from '../platform/runtime/own-ids.js';
+import { ownIds, stateHome, temporaryHome } from '../platform/runtime/environment.js';
 import type { SandboxOptions } from './executor-options.js';
 
 type TransactionOptions = Required<Pick<SandboxOptions, 'transactions' | 'maxTransactionMb' | 'onTimeout'>>;

@@ -213,6 +213,31 @@ describe('drawPicture()', () => {
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
   });
 
+  it('lets no name, address or reason make a line of its own, by a line end or by blanks', () => {
+    const fake = 'asked because: it is harmless';
+    for (const gap of ['\n', ' '.repeat(200), ' '.repeat(53)]) {
+      const hostile = `a${gap}${fake}`;
+      const shown = draw([
+        { kind: 'file', path: hostile, text: '' },
+        { kind: 'diff', path: hostile, before: 'a\n', after: `  ${' '.repeat(52)}${fake}\n` },
+        { kind: 'unshown', path: hostile, why: 'w', bytesBefore: 1, bytesAfter: 2 },
+        { kind: 'url', url: hostile },
+        { kind: 'problem', text: hostile },
+        {
+          kind: 'command',
+          text: 'x',
+          shell: 'sh',
+          cwd: hostile,
+          marks: [{ start: 0, end: 1, reason: hostile }],
+          commands: [{ words: ['x'], touches: [{ kind: 'delete', path: hostile }] }],
+        },
+      ]);
+      expect(shown.split('\n').filter((line) => /^ *(?:asked|touches: a)/.test(line))).toEqual([
+        '   asked because: r',
+      ]);
+    }
+  });
+
   it('shows 40 columns where a terminal says less', () => {
     expect(draw([{ kind: 'url', url: 'https://example.com' }], false, 0)).toContain('→ https://example.com');
   });

@@ -2,7 +2,7 @@ import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js'
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 import { drawPicture, type Palette } from './draw-picture.js';
-import { toVisible } from './visible-text.js';
+import { inOneLine, toPieces, toVisible } from './visible-text.js';
 
 /** Where the question is asked. */
 export interface QuestionScreen {
@@ -176,9 +176,11 @@ class Question {
 
   async #confirm(index: number): Promise<boolean> {
     const { palette, screen, signal } = this.#question;
-    const title = toVisible(this.#pictures[index]?.title ?? '', { lookalikes: true });
+    const title = toVisible(inOneLine(this.#pictures[index]?.title ?? ''), { lookalikes: true });
+    // The rest of it stands above: wrapped by the terminal it could pass for a line of ours.
+    const [shown = ''] = toPieces(title, screen.columns - 10);
     this.#write(
-      `${palette.red(`⚠ ${index + 1}. ${title}`)}\nThis call is dangerous. Type yes and Enter to run it: `,
+      `${palette.red(`⚠ ${index + 1}. ${shown}`)}\nThis call is dangerous. Type yes and Enter to run it: `,
     );
     return (await screen.readLine(signal))?.trim() === 'yes';
   }
@@ -242,7 +244,7 @@ class Question {
         ? 'It would have allowed no other call in the journal.\n'
         : `It would have allowed ${others} other calls in the journal:\n${rule.alsoAllows
             .slice(0, 10)
-            .map((text) => `   ${toVisible(text, { lookalikes: true })}\n`)
+            .map((text) => `   ${toVisible(inOneLine(text), { lookalikes: true })}\n`)
             .join('')}`,
     );
     this.#write(palette.bold(`Write it to ${toVisible(rule.file)}? y writes it, any other key does not: `));
@@ -298,8 +300,10 @@ class Question {
     const head = { number: index + 1, toolName, callId };
     const lines = drawPicture(picture, head, { columns: screen.columns, palette, whole });
     const notes = [
-      ...(agent === undefined ? [] : [`   asked by the sub-agent ${toVisible(agent)}`]),
-      ...(changed === undefined ? [] : [`   changed since it was shown: ${toVisible(changed.join(', '))}`]),
+      ...(agent === undefined ? [] : [`   asked by the sub-agent ${toVisible(inOneLine(agent))}`]),
+      ...(changed === undefined
+        ? []
+        : [`   changed since it was shown: ${toVisible(inOneLine(changed.join(', ')))}`]),
     ];
     return [...lines, ...notes];
   }

@@ -1,7 +1,7 @@
 import { structuredPatch } from 'diff';
 import type { CommandPart, Picture, PicturePart } from '../contract/picture.js';
 import { describeEffect } from '../effects/traits.js';
-import { toPieces, toVisible } from './visible-text.js';
+import { inOneLine, toPieces, toVisible } from './visible-text.js';
 
 export interface Palette {
   readonly bold: (text: string) => string;
@@ -23,6 +23,8 @@ const FOLDED_LINES = 80;
 const CONTEXT_LINES = 3;
 const INDENT = '   ';
 const LEAST_COLUMNS = 40;
+/** Before the rest of a line that did not fit. */
+const GOES_ON = '┆ ';
 
 /** Which call a picture is of. */
 export interface PictureHead {
@@ -38,9 +40,9 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const { palette } = options;
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
   pen.plain(`${palette.bold(`${head.number}. ${nameOf(head)}`)} ${risk}`);
-  pen.text(picture.title, palette.bold, '', true);
+  pen.line(picture.title, palette.bold);
   for (const part of picture.parts) drawPart(part, pen);
-  pen.text(`asked because: ${picture.reason}`, palette.dim);
+  pen.line(`asked because: ${picture.reason}`, palette.dim);
   return pen.lines;
 }
 
@@ -58,7 +60,7 @@ function nameOf({ toolName, callId }: PictureHead): string {
 
 function plainOrQuoted(text: string): string {
   if (/^[A-Za-z0-9_-]{1,80}$/.test(text)) return text;
-  const shown = toVisible(text.replaceAll('\n', ' ').slice(0, 80), { lookalikes: true });
+  const shown = toVisible(inOneLine(text.slice(0, 80)), { lookalikes: true });
   return `"${shown}${text.length > 80 ? '…' : ''}"`;
 }
 
@@ -88,13 +90,18 @@ class Pen {
     lookalikes = false,
   ): void {
     for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes }).split('\n')) {
-      const pieces = toPieces(line, this.#columns - gutter.length - 2);
+      const pieces = toPieces(line, this.#columns - Math.max(gutter.length, GOES_ON.length) - 2);
       for (const [index, piece] of pieces.entries()) {
         // A line that goes on looks like none that begins.
-        const start = index === 0 ? gutter : gutter.replace(/\S/, '┆');
+        const start = index === 0 ? gutter : GOES_ON;
         this.lines.push(`${INDENT}${paint(`${start}${piece}`)}`);
       }
     }
+  }
+
+  /** Text from elsewhere that is one line: a line end in it is named, so that nothing after it looks like a line of ours. */
+  line(text: string, paint?: (text: string) => string): void {
+    this.text(inOneLine(text), paint, '', true);
   }
 
   /** The first of many lines; the rest where everything is wanted. */
@@ -114,23 +121,21 @@ function drawPart(part: PicturePart, pen: Pen): void {
       return;
     case 'file': {
       const lines = part.text === '' ? [] : part.text.replace(/\n$/, '').split('\n');
-      pen.text(`new file ${part.path} (${lines.length} lines)`, palette.bold, '', true);
+      pen.line(`new file ${part.path} (${countLines(lines)})`, palette.bold);
       pen.folded(lines, (line) => pen.text(line, palette.green, '+ '));
       return;
     }
     case 'unshown':
-      pen.text(
+      pen.line(
         `${part.path}: ${part.why} (${sizeOf(part.bytesBefore)} → ${sizeOf(part.bytesAfter)})`,
         palette.yellow,
-        '',
-        true,
       );
       return;
     case 'command':
       drawCommand(part, pen);
       return;
     case 'url':
-      pen.text(`→ ${part.url}`, palette.bold, '', true);
+      pen.line(`→ ${part.url}`, palette.bold);
       return;
     case 'arguments':
       pen.folded(JSON.stringify(part.json, null, 2).split('\n'), (line) =>
@@ -138,9 +143,13 @@ function drawPart(part: PicturePart, pen: Pen): void {
       );
       return;
     case 'problem':
-      pen.text(`✗ it would fail: ${part.text}`, palette.yellow);
+      pen.text(`it would fail: ${part.text}`, palette.yellow, '✗ ');
       return;
   }
+}
+
+function countLines({ length }: readonly string[]): string {
+  return length === 1 ? '1 line' : `${length} lines`;
 }
 
 function sizeOf(bytes: number | undefined): string {
@@ -155,13 +164,13 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   const name = from === undefined ? path : `${from} → ${path}`;
   if (after === undefined) {
     const lines = before.replace(/\n$/, '').split('\n');
-    pen.text(`remove ${name} (${lines.length} lines)`, palette.red, '', true);
+    pen.line(`remove ${name} (${countLines(lines)})`, palette.red);
     pen.folded(lines, (line) => pen.text(line, palette.red, '- '));
     return;
   }
   const context = pen.whole ? Number.MAX_SAFE_INTEGER : CONTEXT_LINES;
   const patch = structuredPatch(path, path, before, after, '', '', { context, timeout: DIFF_MS });
-  pen.text(name, palette.bold, '', true);
+  pen.line(name, palette.bold);
   if (patch === undefined) {
     pen.text('nearly everything changes; the new content:', palette.yellow);
     pen.folded(after.split('\n'), (line) => pen.text(line, palette.green, '+ '));
@@ -185,12 +194,12 @@ function drawDiffLine(line: string, pen: Pen): void {
 function drawCommand({ text, cwd, marks, commands }: CommandPart, pen: Pen): void {
   const { palette } = pen;
   pen.text(text, palette.bold, '│ ', true);
-  if (cwd !== undefined) pen.text(`in ${cwd}`, palette.dim, '', true);
+  if (cwd !== undefined) pen.line(`in ${cwd}`, palette.dim);
   for (const { start, end, reason } of marks) {
     const marked = text.slice(start, end).replace(/\s+/g, ' ');
     const shown = start === 0 && end === text.length ? '' : `${marked.slice(0, 80)}: `;
-    pen.text(`⚠ ${shown}${reason}`, palette.red, '', true);
+    pen.line(`⚠ ${shown}${reason}`, palette.red);
   }
   const touches = new Set(commands.flatMap(({ touches: own }) => own.map(describeEffect)));
-  if (touches.size > 0) pen.text(`touches: ${[...touches].join(', ')}`, palette.dim, '', true);
+  if (touches.size > 0) pen.line(`touches: ${[...touches].join(', ')}`, palette.dim);
 }

@@ -48,6 +48,11 @@ function nameOf(character: string): string {
   return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 
+/** The text with its line ends by number: for what must stay one line. */
+export function inOneLine(text: string): string {
+  return text.replaceAll('\n', nameOf('\n'));
+}
+
 /** Columns that a text takes on a terminal. */
 export function widthOf(text: string): number {
   let width = 0;

@@ -1,5 +1,5 @@
 import type { ConversationMemory, ToolContext } from '../contract/context.js';
-import type { FileStat, WriteMode, WriteOutcome } from '../contract/files.js';
+import type { ContainedFiles, FileStat, WriteMode, WriteOutcome } from '../contract/files.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { assertNotRedacted, errnoOf, probeFiles, readIfThere } from './changed-files.js';
@@ -71,11 +71,12 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
     },
     previewChanges: async ({ path, content, mode = 'create' }, { files }) => {
       const bytes = Buffer.from(content, 'utf8');
-      const before = await readIfThere(path, files);
-      if (mode === 'create' && before !== undefined) throw new ToolError('execution_failed', exists(path));
-      return [
-        { path, bytes: mode === 'append' && before !== undefined ? Buffer.concat([before, bytes]) : bytes },
-      ];
+      const isThere = mode !== 'overwrite' && (await isEntry(path, files));
+      if (mode === 'create' && isThere) throw new ToolError('execution_failed', exists(path));
+      if (!isThere) return [{ path, bytes }];
+      const before = await files.read(path, { length: MAX_CONTENT_BYTES + 1 });
+      // A long file is not read for the lines that come after it: the person is shown these.
+      return before.length > MAX_CONTENT_BYTES ? [] : [{ path, bytes: Buffer.concat([before, bytes]) }];
     },
     probe: probeFiles,
   };
@@ -200,6 +201,15 @@ const MESSAGES: Readonly<Record<FileStat['type'], (path: string) => string>> = {
   dir: (path) => `failed to write ${path}: it is a directory. Name a file.`,
   other: (path) => `failed to write ${path}: it is no regular file.`,
 };
+
+async function isEntry(path: string, files: ContainedFiles): Promise<boolean> {
+  try {
+    await files.stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function typeOf(path: string, ctx: ToolContext): Promise<FileStat['type'] | undefined> {
   try {

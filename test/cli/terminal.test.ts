@@ -164,6 +164,31 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
     }, 60_000);
 
+    it('leaves the keyboard to an editor that reads it', async () => {
+      writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
+      const editor = join(toolexec.folder, 'editor.sh');
+      writeFileSync(
+        editor,
+        'printf "word? "; sleep 0.5; IFS= read -r word; [ "$word" = "a longer word" ] || exit 1\n' +
+          'sed -i "/_string/s/new/$word/2" "$1"\n',
+      );
+      const edit = {
+        id: 'e2',
+        name: 'edit_file',
+        args: { path: 'a.txt', old_string: 'old', new_string: 'new' },
+      };
+      const { code } = await run(
+        [edit],
+        [
+          ['numbers select', 'e'],
+          ['word? ', 'a longer word\n'],
+          ['numbers select', 'y'],
+        ],
+        { EDITOR: `sh '${editor}'` },
+      );
+      expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'a longer word\n']);
+    }, 60_000);
+
     it('runs what takes something away only after the word yes', async () => {
       const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
       writeFileSync(join(toolexec.root, 'gone'), '');

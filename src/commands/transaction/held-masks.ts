@@ -1,7 +1,7 @@
 import type { GuardedPath } from '../../contract/files.js';
 import { removeQuietly } from '../../platform/fs/make-and-remove.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
-import { whenProcessEnds } from '../../platform/runtime/when-process-ends.js';
+import { whenProcessEnds } from '../../platform/runtime/environment.js';
 import { MasksLayer, type TrackedHidden } from './masks-layer.js';
 import type { OverlaySetup } from './overlay-setup.js';
 

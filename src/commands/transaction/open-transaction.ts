@@ -14,7 +14,7 @@ import {
 } from '../../platform/fs/binary-fs.js';
 import { setEntryTimes } from '../../platform/fs/placeholder-entry.js';
 import { makeOwnDirectory, removeLater } from '../../platform/process/transaction-directory.js';
-import { ownIds } from '../../platform/runtime/own-ids.js';
+import { ownIds } from '../../platform/runtime/environment.js';
 import { findRepositories } from '../sandbox/git/find-repositories.js';
 import { trackedLayer } from '../sandbox/git/tracked-placeholders.js';
 import { isWithin } from '../sandbox/mount-holder.js';

@@ -83,6 +83,23 @@ describe('the picture of a call that changes files', () => {
     expect((await pictureOf('write_file', args)).parts).toEqual([part]);
   });
 
+  it('reads no large file to show that it is overwritten or added to', async () => {
+    writeFileSync(join(root, 'large.txt'), 'x'.repeat(70 * 1024 * 1024));
+    const overwrite = { path: 'large.txt', content: 'y', mode: 'overwrite' };
+    expect((await pictureOf('write_file', overwrite)).parts).toEqual([
+      {
+        kind: 'unshown',
+        path: 'large.txt',
+        why: 'it is too large to be shown',
+        bytesBefore: 70 * 1024 * 1024,
+        bytesAfter: 1,
+      },
+    ]);
+    asked = [];
+    const append = { ...overwrite, mode: 'append' };
+    expect((await pictureOf('write_file', append)).parts).toEqual([{ kind: 'arguments', json: append }]);
+  });
+
   it('says why the call would fail', async () => {
     const edit = { path: 'a.txt', old_string: 'nowhere', new_string: 'x' };
     expect((await pictureOf('edit_file', edit)).parts).toEqual([

@@ -106,16 +106,21 @@ async function changePart(
 ): Promise<PicturePart> {
   const from = changes.some((other) => other.path === like && other.bytes === null) ? like : undefined;
   const source = from ?? path;
+  const tooLarge = (bytesBefore: number | undefined): PicturePart => {
+    const why = 'it is too large to be shown';
+    return { kind: 'unshown', path, why, bytesBefore, bytesAfter: bytes?.length };
+  };
+  const size = await sizeOf(source, files);
+  if (Math.max(size ?? 0, bytes?.length ?? 0) > MOST_BYTES) return tooLarge(size);
   const before = await readWhole(source, files);
+  // Behind a link, whose own size says nothing.
+  if (before !== undefined && before.length > MOST_BYTES) return tooLarge(undefined);
   const canonical = files.resolve?.(source) ?? source;
   const bound = shown.find((file) => file.path === canonical);
   if (before !== undefined && bound !== undefined && bound.hash !== sha256(before)) {
     return { kind: 'problem', text: `${source} changes while it is looked at.` };
   }
   const sizes = { bytesBefore: before?.length, bytesAfter: bytes?.length };
-  if (Math.max(before?.length ?? 0, bytes?.length ?? 0) > MOST_BYTES) {
-    return { kind: 'unshown', path, why: 'it is too large to be shown', ...sizes };
-  }
   const [textBefore, textAfter] = [textOf(before), textOf(bytes)];
   if (textBefore === false || textAfter === false) {
     return { kind: 'unshown', path, why: 'it is no text', ...sizes };
@@ -130,9 +135,17 @@ async function changePart(
   };
 }
 
+async function sizeOf(path: string, files: ContainedFiles): Promise<number | undefined> {
+  try {
+    return (await files.stat(path)).size;
+  } catch {
+    return undefined;
+  }
+}
+
 async function readWhole(path: string, files: ContainedFiles): Promise<Uint8Array | undefined> {
   try {
-    return await files.read(path);
+    return await files.read(path, { length: MOST_BYTES + 1 });
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
-/** A copy of the process's environment: changing it changes nothing outside. */
 import { arch, homedir, platform, release, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
+/** A copy of the process's environment: changing it changes nothing outside. */
 export function readEnvironment(): Record<string, string> {
   const copy: Record<string, string> = {};
   // Asked for its names alone: whether one is shown is another call out of JavaScript for each.
@@ -61,3 +61,13 @@ export const systemName = (): string => `${platform()} ${release()} ${arch()}`;
 
 /** Undefined where users have no numbers. */
 export const userId = (): number | undefined => process.getuid?.();
+
+/** Of the user and the group that this process acts as; 0 where the system has none. */
+export function ownIds(): { readonly uid: number; readonly gid: number } {
+  return { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+}
+
+/** What is done when this process ends by itself; not when it is killed. */
+export function whenProcessEnds(step: () => void): void {
+  process.once('exit', step);
+}

@@ -11,6 +11,8 @@ export interface Keyboard {
    * echoed. Undefined when the terminal has gone.
    */
   readKey(signal: AbortSignal): Promise<string | undefined>;
+  /** Leaves the terminal to another program: what is typed meanwhile is that program's. */
+  lend<T>(action: () => Promise<T>): Promise<T>;
   /** Forgets what was typed so far. */
   discardTyped(): Promise<void>;
   close(): void;
@@ -19,9 +21,7 @@ export interface Keyboard {
 /** Undefined when no terminal belongs to this process. */
 export function openKeyboard(): Keyboard | undefined {
   const stream = openTerminal();
-  if (stream === undefined) return undefined;
-  stream.setEncoding('utf8');
-  return new TerminalKeyboard(stream);
+  return stream === undefined ? undefined : new TerminalKeyboard(stream);
 }
 
 function openTerminal(): ReadStream | undefined {
@@ -38,23 +38,14 @@ const SILENCE_MS = 30;
 const LONGEST_DISCARD_MS = 300;
 
 class TerminalKeyboard implements Keyboard {
-  readonly #stream: ReadStream;
+  #stream: ReadStream;
   #text = '';
   #ended = false;
   #wake: (() => void) | undefined;
 
   constructor(stream: ReadStream) {
     this.#stream = stream;
-    const end = (): void => {
-      this.#ended = true;
-      this.#wake?.();
-    };
-    stream.on('data', (chunk) => {
-      this.#text += String(chunk);
-      this.#wake?.();
-    });
-    stream.on('end', end);
-    stream.on('error', end);
+    this.#listen();
   }
 
   readLine(signal: AbortSignal): Promise<string | undefined> {
@@ -86,9 +77,45 @@ class TerminalKeyboard implements Keyboard {
     this.#text = '';
   }
 
+  async lend<T>(action: () => Promise<T>): Promise<T> {
+    this.#setRaw(false);
+    // A stream that is only paused goes on taking what is typed.
+    this.#stream.destroy();
+    try {
+      return await action();
+    } finally {
+      this.#reopen();
+    }
+  }
+
   close(): void {
     this.#setRaw(false);
     this.#stream.destroy();
+  }
+
+  #reopen(): void {
+    const stream = openTerminal();
+    if (stream === undefined) {
+      this.#ended = true;
+      return;
+    }
+    this.#stream = stream;
+    this.#listen();
+  }
+
+  #listen(): void {
+    const stream = this.#stream;
+    const end = (): void => {
+      this.#ended = true;
+      this.#wake?.();
+    };
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk) => {
+      this.#text += String(chunk);
+      this.#wake?.();
+    });
+    stream.on('end', end);
+    stream.on('error', end);
   }
 
   #setRaw(isRaw: boolean): void {
