@@ -135,7 +135,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   },
   'tools.sandbox.transactions': {
     kind: choice('required', 'auto', 'off'),
-    fallback: 'off',
+    fallback: 'auto',
     option: 'executor.sandbox.transactions',
     meaning:
       'Commands change nothing before they have ended and what they changed was compared with the rules: `auto`, where this machine can; `required`, or none runs; `off`.',

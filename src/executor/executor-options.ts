@@ -72,8 +72,8 @@ export interface SandboxOptions {
   /** Regular files with several names, in roots that do not say: default `allow`. */
   readonly hardLinks?: HardLinks;
   /**
-   * Commands change nothing before they have ended and what they changed was compared with the rules: `auto`, where this
-   * machine can; `required`, or no command runs; `off` (default).
+   * Commands change nothing before they have ended and what they changed was compared with the rules: `auto` (default),
+   * where this machine can; `required`, or no command runs; `off`.
    */
   readonly transactions?: 'auto' | 'off' | 'required';
   /** Megabytes that one command may change; default 2048. */
@@ -206,7 +206,7 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   readable: option([], isTextList, 'a list of directories'),
   hardLinks: option('allow', isHardLinks, 'one of allow, refuse'),
   transactions: option<'auto' | 'off' | 'required'>(
-    'off',
+    'auto',
     (value) => TRANSACTIONS.includes(value as string),
     `one of ${TRANSACTIONS.join(', ')}`,
   ),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { living, sleepToken } from '../../src/commands/fixtures/nasty-trees.js';
+import { living, sleeping, sleepToken } from '../../src/commands/fixtures/nasty-trees.js';
 import { builtCommand } from './built-command.js';
 import { ended, message, Toolexec } from './toolexec.js';
 
@@ -15,7 +15,10 @@ afterEach(() => toolexec.remove());
 
 /** The processes that it starts are known by how long they sleep: their ids are those of a namespace. */
 const stubborn = (token: string): string =>
-  `trap '' TERM INT HUP; (setsid sleep ${token} & echo $! > child); sleep ${token} & wait; sleep ${token}`;
+  `trap '' TERM INT HUP; (setsid sleep ${token} &); sleep ${token} & wait; sleep ${token}`;
+
+/** Both of them sleep. What a command writes is nowhere to be seen before its end. */
+const runs = (token: string): boolean => sleeping(token).length === 2;
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -29,7 +32,7 @@ describe('toolexec run, interrupted', () => {
       const calls = message(['bash', { command: stubborn(token) }], ['bash', { command: 'touch never' }]);
       const child = toolexec.start(['run', toolexec.json('r.json', calls), '--yes', '--format', 'native']);
       const ran = ended(child);
-      await until(() => existsSync(join(toolexec.root, 'child')));
+      await until(() => runs(token));
       child.kill(signal);
       const { code, stdout, stderr } = await ran;
       expect(code).toBe(130);
@@ -52,7 +55,7 @@ describe('toolexec run, interrupted', () => {
       '--yes',
     ]);
     const ran = ended(child);
-    await until(() => existsSync(join(toolexec.root, 'child')));
+    await until(() => runs(token));
     const since = performance.now();
     child.kill('SIGINT');
     child.kill('SIGINT');

@@ -16,6 +16,7 @@ const {
   undo,
   recover = false,
   streamed = false,
+  transactions = 'auto',
 } = JSON.parse(process.argv[2]);
 const [when, what] = at.split(' ');
 let times = 0;
@@ -116,7 +117,14 @@ const tools = [
     execute: ({ text }) => String(text),
   }),
 ];
-const executor = createExecutor({ root, tools, journal, policy: null, approver: null });
+const executor = createExecutor({
+  root,
+  tools,
+  journal,
+  policy: null,
+  approver: null,
+  sandbox: { transactions },
+});
 // Whoever watches may kill us later.
 process.stdout.write('ready\n');
 hasBegun = true;

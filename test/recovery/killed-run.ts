@@ -23,6 +23,8 @@ export interface KilledRun {
   readonly calls: readonly ToolCall[];
   readonly conversation?: string;
   readonly parallel?: boolean;
+  /** Of its commands; default `auto`. */
+  readonly transactions?: 'off';
   /** Undoes this call, and runs nothing. */
   readonly undo?: string;
   /** Recovers, and runs nothing. */

@@ -108,7 +108,10 @@ async function lookAt(
 }
 
 function contentOf(place: string): ReadonlyMap<string, string> {
-  return new Map(readdirSync(place).map((name) => [name, readFileSync(join(place, name), 'base64')]));
+  const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'base64')]));
 }
 
 /** Why nothing can be mounted here; undefined where it can. */

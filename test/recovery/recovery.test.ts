@@ -203,7 +203,8 @@ describe('recovery', () => {
 
   it('tells what became of a command’s process', async () => {
     const { root, journal } = newDesk();
-    await runUntilKilled({ root, journal, calls: [call('bash', { command: 'true' })], at: 'before finish' });
+    const calls = [call('bash', { command: 'true' })];
+    await runUntilKilled({ root, journal, calls, at: 'before finish', transactions: 'off' });
     const [batch] = await executorFor({ root, journal }).recover();
     expect(batch?.calls[0]?.result?.error?.code).toBe('outcome_unknown');
     expect(batch?.calls[0]?.result?.metadata.evidence).toMatchObject({
