@@ -48,6 +48,7 @@ export type {
   RecoveredCall,
   RunOptions,
   SkippedFile,
+  SubmittedResult,
   ToolEvent,
   UndoOptions,
   UndoReport,

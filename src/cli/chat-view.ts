@@ -5,9 +5,10 @@ import { openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
 import type { ExitCode } from './cli-context.js';
 import { describeName } from './display/describe-call.js';
-import type { Display } from './display/display.js';
+import { type Display, noteResults } from './display/display.js';
 import { toSafeJson } from './display/terminal-text.js';
-import { watchInterrupts } from './run-batch.js';
+import { exitCodeOf } from './exit-code.js';
+import { isPutOff, watchInterrupts } from './run-batch.js';
 
 const PROMPT = '› ';
 
@@ -17,6 +18,8 @@ export class ChatView {
   readonly display: Display;
   readonly #isJson: boolean;
   #isMidLine = false;
+  /** A call of this conversation waits for approval. */
+  #waits = false;
 
   constructor(stdio: Stdio, display: Display, isJson: boolean) {
     this.stdio = stdio;
@@ -39,7 +42,7 @@ export class ChatView {
       line = undefined;
     }
     this.display.note(`go on with this conversation: toolexec chat --resume ${loop.conversation}`);
-    return 0;
+    return exitCodeOf([], false, this.#waits);
   }
 
   /** @param isShown whether the model's words are written as they come */
@@ -103,12 +106,15 @@ export class ChatView {
   }
 
   /** What the person should know about how a turn ended. */
-  conclude({ stopReason, error, cutOff }: LoopResult): void {
+  conclude({ stopReason, error, cutOff, results }: LoopResult): void {
     if (stopReason === 'cancelled') this.display.note('cancelled');
     if (stopReason === 'refused') this.display.note('the model declined to answer');
     if (stopReason === 'max_iterations') this.display.note('the limit of tool calls of one turn was reached');
+    if (stopReason === 'max_tokens') this.display.note('the budget of tokens of one turn was used up');
     if (cutOff === true) this.display.note('the answer was cut at the limit of tokens');
     if (error !== undefined) this.display.note(`the model could not be asked: ${error.message}`);
+    noteResults(results, this.display);
+    this.#waits ||= results.some(isPutOff);
   }
 
   /** Mode parse_only: what is pending, and its results as they are typed (D093). */

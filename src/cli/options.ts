@@ -38,7 +38,14 @@ export function addBatchOptions(command: Command): Command {
 }
 
 export function addResponseOptions(command: Command): Command {
-  return addFormatOption(addBatchOptions(command))
+  return addRunOptions(addFormatOption(addBatchOptions(command)))
+    .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
+    .option('--again', 'run again what the journal has an answer for');
+}
+
+/** How the calls of a response are run, wherever it comes from. */
+export function addRunOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--approve <id...>', 'approve these calls, refuse the others').conflicts(['yes', 'deny']),
     )
@@ -48,18 +55,15 @@ export function addResponseOptions(command: Command): Command {
         'defer the calls that need approval: they wait for "toolexec approve", the others run',
       ).conflicts(['yes', 'deny', 'approve', 'dryRun']),
     )
-    .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
-    .option('--again', 'run again what the journal has an answer for')
     .option('--parallel', 'run calls side by side where they do not touch the same things')
     .option('--fail-fast', 'after a failure, cancel the calls that are left');
 }
 
-export function addFormatOption(command: Command): Command {
-  return command.addOption(
-    new Option('--format <format>', 'what results are written as (default: as calls came)').choices(
-      HISTORY_FORMATS,
-    ),
-  );
+export function addFormatOption(
+  command: Command,
+  description = 'what results are written as (default: as calls came)',
+): Command {
+  return command.addOption(new Option('--format <format>', description).choices(HISTORY_FORMATS));
 }
 
 /** What the commands take that read a journal. */

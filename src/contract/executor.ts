@@ -136,7 +136,7 @@ export interface BatchRun {
   cancel(reason?: string): void;
 }
 
-/** A batch whose calls are still arriving. One of `start` and `drop` ends it; should this process die before, recovery does. */
+/** A batch whose calls are still arriving. One of `start`, `drop` and `answer` ends it; should this process die before, recovery does. */
 export interface IncomingBatch {
   /** Of the batch that it will be. */
   readonly id: string;
@@ -158,6 +158,22 @@ export interface IncomingBatch {
    * @param why default: the stream was broken off. A text is the reason of `cancelled`.
    */
   drop(why?: string | { readonly code: ErrorCode; readonly message: string }): Promise<readonly ToolResult[]>;
+  /**
+   * None of the calls is run here: their results come from elsewhere, one each in order (mode `parse_only`). They are
+   * cleaned, redacted and cut like a tool's own; a call without one is `cancelled`. Nothing is recorded.
+   * @throws ToolError `bad_args` once it was started or dropped
+   */
+  answer(
+    given: readonly (SubmittedResult | undefined)[],
+    options?: Pick<RunOptions, 'availableCapacityBytes'>,
+  ): readonly ToolResult[];
+}
+
+/** What a person or another program gives as the result of a call. */
+export interface SubmittedResult {
+  readonly output: string;
+  /** False: `output` says why it failed. Default true. */
+  readonly success?: boolean;
 }
 
 export interface Executor {

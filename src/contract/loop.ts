@@ -1,5 +1,5 @@
 import type { ReadError, ToolCall, ToolResult } from './call.js';
-import type { Executor, ToolEvent } from './executor.js';
+import type { Executor, SubmittedResult, ToolEvent } from './executor.js';
 import type { JsonObject } from './json.js';
 import type { Model, ModelUsage } from './model.js';
 
@@ -16,12 +16,24 @@ export interface ToolLoopOptions {
   readonly conversation?: string;
   /** How many batches run in one turn of the person. Default: that of the executor's limits (4). */
   readonly maxToolIterationsPerUserTurn?: number;
+  /**
+   * How many tokens one turn of the person may take, input and output of all its requests together. After that no
+   * batch runs: the model is told so, and asked once more. Default: no bound.
+   */
+  readonly maxTokensPerUserTurn?: number;
   /** Tokens that the model takes, answer included. Default: as the model is known; results are cut to fit. */
   readonly contextTokens?: number;
   /** Calls whose effects do not conflict run side by side. Default false. */
   readonly parallel?: boolean;
   /** Only calls that read are run; the others answer what they would do. Default false. */
   readonly dryRun?: boolean;
+  /** After the first failure the remaining calls of a batch are answered `cancelled`. Default false. */
+  readonly failFast?: boolean;
+  /**
+   * Calls that need approval are not asked for: they are recorded and wait for `executor.approve`, and the model is
+   * told so. Default false.
+   */
+  readonly defer?: boolean;
   /** Whether the model may start sub-agents with the tool `task`, where it is one of the tools. Default true. */
   readonly agents?: boolean;
 }
@@ -47,10 +59,11 @@ export interface LoopResult {
   /** What the model said last. */
   readonly text: string;
   /**
-   * `end`: it has answered. `max_iterations`: it wanted more batches than it may have. `refused`: the model or a filter
+   * `end`: it has answered. `max_iterations`: it wanted more batches than it may have. `max_tokens`: the budget of
+   * tokens was used up (`maxTokensPerUserTurn`). `refused`: the model or a filter
    * of its provider declined. `error`: the provider, the network or the journal failed.
    */
-  readonly stopReason: 'end' | 'max_iterations' | 'cancelled' | 'refused' | 'error';
+  readonly stopReason: 'end' | 'max_iterations' | 'max_tokens' | 'cancelled' | 'refused' | 'error';
   /** Batches that were run, or submitted. */
   readonly iterations: number;
   /** Of all calls of the turn, in order; a call that could not be read has its `bad_args`. */
@@ -84,9 +97,10 @@ export interface ToolLoop {
   /** The same, live: `end` comes last. Leaving the iteration cancels the turn. A slow reader slows the turn. */
   stream(text: string, options?: LoopRunOptions): AsyncGenerator<LoopEvent, void, undefined>;
   /**
-   * In mode `parse_only`: the result of a call of `state.calls`. With the last one the model goes on.
+   * In mode `parse_only`: the result of a call of `state.calls`. With the last one the model goes on. It is redacted and
+   * cut like a tool's own.
    * @param given `success` false: `output` says why it failed. Default true.
    * @throws ToolError `bad_args` when no such call waits
    */
-  submit(callId: string, given: { readonly output: string; readonly success?: boolean }): void;
+  submit(callId: string, given: SubmittedResult): void;
 }

@@ -105,6 +105,11 @@ export interface ToolSpec<A, O = unknown> {
   readonly description: string;
   /** A Standard Schema (zod, valibot, arktype) or a JSON Schema. */
   readonly input: StandardSchemaV1<unknown, A> | JsonSchema;
+  /**
+   * Pure: in the tool's own words, what is wrong with arguments that `input` refuses. Undefined, or left out: as the
+   * schema says it.
+   */
+  readonly explainArgs?: (args: JsonObject) => string | undefined;
   /** A Standard Schema or a JSON Schema: what `structured` of a success is. */
   readonly output?: StandardSchemaV1<O, unknown> | JsonSchema;
   /** Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`; `() => []` touches nothing and runs unasked. */

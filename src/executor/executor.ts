@@ -21,6 +21,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { Registry, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { adoptSubmitted } from './adopt-submitted.js';
 import { causeOf } from './answer/results.js';
 import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
@@ -175,6 +176,7 @@ export class ToolExecutor implements Executor {
       conversation: options.conversation ?? this.#ownConversation,
       ensureRecovered: () => this.#recovery.ensure(),
       begin: (calls, spoken) => this.#watched(calls, spoken, { id }),
+      adopt: adoptSubmitted,
     });
   }
 

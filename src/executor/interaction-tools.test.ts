@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../contract/call.js';
-import type { JsonObject } from '../contract/json.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { Asker, AskOptions, Question } from '../contract/question.js';
 import { builtinTools } from './builtin-tools.js';
 import { defineTool } from './declare/define-tool.js';
@@ -48,8 +48,6 @@ describe('ask_user_question', () => {
   it('takes the answers of a host that asks on its own screen', async () => {
     const own = { questions: [COLOR, MANY], answers: { Color: 'Other: Purple', Colors: [] } };
     expect((await ask(own)).output).toBe('Color: Other: Purple\nColors: (no choice)');
-    const { error } = await ask({ questions: [COLOR, MANY], answers: { Color: 'Red' } });
-    expect(error).toMatchObject({ code: 'bad_args' });
   });
 
   it('asks the person, whatever answers the model has made up', async () => {
@@ -59,14 +57,54 @@ describe('ask_user_question', () => {
   });
 
   it.each([
-    ['no question', []],
-    ['five questions', Array.from({ length: 5 }, () => COLOR)],
-    ['one option', [{ ...COLOR, options: [{ label: 'Red' }] }]],
-    ['five options', [{ ...COLOR, options: Array.from({ length: 5 }, () => ({ label: 'Red' })) }]],
-    ['an option without a label', [{ ...COLOR, options: [{ description: 'd' }, { label: 'B' }] }]],
-  ])('refuses %s', async (_, questions) => {
+    ['no question', [], 'must provide at least one question'],
+    ['five questions', Array.from({ length: 5 }, () => COLOR), 'maximum 4 questions allowed'],
+    ['one option', [{ ...COLOR, options: [{ label: 'Red' }] }], 'question 1 must have 2-4 options'],
+    [
+      'an option without a label',
+      [COLOR, { ...COLOR, options: [{ description: 'd' }, { label: 'B' }] }],
+      'question 2 option missing label',
+    ],
+    ['a question without a header', [{ ...COLOR, header: 1 }], 'question 1 missing header'],
+    [
+      'what has no words of its own',
+      [{ ...COLOR, more: 1 }],
+      /^Invalid arguments for ask_user_question: .*more/,
+    ],
+  ])('refuses %s', async (_, questions: readonly JsonObject[], message: string | RegExp) => {
     const { error } = await ask({ questions }, { asker: () => [] });
     expect(error?.code).toBe('bad_args');
+    if (typeof message === 'string') expect(error?.message).toBe(message);
+    else expect(error?.message).toMatch(message);
+  });
+
+  it.each([
+    [{}, 'missing answer for question: Color'],
+    [{ Color: 'Green', Colors: [] }, 'invalid answer for Color: Green'],
+    [{ Color: ['Red'], Colors: [] }, 'answer for Color must be a string'],
+    [{ Color: 'Red', Colors: 'Red' }, 'answer for Colors must be an array (multiSelect)'],
+  ])('refuses the answers %j of a host', async (answers, message) => {
+    const { error } = await ask({ questions: [COLOR, MANY], answers });
+    expect(error).toMatchObject({ code: 'bad_args', message });
+  });
+
+  it('leaves the word to the schema where a tool cannot explain its arguments', async () => {
+    const tool = defineTool({
+      name: 'mute',
+      description: 'Explains nothing.',
+      input: { type: 'object', properties: { a: { type: 'string' } } },
+      effects: () => [],
+      explainArgs: ({ a }) => {
+        if (a === 1) throw new Error('no words');
+        return 'a must be a text';
+      },
+      execute: () => 'ok',
+    });
+    const executor = executorOf([tool], { root: folder() });
+    expect((await executor.execute('mute', { a: 1 })).error?.message).toMatch(
+      /^Invalid arguments for mute: /,
+    );
+    expect((await executor.execute('mute', { a: 2 })).error?.message).toBe('a must be a text');
   });
 
   it('is there only for tools that declare it', async () => {
@@ -112,11 +150,24 @@ describe('todo_write', () => {
 
   it('refuses another status and a missing text', async () => {
     const executor = executorOf(builtinTools(), { root: folder() });
-    for (const todo of [
-      { ...PENDING, status: 'Pending' },
-      { content: 'x', status: 'pending' },
-    ]) {
-      expect((await executor.execute('todo_write', { todos: [todo] })).error?.code).toBe('bad_args');
+    const refused: readonly (readonly [JsonValue, string])[] = [
+      [
+        [{ ...PENDING, status: 'Pending' }],
+        'todo at index 0: status must be one of: pending, in_progress, completed',
+      ],
+      [
+        [PENDING ?? {}, { content: 'x', status: 'pending' }],
+        'todo at index 1 is missing required field: activeForm',
+      ],
+      [[{ ...PENDING, content: ' ' }], 'todo at index 0: content cannot be empty'],
+      [[], 'todos array cannot be empty'],
+      ['x', 'todos must be an array'],
+    ];
+    for (const [todos, message] of refused) {
+      expect((await executor.execute('todo_write', { todos })).error).toMatchObject({
+        code: 'bad_args',
+        message,
+      });
     }
     const { error } = await executor.execute('todo_write', {});
     expect(error?.message).toContain('missing required parameter: todos');
@@ -130,13 +181,13 @@ describe('todo_write', () => {
     const first = open();
     await first.execute('todo_write', { todos: TODOS }, { conversation: 'c1' });
     await first.execute('todo_write', { todos: [PENDING ?? null] }, { conversation: 'c1' });
-    await first.execute('todo_write', { todos: [] }, { conversation: 'c2' });
+    await first.execute('todo_write', { todos: TODOS }, { conversation: 'c2' });
     await first.close();
     const later = open();
     const load = (conversation: string) =>
       later.execute('todo_write', { load_from_db: true }, { conversation });
     expect((await load('c1')).output).toBe('☐ Run tests');
-    expect((await load('c2')).metadata.total_count).toBe(0);
+    expect((await load('c2')).metadata.total_count).toBe(3);
     expect((await load('c3')).metadata.total_count).toBe(0);
     await later.close();
   });

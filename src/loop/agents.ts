@@ -9,9 +9,12 @@ export interface ModelAgentsOptions {
   readonly system?: (type: string) => string;
   /** Batches of one sub-agent. Default 20. */
   readonly maxToolIterations?: number;
+  /** Tokens of one sub-agent, input and output of all its requests together. Default 1,000,000. */
+  readonly maxTokens?: number;
 }
 
 const DEFAULT_ITERATIONS = 20;
+const DEFAULT_TOKENS = 1_000_000;
 
 const instructions = (): string =>
   'You do one task for another agent, which sees your last message and nothing else. Do the task with your tools, ' +
@@ -20,7 +23,12 @@ const instructions = (): string =>
 /** @param createLoop the loop that such a sub-agent is */
 export function loopAgents(
   createLoop: (options: ToolLoopOptions) => ToolLoop,
-  { model, system = instructions, maxToolIterations = DEFAULT_ITERATIONS }: ModelAgentsOptions,
+  {
+    model,
+    system = instructions,
+    maxToolIterations = DEFAULT_ITERATIONS,
+    maxTokens = DEFAULT_TOKENS,
+  }: ModelAgentsOptions,
 ): AgentRunner {
   return async (task: AgentTask, { executor, id, signal, emit }: AgentWorld): Promise<AgentReply> => {
     const loop = createLoop({
@@ -29,6 +37,7 @@ export function loopAgents(
       system: system(task.type),
       conversation: id,
       maxToolIterationsPerUserTurn: maxToolIterations,
+      maxTokensPerUserTurn: maxTokens,
     });
     for await (const event of loop.stream(task.prompt, { signal })) {
       if (event.type === 'end') return toReply(event.result);
@@ -48,6 +57,7 @@ function progressOf(event: LoopEvent): string | undefined {
 
 const INCOMPLETE: Readonly<Record<Exclude<LoopResult['stopReason'], 'end'>, string>> = {
   max_iterations: 'The sub-agent came to its limit of tool calls before it was done.',
+  max_tokens: 'The sub-agent used up its budget of tokens before it was done.',
   cancelled: 'The sub-agent was cancelled.',
   refused: 'The model of the sub-agent declined.',
   error: 'The model of the sub-agent failed.',

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { ToolCall, ToolFailure, ToolResult } from '../contract/call.js';
 import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
@@ -17,6 +17,7 @@ export class Conversation {
   readonly #messages: ModelMessage[] = [];
   readonly #ids = new Set<string>();
   readonly #transcript: Transcript;
+  readonly #name: string;
   readonly #executor: Executor;
   readonly #areRecorded: boolean;
   #resumed: Promise<void> | undefined;
@@ -27,6 +28,7 @@ export class Conversation {
     executor: Executor,
     given: { readonly isNew: boolean; readonly areRecorded: boolean },
   ) {
+    this.#name = name;
     this.#transcript = executor.transcript(name);
     this.#executor = executor;
     this.#areRecorded = given.areRecorded;
@@ -96,8 +98,18 @@ export class Conversation {
     const hasCalls = message.calls.length > 0 || message.errors.length > 0;
     if (!hasCalls || next?.role === 'tool') return [message];
     const found = typeof batch === 'string' ? await this.#transcript.answers(batch, message.calls) : [];
-    const results = message.calls.map((call, index) => found[index] ?? notOnRecord(call));
+    const waiting =
+      found.length === message.calls.length && !found.includes(undefined) ? NONE : await this.#waiting();
+    const results = message.calls.map(
+      (call, index) => found[index] ?? (waiting.has(call.id) ? stillWaits(call) : notOnRecord(call)),
+    );
     return [message, answerMessage(message, results)];
+  }
+
+  /** The calls of this conversation whose approval was deferred. */
+  async #waiting(): Promise<ReadonlySet<string>> {
+    const batches = await this.#executor.waiting({ conversation: this.#name });
+    return new Set(batches.flatMap(({ requests }) => requests.map(({ callId }) => callId)));
   }
 }
 
@@ -127,17 +139,25 @@ function isToolMessage(value: unknown): value is ToolMessage & JsonValue {
   return isObject(value) && value.role === 'tool' && Array.isArray(value.results) && isObject(value.native);
 }
 
-function notOnRecord({ id, name }: ToolCall): ToolResult {
+const NONE: ReadonlySet<string> = new Set();
+
+function notOnRecord(call: ToolCall): ToolResult {
+  const message = 'The record does not say what became of this call. Look before you repeat it.';
+  return failed(call, { code: 'outcome_unknown', message, details: { executed: 'maybe' } });
+}
+
+function stillWaits(call: ToolCall): ToolResult {
+  const message = "Not run yet: it still waits for the person's approval. Do not repeat it.";
+  return failed(call, { code: 'approval_unavailable', message, details: { executed: 'no' } });
+}
+
+function failed({ id, name }: ToolCall, error: ToolFailure['error']): ToolResult {
   return {
     callId: id,
     toolName: name,
     success: false,
     output: '',
-    error: {
-      code: 'outcome_unknown',
-      message: 'The record does not say what became of this call. Look before you repeat it.',
-      details: { executed: 'maybe' },
-    },
+    error,
     truncated: false,
     executionTimeMs: 0,
     metadata: {},

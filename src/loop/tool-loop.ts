@@ -10,7 +10,7 @@ import {
 } from '../base/normalize-options.js';
 import type { AgentRunner } from '../contract/agent-runner.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { Executor } from '../contract/executor.js';
+import type { Executor, SubmittedResult } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import type {
   LoopEvent,
@@ -20,7 +20,7 @@ import type {
   ToolLoop,
   ToolLoopOptions,
 } from '../contract/loop.js';
-import type { Model, ModelEnd, ModelUsage } from '../contract/model.js';
+import type { Model, ModelEnd, ModelRequest, ModelUsage } from '../contract/model.js';
 import { ModelError } from '../errors/model-error.js';
 import { ToolError } from '../errors/tool-error.js';
 import { availableCapacityBytes, contextTokensOf, usedTokens } from '../models/context-window.js';
@@ -37,9 +37,12 @@ const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | 
   system: option(undefined, (value) => typeof value === 'string', 'a text'),
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
   maxToolIterationsPerUserTurn: option(undefined, isWhole(1), 'a whole number from 1'),
+  maxTokensPerUserTurn: option(undefined, isWhole(1), 'a whole number of tokens from 1'),
   contextTokens: option(undefined, isWhole(1), 'a whole number of tokens from 1'),
   parallel: option(undefined, isBoolean, 'true or false'),
   dryRun: option(undefined, isBoolean, 'true or false'),
+  failFast: option(undefined, isBoolean, 'true or false'),
+  defer: option(undefined, isBoolean, 'true or false'),
   agents: option(undefined, isBoolean, 'true or false'),
 };
 
@@ -62,7 +65,18 @@ export function modelAgents(options: ModelAgentsOptions): AgentRunner {
 }
 
 /** D084. */
-const MAX_ITERATIONS = { code: 'max_iterations', message: 'Max tool iterations reached' } as const;
+const MAX_ITERATIONS: Limit = {
+  code: 'max_iterations',
+  message: 'Max tool iterations reached',
+  stopReason: 'max_iterations',
+};
+
+/** The answer to calls that come after a limit was reached, and how their turn ends. */
+interface Limit {
+  readonly code: 'max_iterations' | 'limit_exceeded';
+  readonly message: string;
+  readonly stopReason: 'max_iterations' | 'max_tokens';
+}
 const IDLE: LoopState = Object.freeze({ kind: 'idle' });
 
 type Stop = Pick<LoopResult, 'stopReason' | 'error' | 'cutOff'>;
@@ -145,7 +159,7 @@ class Loop implements ToolLoop {
     }
   }
 
-  submit(callId: string, given: { readonly output: string; readonly success?: boolean }): void {
+  submit(callId: string, given: SubmittedResult): void {
     if (this.#submissions === undefined) {
       throw new ToolError('bad_args', `Cannot take a result for "${callId}": no call waits for one.`);
     }
@@ -173,7 +187,7 @@ class Loop implements ToolLoop {
           return { stopReason: 'refused' };
         }
         const cut = end.stopReason === 'length' ? { cutOff: true as const } : {};
-        return { stopReason: turn.isOverLimit ? 'max_iterations' : 'end', ...cut };
+        return { stopReason: turn.overLimit ?? 'end', ...cut };
       }
       await this.#said.addAssistant(end.message, response.incoming.id);
       const stop = yield* this.#answer(response, turn, signal);
@@ -182,14 +196,17 @@ class Loop implements ToolLoop {
   }
 
   async *#ask(turn: Turn, signal: AbortSignal): AsyncGenerator<LoopEvent, LoopResponse, undefined> {
-    const { model, parallel = false, dryRun = false } = this.#options;
+    const { model, parallel = false, dryRun = false, failFast = false, defer = false } = this.#options;
+    const request = this.#request();
     const response = yield* readResponse({
       model,
-      request: this.#request(),
+      request,
       incoming: this.#executor.receive({
         signal,
         parallel,
         dryRun,
+        failFast,
+        defer,
         conversation: this.conversation,
         turn: randomUUID(),
         message: { text: '', model: model.name, provider: model.format },
@@ -198,7 +215,7 @@ class Loop implements ToolLoop {
       isKnown: (id) => this.#said.takeId(id),
       signal,
     });
-    turn.heard(response);
+    turn.heard(response, request);
     return response;
   }
 
@@ -209,19 +226,20 @@ class Loop implements ToolLoop {
     signal: AbortSignal,
   ): AsyncGenerator<LoopEvent, Stop | undefined, undefined> {
     const isRefused = end.stopReason === 'refused';
-    if (isRefused || turn.iterations >= this.#maxIterations) {
+    const limit = isRefused ? undefined : this.#limitOf(turn);
+    if (isRefused || limit !== undefined) {
       const results = await incoming
-        .drop(isRefused ? 'the model declined' : MAX_ITERATIONS)
+        .drop(limit ?? 'the model declined')
         .catch((error: unknown) => neverRun(end.message.calls, error));
       await this.#conclude(end, results, turn);
-      if (isRefused) return { stopReason: 'refused' };
+      if (limit === undefined) return { stopReason: 'refused' };
       // It is told once, and may still answer.
-      if (turn.isOverLimit) return { stopReason: 'max_iterations' };
-      turn.isOverLimit = true;
+      if (turn.overLimit !== undefined) return { stopReason: turn.overLimit };
+      turn.overLimit = limit.stopReason;
       return undefined;
     }
     turn.iterations++;
-    if (this.#executor.mode === 'parse_only') yield* this.#wait(end, turn, signal);
+    if (this.#executor.mode === 'parse_only') yield* this.#wait({ end, incoming, usage }, turn, signal);
     else {
       const { calls } = end.message;
       yield this.#enter({ kind: 'tools', iteration: turn.iterations, calls });
@@ -243,18 +261,31 @@ class Loop implements ToolLoop {
     }
   }
 
-  async *#wait(end: ModelEnd, turn: Turn, signal: AbortSignal): AsyncGenerator<LoopEvent, void, undefined> {
+  async *#wait(
+    { end, incoming, usage }: Answered,
+    turn: Turn,
+    signal: AbortSignal,
+  ): AsyncGenerator<LoopEvent, void, undefined> {
     const { calls } = end.message;
     const submissions = new Submissions(calls);
-    let results: readonly ToolResult[] | undefined;
     try {
       this.#submissions = submissions;
       yield this.#enter({ kind: 'waiting', iteration: turn.iterations, calls });
-      results = await submissions.all(signal);
+      await submissions.whole(signal);
     } finally {
       this.#submissions = undefined;
-      await this.#conclude(end, results ?? submissions.cancel(), turn);
+      const room = { availableCapacityBytes: this.#capacity(end, usage) };
+      await this.#conclude(end, incoming.answer(submissions.given, room), turn);
     }
+  }
+
+  /** What this turn has used up; undefined: it may run another batch. */
+  #limitOf(turn: Turn): Limit | undefined {
+    if (turn.iterations >= this.#maxIterations) return MAX_ITERATIONS;
+    const { maxTokensPerUserTurn = Number.POSITIVE_INFINITY } = this.#options;
+    if (turn.tokens < maxTokensPerUserTurn) return undefined;
+    const message = `The budget of ${maxTokensPerUserTurn} tokens is used up: nothing more is run. Answer with what you have.`;
+    return { code: 'limit_exceeded', message, stopReason: 'max_tokens' };
   }
 
   /** The results are a message of the conversation: from now on it may go on. */
@@ -292,15 +323,18 @@ class Loop implements ToolLoop {
 /** What one turn has come to. */
 class Turn {
   iterations = 0;
-  /** The model has been told that it may have no more batches. */
-  isOverLimit = false;
+  /** The model has been told that nothing more is run, for this. */
+  overLimit: Limit['stopReason'] | undefined;
+  /** Counted by the provider; estimated where it counts nothing. */
+  tokens = 0;
   readonly results: ToolResult[] = [];
   #text = '';
   #inputTokens = 0;
   #outputTokens = 0;
 
-  heard({ text, usage }: LoopResponse): void {
+  heard({ text, usage }: LoopResponse, request: ModelRequest): void {
     this.#text = text;
+    this.tokens += usedTokens(request, usage);
     this.#inputTokens += usage?.inputTokens ?? 0;
     this.#outputTokens += usage?.outputTokens ?? 0;
   }

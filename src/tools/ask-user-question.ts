@@ -1,5 +1,5 @@
 import type { ToolContext } from '../contract/context.js';
-import type { JsonObject } from '../contract/json.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { Question, QuestionAnswer } from '../contract/question.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { oneLine } from './one-line.js';
@@ -69,6 +69,7 @@ export function askUserQuestionTool(): ToolSpec<AskUserQuestionArgs> {
       'Asks the person one to four questions with two to four choices each, and gives the answers. ' +
       'Use it when a decision is not yours to take.',
     input: INPUT,
+    explainArgs: ({ questions }) => faultIn(questions),
     category: 'interaction',
     timeoutMs: PATIENCE_MS,
     touches: ['ask'],
@@ -76,6 +77,35 @@ export function askUserQuestionTool(): ToolSpec<AskUserQuestionArgs> {
     summarize: ({ questions }) => `Ask: ${questions.map(({ question }) => oneLine(question)).join(' / ')}`,
     execute: askUserQuestion,
   };
+}
+
+/** The first fault of the questions. Undefined: none that has words here. */
+function faultIn(questions: JsonValue | undefined): string | undefined {
+  if (questions === undefined) return 'missing required parameter: questions';
+  if (!Array.isArray(questions)) return 'questions must be an array';
+  if (questions.length === 0) return 'must provide at least one question';
+  if (questions.length > 4) return 'maximum 4 questions allowed';
+  for (const [index, question] of questions.entries()) {
+    const fault = faultOf(question);
+    if (fault !== undefined) return `question ${index + 1} ${fault}`;
+  }
+  return undefined;
+}
+
+function faultOf(question: JsonValue): string | undefined {
+  if (!isRecord(question)) return 'is not an object';
+  const { header, question: text, options } = question;
+  if (typeof header !== 'string') return 'missing header';
+  if (typeof text !== 'string') return 'missing question text';
+  if (options === undefined) return 'missing options';
+  if (!Array.isArray(options)) return 'options must be an array';
+  if (options.length < 2 || options.length > 4) return 'must have 2-4 options';
+  if (!options.every(isRecord)) return 'has invalid option';
+  return options.every(({ label }) => typeof label === 'string') ? undefined : 'option missing label';
+}
+
+function isRecord(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function askUserQuestion(
@@ -109,13 +139,10 @@ function fromHost(
   questions: readonly Question[],
   given: Readonly<Record<string, string | readonly string[]>>,
 ): ToolOutput {
-  const unanswered = questions.find(
-    ({ header, question }) => (given[header] ?? given[question]) === undefined,
-  );
-  if (unanswered !== undefined) {
-    const message = `Cannot take the answers: there is none for "${unanswered.header}". Name each question by its header.`;
-    return { text: '', error: { code: 'bad_args', message } };
-  }
+  const message = questions
+    .map((question) => faultInAnswer(question, given))
+    .find((fault) => fault !== undefined);
+  if (message !== undefined) return { text: '', error: { code: 'bad_args', message } };
   const answers = questions.map((question): QuestionAnswer => {
     const words = [given[question.header] ?? given[question.question] ?? []].flat();
     const labels = new Set(question.options.map(({ label }) => label));
@@ -124,6 +151,20 @@ function fromHost(
     return other.length === 0 ? { chosen } : { chosen, other: other.join(', ') };
   });
   return toOutput(questions, answers);
+}
+
+function faultInAnswer(
+  { header, question, options, multiSelect }: Question,
+  given: Readonly<Record<string, string | readonly string[]>>,
+): string | undefined {
+  const answer = given[header] ?? given[question];
+  if (answer === undefined) return `missing answer for question: ${header}`;
+  if (multiSelect && typeof answer === 'string') return `answer for ${header} must be an array (multiSelect)`;
+  if (!multiSelect && typeof answer !== 'string') return `answer for ${header} must be a string`;
+  const unknown = [answer]
+    .flat()
+    .find((word) => !word.startsWith('Other: ') && !options.some(({ label }) => label === word));
+  return unknown === undefined ? undefined : `invalid answer for ${header}: ${unknown}`;
 }
 
 function toOutput(questions: readonly Question[], answers: readonly QuestionAnswer[]): ToolOutput {

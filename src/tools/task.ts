@@ -1,4 +1,5 @@
 import type { ToolContext } from '../contract/context.js';
+import type { JsonObject } from '../contract/json.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { oneLine } from './one-line.js';
 
@@ -54,6 +55,7 @@ export function taskTool(now: () => number): ToolSpec<TaskArgs> {
       'Hands a piece of work to a sub-agent with a conversation of its own, and gives its final answer. ' +
       'It works with your tools, or some of them, and under the same rules. Several run side by side.',
     input: INPUT,
+    explainArgs: faultIn,
     category: 'agent',
     timeoutMs: LONGEST_MS,
     requiresApproval: true,
@@ -64,6 +66,14 @@ export function taskTool(now: () => number): ToolSpec<TaskArgs> {
       `Start sub-agent ${subagent_type}: ${oneLine(description)}`,
     execute: (args, ctx) => task(args, ctx, now),
   };
+}
+
+function faultIn(args: JsonObject): string | undefined {
+  const missing = ['prompt', 'description'].find((name) => {
+    const value = args[name];
+    return typeof value !== 'string' || value.trim() === '';
+  });
+  return missing && `missing or invalid '${missing}' parameter (must be non-empty string)`;
 }
 
 async function task(

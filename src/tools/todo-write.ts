@@ -1,4 +1,5 @@
 import type { ToolContext } from '../contract/context.js';
+import type { JsonValue } from '../contract/json.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { oneLine } from './one-line.js';
 import { TODO_STATUSES, type Todo, todoList } from './todo-list.js';
@@ -16,6 +17,7 @@ const INPUT = {
   properties: {
     todos: {
       type: 'array',
+      minItems: 1,
       maxItems: 100,
       description: 'The whole list, in order. It replaces the one before.',
       items: {
@@ -46,6 +48,7 @@ export function todoWriteTool(): ToolSpec<TodoWriteArgs> {
       'Writes the list of steps of the work, so that the person sees how far it is. ' +
       'Give the whole list each time; one step is in_progress while you work on it.',
     input: INPUT,
+    explainArgs: ({ todos }) => faultIn(todos),
     category: 'interaction',
     effects: () => [],
     touches: [],
@@ -65,6 +68,32 @@ async function todoWrite({ todos, load_from_db }: TodoWriteArgs, ctx: ToolContex
     await list.refresh();
   } else if (!ctx.dryRun) list.replace(todos);
   return toOutput(todos ?? list.todos);
+}
+
+/** The first fault of a list. Undefined: none that has words here. */
+function faultIn(todos: JsonValue | undefined): string | undefined {
+  if (todos === undefined) return undefined;
+  if (!Array.isArray(todos)) return 'todos must be an array';
+  if (todos.length === 0) return 'todos array cannot be empty';
+  for (const [index, todo] of todos.entries()) {
+    if (typeof todo !== 'object' || todo === null || Array.isArray(todo)) {
+      return `todo at index ${index} must be an object`;
+    }
+    const fault = FIELDS.map((field) => faultOf(field, todo[field])).find((each) => each !== undefined);
+    if (fault !== undefined) return `todo at index ${index}${fault}`;
+  }
+  return undefined;
+}
+
+const FIELDS = ['content', 'activeForm', 'status'] as const;
+
+function faultOf(field: (typeof FIELDS)[number], value: JsonValue | undefined): string | undefined {
+  if (value === undefined) return ` is missing required field: ${field}`;
+  if (typeof value !== 'string') return `: ${field} must be a string`;
+  if (field !== 'status') return value.trim() === '' ? `: ${field} cannot be empty` : undefined;
+  return TODO_STATUSES.some((status) => status === value)
+    ? undefined
+    : `: status must be one of: ${TODO_STATUSES.join(', ')}`;
 }
 
 const GLYPHS: Readonly<Record<Todo['status'], string>> = {

@@ -129,6 +129,56 @@ describe('toolexec chat, in a script', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot resume "other"')]);
   }, 60_000);
 
+  it('takes the options of run: calls by id, after a failure, written in a format', async () => {
+    const calls: Answer['calls'] = ['a', 'b', 'c'].map((path) => [
+      'write_file',
+      { path: path === 'b' ? '../b' : path, content: 'x' },
+    ]);
+    script = [{ calls }, { content: 'done' }, { calls }, { content: 'done' }];
+    const approve = ['--approve', 'call_1_2', '--json', '--format', 'openai'];
+    const chosen = await toolexec.run(words(...approve), { stdin: 'write' });
+    expect(JSON.parse(chosen.stdout).results).toMatchObject([
+      { role: 'tool', tool_call_id: 'call_1_0', content: expect.stringContaining('not among the approved') },
+      { role: 'tool', tool_call_id: 'call_1_1' },
+      { role: 'tool', tool_call_id: 'call_1_2', content: expect.stringContaining('1 byte') },
+    ]);
+    expect(['a', 'c'].map((path) => existsSync(join(toolexec.root, path)))).toEqual([false, true]);
+    const failing = await toolexec.run(words('--yes', '--fail-fast', '--json'), { stdin: 'write' });
+    expect(JSON.parse(failing.stdout).results).toMatchObject([
+      { success: true },
+      { error: { code: 'sandbox_violation' } },
+      { error: { code: 'cancelled' } },
+    ]);
+    const refused = async (...more: readonly string[]) => {
+      const { code, stderr } = await toolexec.run(words('hi', '--print', ...more));
+      return [code, stderr];
+    };
+    expect(await refused('--again')).toEqual([2, expect.stringContaining('Cannot chat with --again')]);
+    expect(await refused('--format', 'openai')).toEqual([2, expect.stringContaining('--print --json')]);
+    expect(requests).toHaveLength(4);
+  }, 60_000);
+
+  it('defers calls, and goes on with their results once they are approved', async () => {
+    script = [
+      { calls: [['write_file', { path: 'b', content: 'x' }]] },
+      { content: 'It waits for you.' },
+      { content: 'It is written.' },
+    ];
+    const first = await toolexec.run(words('write b', '--print', '--defer'));
+    expect([first.code, first.stdout]).toEqual([4, 'It waits for you.\n']);
+    const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(first.stderr) ?? [];
+    const waiting = await toolexec.run(words('go on', '--print', '--resume'));
+    expect([waiting.code, waiting.stderr]).toEqual([4, expect.stringContaining(`toolexec approve ${id}`)]);
+    expect((await toolexec.run(['approve', id, '--yes'])).code).toBe(0);
+    expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
+    const later = await toolexec.run(words('go on', '--print', '--resume'));
+    expect([later.code, later.stdout]).toEqual([0, 'It is written.\n']);
+    expect(requests[2]?.messages[2]).toMatchObject({
+      role: 'tool',
+      content: expect.stringContaining('1 byte'),
+    });
+  }, 60_000);
+
   it('says in one line what is missing', async () => {
     const lines = async (args: readonly string[], stdin = '') => {
       const { code, stderr } = await toolexec.run(['chat', ...args], { stdin });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Option } from 'commander';
 import type { Executor } from '../../contract/executor.js';
 import type { LoopResult, ToolLoop } from '../../contract/loop.js';
 import type { Model } from '../../contract/model.js';
@@ -13,23 +14,28 @@ import { chooseAsker, holding } from '../ask-person.js';
 import { ChatView } from '../chat-view.js';
 import { chooseApprover } from '../choose-approver.js';
 import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
-import { createDisplay, isAutomated, noteResults } from '../display/display.js';
+import { createDisplay, isAutomated } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
-import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
+import {
+  addBatchOptions,
+  addFormatOption,
+  addRunOptions,
+  EXIT_CODES_HELP,
+  type ResponseOptions,
+} from '../options.js';
 import { readSource } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
 import { resolveRun } from '../resolve-settings.js';
+import { isPutOff } from '../run-batch.js';
 
-interface ChatOptions extends BatchOptions {
+interface ChatOptions extends ResponseOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly system?: string;
   readonly resume?: string | true;
-  readonly conversation?: string;
   readonly print?: boolean;
-  readonly parallel?: boolean;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -59,11 +65,16 @@ ${EXIT_CODES_HELP}`,
     .option('--resume [id]', 'go on with a conversation; without ID with the last one')
     .option('--conversation <id>', 'the name of a new conversation (default: made up)')
     .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
-    .option('--parallel', 'run calls side by side where they do not touch the same things');
-  addBatchOptions(command).action(async (prompt: string | undefined, options: ChatOptions) => {
-    finish(await chat(prompt, options, context));
-  });
+    // An option of `run` that has no meaning here: the answer to it says why.
+    .addOption(new Option('--again').hideHelp());
+  addRunOptions(addFormatOption(addBatchOptions(command), FORMAT_HELP)).action(
+    async (prompt: string | undefined, options: ChatOptions) => {
+      finish(await chat(prompt, options, context));
+    },
+  );
 };
+
+const FORMAT_HELP = 'with --json: what the results of the turn are written as (default: native)';
 
 /** `toolexec chat`: a conversation with a model, turn by turn, or one turn for a script. */
 export async function chat(
@@ -72,6 +83,11 @@ export async function chat(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env } = context;
+  if (options.again === true) {
+    throw new UsageError(
+      'Cannot chat with --again: every call of a conversation is new, none is answered from the journal. Leave it out.',
+    );
+  }
   const model = createModel(options);
   const settled = resolveRun(options, context);
   const system = options.system === undefined ? undefined : (await readSource(options.system, stdio)).text;
@@ -85,6 +101,11 @@ export async function chat(
     stdio.stderr.isTerminal && !isAutomated(env) && (given !== undefined || stdio.stdin.isTerminal);
   const isInteractive = options.print !== true && isThere;
   const prompt = isInteractive || given !== undefined ? given : (await readSource(undefined, stdio)).text;
+  if (options.format !== undefined && (isInteractive || options.json !== true)) {
+    throw new UsageError(
+      'Cannot use --format here: results are written only after one turn, with --json. Add --print --json.',
+    );
+  }
   if (!isInteractive && (prompt ?? '').trim() === '') {
     throw new UsageError('Cannot chat: there is nothing to say. Give a prompt, or pipe one in.');
   }
@@ -105,6 +126,8 @@ export async function chat(
       conversation,
       parallel: options.parallel ?? settled.parallel,
       dryRun: options.dryRun === true,
+      failFast: options.failFast === true,
+      defer: options.defer === true,
       ...(system === undefined ? {} : { system }),
     });
     await executor.transcript(LIST).add(BEGUN, conversation);
@@ -165,8 +188,8 @@ async function nameConversation({ resume, conversation }: ChatOptions, executor:
 function report(
   { text, stopReason, iterations, results, usage, error, cutOff }: LoopResult,
   { conversation }: ToolLoop,
-  { stdio: { stdout }, display, clean }: ChatView,
-  { json }: ChatOptions,
+  { stdio: { stdout }, clean }: ChatView,
+  { json, format = 'native' }: ChatOptions,
 ): void {
   if (json === true) {
     writeJson(stdout, {
@@ -175,16 +198,16 @@ function report(
       iterations,
       conversation,
       usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-      results: writeResults('native', results),
+      results: writeResults(format, results),
       ...(cutOff === undefined ? {} : { cut_off: cutOff }),
       ...(error === undefined ? {} : { error }),
     });
   } else if (text !== '') stdout.write(`${clean(text).replace(/\n$/, '')}\n`);
-  noteResults(results, display);
 }
 
 function codeOf({ stopReason, results }: LoopResult): ExitCode {
   if (stopReason === 'cancelled') return exitCodeOf([], true);
+  if (results.some(isPutOff)) return exitCodeOf([], false, true);
   const unasked = results.filter(({ error }) => error?.code === 'approval_unavailable');
   // A failed call is a part of the work; an answer that does not come is a failure.
   if (unasked.length > 0) return exitCodeOf(unasked, false);

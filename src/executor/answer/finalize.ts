@@ -19,6 +19,9 @@ import { cleanJson, cleanValue } from './clean-json.js';
 import type { Outcome, OutcomeError } from './outcome.js';
 import { rememberCause } from './results.js';
 
+/** A call as far as its result needs it. */
+type NamedCall = Pick<ReadyCall, 'declared'> & { readonly call: Pick<ReadyCall['call'], 'id' | 'name'> };
+
 const NOTHING: JsonObject = Object.freeze({});
 
 /** Of a panic's message; the whole of it is no use to a model (D058). */
@@ -32,7 +35,7 @@ const PANIC_BYTES = 2_000;
  */
 export function finalize(
   outcome: Outcome,
-  ready: ReadyCall,
+  ready: NamedCall,
   { settings }: Pick<BatchScope, 'settings'>,
   elapsedMs: number,
   truncatedBefore = false,
@@ -76,7 +79,7 @@ export function finalize(
 /** Where the tool keeps all of it; else it is kept now, as it would have been shown (F004). */
 function outputRefOf(
   outcome: Outcome,
-  ready: ReadyCall,
+  ready: NamedCall,
   settings: EngineSettings,
   cutHere: boolean,
 ): string | undefined {
@@ -100,7 +103,7 @@ function cleanBlocks(
   content: readonly ContentBlock[],
   beside: CleanText,
   { truncatable }: Outcome,
-  ready: ReadyCall,
+  ready: NamedCall,
   settings: EngineSettings,
 ): CleanContent {
   const { clean } = cleaningOf(settings);
@@ -202,7 +205,7 @@ function cleaningOf(settings: EngineSettings): Cleaning {
   return cleaning;
 }
 
-function cleanText({ text, truncatable }: Outcome, ready: ReadyCall, settings: EngineSettings): CleanText {
+function cleanText({ text, truncatable }: Outcome, ready: NamedCall, settings: EngineSettings): CleanText {
   if (text === '') return EMPTY;
   const { cut, uncut } = cleaningOf(settings);
   const options = truncatable ? cut : uncut;
@@ -215,7 +218,7 @@ const EMPTY = Object.freeze({ text: '', truncated: false });
  * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (F024).
  * An output that was kept is none: no tool edits it.
  */
-function holdsFileContent({ declared }: ReadyCall, { outputs }: EngineSettings): boolean {
+function holdsFileContent({ declared }: NamedCall, { outputs }: EngineSettings): boolean {
   return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));
 }
 

@@ -34,6 +34,7 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   title: { accepts: isText, expected: 'a text' },
   description: { accepts: isText, expected: 'a text', required: true },
   input: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema', required: true },
+  explainArgs: CALLBACK,
   output: { accepts: isSchema, expected: 'a Standard Schema or a JSON Schema' },
   effects: CALLBACK,
   touches: {

@@ -146,13 +146,26 @@ function evaluateChecked(
   checked: Checked,
   settings: EngineSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
-  if (!checked.ok) return refuse(call, { code: 'bad_args', message: checked.message }, settings);
+  if (!checked.ok) {
+    const message = explained(tool, call.args) ?? checked.message;
+    return refuse(call, { code: 'bad_args', message }, settings);
+  }
   const parsed = checked.value === call.args ? call.args : freezeParsed(checked.value);
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
   const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
   if (loading !== undefined) return evaluateLoaded(loading, call, said, settings);
   return evaluateSaid(call, said, settings);
+}
+
+/** In the tool's own words. Undefined: it has none, and the schema speaks. */
+function explained(tool: Tool, args: JsonObject): string | undefined {
+  try {
+    const words: unknown = tool.explainArgs?.(args);
+    return typeof words === 'string' && words !== '' ? words : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function evaluateLoaded(

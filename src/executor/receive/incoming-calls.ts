@@ -1,7 +1,8 @@
 import type { ReadError, ToolCall, ToolResult } from '../../contract/call.js';
-import type { BatchRun, IncomingBatch, RunOptions } from '../../contract/executor.js';
+import type { BatchRun, IncomingBatch, RunOptions, SubmittedResult } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
-import { failure, notRun, reasonOf } from '../answer/results.js';
+import { CANCELLED_MESSAGE, failure, notRun, reasonOf } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
 import { attaches, checkCalls, incomingIsOver } from '../call/run-options.js';
 import type { EngineSettings } from '../call/settings.js';
 import { recordReceived } from './record-received.js';
@@ -17,7 +18,12 @@ export interface IncomingParts {
   readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */
   readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
+  /** What a result becomes that no tool of ours has given. */
+  readonly adopt: (call: ToolCall, given: SubmittedResult, scope: ResultScope) => ToolResult;
 }
+
+/** What the results of a batch have in common. */
+type ResultScope = Pick<BatchScope, 'id' | 'settings' | 'capacityBytes'>;
 
 /**
  * A batch whose calls are still arriving (D086). Until it is whole it is a record of its own, a call that nothing runs
@@ -133,6 +139,19 @@ export class IncomingCalls implements IncomingBatch {
     });
     await this.#end(message);
     return results;
+  }
+
+  answer(
+    given: readonly (SubmittedResult | undefined)[],
+    { availableCapacityBytes = Number.POSITIVE_INFINITY }: Pick<RunOptions, 'availableCapacityBytes'> = {},
+  ): readonly ToolResult[] {
+    this.#close();
+    const { id, settings, adopt } = this.#parts;
+    const scope = { id, settings, capacityBytes: availableCapacityBytes };
+    return this.#calls.map((call, index) => {
+      const one = given[index];
+      return one === undefined ? notRun(call, 'cancelled', CANCELLED_MESSAGE) : adopt(call, one, scope);
+    });
   }
 
   #message(): Pick<RunOptions, 'message'> {

@@ -82,8 +82,10 @@ export class Answers {
   }
 }
 
+type FittingScope = Pick<BatchScope, 'id' | 'settings' | 'capacityBytes'>;
+
 /** Refusals quote what models wrote: they are cleaned; an answer of the journal's is what it was. Never throws. */
-export function fitted(answer: ToolResult, isRecorded: boolean, scope: BatchScope): ToolResult {
+export function fitted(answer: ToolResult, isRecorded: boolean, scope: FittingScope): ToolResult {
   const { id, settings } = scope;
   try {
     const refused = !answer.success && answer.error.details?.executed === 'no' && !isRecorded;
@@ -112,7 +114,7 @@ export function nameOf(call: unknown, index: number): NamedCall {
  * later ones of the batch no longer have (D031, D079). A failure's message comes before its output, that before texts
  * of its content; what is no text takes nothing, because its bytes say nothing about what it needs.
  */
-function takeCapacity(result: ToolResult, scope: BatchScope): ToolResult {
+function takeCapacity(result: ToolResult, scope: FittingScope): ToolResult {
   if (scope.capacityBytes === Number.POSITIVE_INFINITY) return result;
   const message = result.success
     ? undefined
@@ -136,7 +138,7 @@ interface FittedContent {
   readonly truncated: boolean;
 }
 
-function fitContent(result: ToolResult, scope: BatchScope): FittedContent {
+function fitContent(result: ToolResult, scope: FittingScope): FittedContent {
   const whole = isUncut(result);
   const said = textBeside(result);
   const beside = fitText(said, scope, whole);
@@ -151,7 +153,7 @@ function fitContent(result: ToolResult, scope: BatchScope): FittedContent {
   return { output: said === '' ? contentWords(content) : beside.text, content, truncated };
 }
 
-function fitText(text: string, scope: BatchScope, whole: boolean): ReturnType<typeof truncate> {
+function fitText(text: string, scope: FittingScope, whole: boolean): ReturnType<typeof truncate> {
   const fitted = whole ? { text, truncated: false } : truncate(text, scope.capacityBytes);
   scope.capacityBytes = Math.max(0, scope.capacityBytes - Buffer.byteLength(fitted.text));
   return fitted;
