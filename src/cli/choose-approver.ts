@@ -8,6 +8,7 @@ import type { ApprovalQuestion } from '../terminal/ask-approval.js';
 import type { CliContext } from './cli-context.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
+import { questionScreen } from './question-screen.js';
 import type { JournalChoice } from './recorded-journal.js';
 
 interface Consent {
@@ -69,13 +70,7 @@ function createPersonApprover(options: JournalChoice, context: CliContext): Appr
         palette,
         signal,
         describe: describeRequest,
-        screen: {
-          columns: out.columns,
-          rows: out.rows,
-          write: (text) => out.write(text),
-          readKey: (until) => keyboard.readKey(until),
-          readLine: (until) => keyboard.readLine(until),
-        },
+        screen: questionScreen(out, keyboard),
         ...editorOf(env, keyboard),
         propose: async (request) =>
           (await import('./propose-rule.js')).proposeRule(request, options, context),

@@ -37,24 +37,34 @@ interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
   readonly rows?: number;
 }
 
-/** @param typed keys; a line is `>text` */
+/** @param typed keys; a line is `>text`; `resize to 40` is no key, but a person who pulls at the window */
 async function session(typed: readonly string[], given: Given = {}): Promise<Session> {
   const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, ...more } = given;
   const keys = [...typed];
   let shown = '';
+  let resize = (): void => {};
+  const size = { columns: 80, rows };
   const answer = await askApproval({
     requests: ids.map(request),
     palette,
     signal: new AbortController().signal,
     describe: (one) => picture(one, dangerous.includes(one.callId)),
     screen: {
-      columns: 80,
-      rows,
+      get columns() {
+        return size.columns;
+      },
+      rows: size.rows,
       write: (text) => {
         shown += text;
       },
-      async readKey() {
+      async readKey(signal) {
         const key = keys.shift();
+        const [, columns] = /^resize to (\d+)$/.exec(key ?? '') ?? [];
+        if (columns !== undefined) {
+          size.columns = Number(columns);
+          resize();
+          signal.throwIfAborted();
+        }
         if (key?.startsWith('>')) throw new Error(`a key is read, not ${key}`);
         return key;
       },
@@ -62,6 +72,10 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
         const line = keys.shift();
         if (line !== undefined && !line.startsWith('>')) throw new Error(`a line is read, not ${line}`);
         return line?.slice(1);
+      },
+      onResize(handle) {
+        resize = handle;
+        return () => {};
       },
     },
     ...more,
@@ -169,6 +183,23 @@ describe('askApproval()', () => {
     expect(answer).toEqual({ kind: 'approve_all' });
     expect((await session(['n'], { rows: 8 })).answer).toEqual({ kind: 'deny_all' });
     expect((await session(['\u001b'], { rows: 8 })).answer).toBe('cancel');
+  });
+});
+
+describe('askApproval(), when the window has another size', () => {
+  it('draws all of it again, so that no line is broken where a piece could pass for one of ours', async () => {
+    const long = `echo ${'x'.repeat(60)} Run these? y`;
+    const { shown, answer } = await session(['2', 'resize to 50', ENTER], { ids: ['one', long] });
+    const [, drawn = ''] = shown.split('2 calls need your approval').slice(1);
+    expect(drawn.split('\n').filter((line) => line.includes('xxx') && line.length > 50)).toEqual([]);
+    expect(drawn).toContain('(selected: 2; Enter runs them)');
+    expect(answer).toEqual(approve(long));
+  });
+
+  it('shows again what was edited', async () => {
+    const typed = ['e', '1', 'resize to 60', 'n'];
+    const { shown } = await session(typed, { edit: async () => ({ command: 'edited' }) });
+    expect(shown.split('"command": "edited"')).toHaveLength(3);
   });
 });
 

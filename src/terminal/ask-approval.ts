@@ -2,18 +2,8 @@ import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js'
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 import { drawPicture, type Palette } from './draw-picture.js';
+import { type QuestionScreen, readKeyOrResize } from './question-screen.js';
 import { inOneLine, toPieces, toVisible } from './visible-text.js';
-
-/** Where the question is asked. */
-export interface QuestionScreen {
-  readonly columns: number;
-  readonly rows: number;
-  write(text: string): void;
-  /** The next key; undefined when there will be none. Rejects when `signal` aborts. */
-  readKey(signal: AbortSignal): Promise<string | undefined>;
-  /** A line, typed with echo. */
-  readLine(signal: AbortSignal): Promise<string | undefined>;
-}
 
 /** A rule that would allow a call from now on. */
 export interface ProposedRule {
@@ -63,6 +53,8 @@ class Question {
   readonly #selected = new Set<number>();
   readonly #edits = new Map<number, JsonObject>();
   readonly #reasons = new Map<number, string>();
+  /** All keys were named once. */
+  #isAsked = false;
 
   constructor(question: ApprovalQuestion) {
     this.#question = question;
@@ -70,27 +62,50 @@ class Question {
   }
 
   async ask(): Promise<Answer> {
-    const { requests } = this.#question;
-    const { bold } = this.#question.palette;
-    const count = requests.length === 1 ? '1 call needs' : `${requests.length} calls need`;
-    const drawn = this.#pictures.flatMap((_, index) => ['', ...this.#draw(index, false)]);
-    const shown = await this.#page(['', bold(`${count} your approval`), ...drawn, '']);
-    if (shown !== undefined) return shown;
-    for (;;) {
+    const { screen, signal } = this.#question;
+    let answer = await this.#show();
+    while (answer === undefined) {
       this.#write(`${this.#prompt()} `);
-      const key = await this.#key();
-      this.#write(isPrintable(key) ? `${key}\n` : '\n');
-      const answer = await this.#take(key);
-      if (answer !== undefined) return answer;
+      const typed = await readKeyOrResize(screen, signal);
+      if (typed === 'resized') {
+        this.#write('\n');
+        answer = await this.#show();
+        continue;
+      }
+      this.#write(isPrintable(typed.key) ? `${typed.key}\n` : '\n');
+      answer = await this.#take(typed.key);
     }
+    return answer;
+  }
+
+  /** All there is to decide about, for the screen as it is now. */
+  #show(): Promise<Answer | undefined> {
+    const { requests, palette } = this.#question;
+    const count = requests.length === 1 ? '1 call needs' : `${requests.length} calls need`;
+    const drawn = this.#pictures.flatMap((_, index) => [
+      '',
+      ...this.#draw(index, false),
+      ...this.#edited(index),
+    ]);
+    return this.#page(['', palette.bold(`${count} your approval`), ...drawn, '']);
+  }
+
+  #edited(index: number): readonly string[] {
+    const edited = this.#edits.get(index);
+    if (edited === undefined) return [];
+    const { columns } = this.#question.screen;
+    const json = toVisible(JSON.stringify(edited, null, 2), { lookalikes: true });
+    const lines = json.split('\n').flatMap((line) => toPieces(line, columns - 4));
+    return [`${index + 1}. would run with these arguments:`, ...lines.map((line) => `   ${line}`)];
   }
 
   #prompt(): string {
     const { palette } = this.#question;
     const chosen = [...this.#selected].sort((a, b) => a - b).map((index) => index + 1);
     const state = chosen.length === 0 ? '' : ` (selected: ${chosen.join(', ')}; Enter runs them)`;
-    const keys =
-      'y all · n none · numbers select · d details · e edit · r refuse with a reason · w always · ? keys';
+    const more = this.#isAsked ? '' : ' · d details · e edit · r refuse with a reason · w always';
+    const keys = `y all · n none · numbers select${more} · ? keys`;
+    this.#isAsked = true;
     return `${palette.bold('Run these?')} ${keys}${state}:`;
   }
 
@@ -203,8 +218,7 @@ class Question {
       if (edited === undefined) this.#write('The arguments stay as they are.\n');
       else {
         this.#edits.set(index, edited);
-        const json = toVisible(JSON.stringify(edited, null, 2), { lookalikes: true });
-        this.#write(`${index + 1}. would run with these arguments:\n${json.replace(/^/gm, '   ')}\n`);
+        this.#write(`${this.#edited(index).join('\n')}\n`);
       }
     } catch (error) {
       this.#write(

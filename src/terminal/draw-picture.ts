@@ -23,6 +23,7 @@ const FOLDED_LINES = 80;
 const CONTEXT_LINES = 3;
 const INDENT = '   ';
 const LEAST_COLUMNS = 40;
+const RISK_COLUMNS = ' ⚠ HIGH RISK'.length;
 /** Before the rest of a line that did not fit. */
 const GOES_ON = '┆ ';
 
@@ -39,7 +40,10 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const pen = new Pen({ ...options, columns });
   const { palette } = options;
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
-  pen.plain(`${palette.bold(`${head.number}. ${nameOf(head)}`)} ${risk}`);
+  const [name = '', ...rest] = toPieces(`${head.number}. ${nameOf(head)}`, columns - RISK_COLUMNS);
+  pen.plain(palette.bold(name));
+  for (const piece of rest) pen.plain(`${INDENT}${palette.bold(`┆ ${piece}`)}`);
+  pen.add(` ${risk}`);
   pen.line(picture.title, palette.bold);
   for (const part of picture.parts) drawPart(part, pen);
   pen.line(`asked because: ${picture.reason}`, palette.dim);
@@ -80,6 +84,11 @@ class Pen {
   /** A line that is safe as it is. */
   plain(line: string): void {
     this.lines.push(line);
+  }
+
+  /** Ends the last line. */
+  add(text: string): void {
+    this.lines.push(`${this.lines.pop() ?? ''}${text}`);
   }
 
   /** Text from elsewhere, in as many lines as it needs. */

@@ -6,10 +6,13 @@ import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { Paint, Palette } from './terminal-text.js';
 
-/** `✓` it ran and succeeded, `✗` it ran and failed, or may have, `⊘` it never ran. */
-export function describeResult(result: ToolResult, palette: Palette): string {
+/**
+ * `✓` it ran and succeeded, `✗` it ran and failed, or may have, `⊘` it never ran.
+ * @param summary what the call was to do, safe to be shown; left out where a line above says it
+ */
+export function describeResult(result: ToolResult, palette: Palette, summary = ''): string {
   const { error } = result;
-  const name = describeName(result);
+  const name = `${describeName(result)}${summary === '' ? '' : ` ${summary} ·`}`;
   const took = palette.dim(describeDuration(result.executionTimeMs));
   const replayed = result.metadata.replayed === true ? palette.dim(' (from the journal)') : '';
   if (error === undefined) return `${palette.green('✓')} ${name} ${took}${replayed}`;

@@ -4,7 +4,7 @@ import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { describeName, describeResult } from './describe-call.js';
-import { createLiveDisplay } from './live-display.js';
+import { createProgressLines } from './progress-lines.js';
 import type { Palette } from './terminal-text.js';
 import { createPalette, toSafeJson } from './terminal-text.js';
 
@@ -13,13 +13,13 @@ export interface Display {
   event(event: ToolEvent): void;
   /** Something to know about the whole. */
   note(message: string): void;
-  /** Leaves the screen to a question until the function that it gives is called. */
+  /** Leaves the screen to a question until the function that it gives is called: what comes meanwhile is shown then. */
   hold(): () => void;
-  /** Leaves the screen as it is to stay. */
+  /** The batch is over. */
   end(): void;
 }
 
-/** The display that suits standard error: only a terminal with a person in front of it gets moving lines. */
+/** The display that suits standard error: a terminal with a person in front of it, a file, a program. */
 export function createDisplay(
   out: TextOutput,
   json: boolean,
@@ -27,13 +27,9 @@ export function createDisplay(
 ): Display {
   if (json) return createJsonDisplay(out);
   const palette = createPalette(out.isTerminal, env);
-  return isAnimated(out, env)
-    ? createLiveDisplay(out, palette, systemClock)
+  return out.isTerminal && !isAutomated(env)
+    ? createProgressLines(out, palette, systemClock)
     : createPlainDisplay(out, palette);
-}
-
-function isAnimated(out: TextOutput, env: Readonly<Record<string, string | undefined>>): boolean {
-  return out.isTerminal && env.TERM !== 'dumb' && !isAutomated(env);
 }
 
 /** Continuous integration: there may be a terminal, with no person in front of it. */

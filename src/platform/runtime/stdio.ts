@@ -8,6 +8,8 @@ export interface TextOutput {
   readonly rows: number;
   /** Columns of a terminal; 80 where that is not known. */
   readonly columns: number;
+  /** Calls `handle` when the terminal has another size. The returned function stops that. */
+  onResize(handle: () => void): () => void;
   /** Never throws; that a reader has gone away is not an error. */
   write(text: string): void;
   /** Resolves when everything written is handed over. @throws the system's error, but not that the reader has gone. */
@@ -73,6 +75,12 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
     },
     get columns() {
       return stream.columns || 80;
+    },
+    onResize(handle) {
+      stream.on('resize', handle);
+      return () => {
+        stream.removeListener('resize', handle);
+      };
     },
     write(text) {
       if (text === '') return;

@@ -1,0 +1,234 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
+import type { ToolEvent } from '../../contract/executor.js';
+import { isAllReads } from '../../effects/traits.js';
+import { sanitize } from '../../output/sanitize.js';
+import type { TextOutput } from '../../platform/runtime/stdio.js';
+import { toPieces, widthOf } from '../../terminal/visible-text.js';
+import {
+  cut,
+  describeDuration,
+  describeName,
+  describeResult,
+  outcomeOf,
+  type RecordedOutcome,
+} from './describe-call.js';
+import type { Display } from './display.js';
+import type { Palette } from './terminal-text.js';
+
+/** A call that takes longer than this gets a line before it ends. */
+const QUICK_MS = 500;
+/** After these a call that still runs gets another line; from then on one a minute. */
+const STILL_MS = [2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
+const MINUTE_MS = 60_000;
+/** Of what a failed call printed last. */
+const SHOWN_LINES = 5;
+/** A line of output may be endless; of the one being written only so much is kept. */
+const KEPT_CHARACTERS = 2000;
+const OUTCOMES: readonly RecordedOutcome[] = ['ok', 'failed', 'not run', 'unknown'];
+const LEAST_COLUMNS = 40;
+const LEAST_SUMMARY = 20;
+
+interface RunningCall {
+  readonly startedAt: number;
+  /** The last lines it printed; the last one may still grow. */
+  tail: readonly string[];
+  /** Takes back the next line that its time is worth. */
+  forget: () => void;
+}
+
+/**
+ * For a person at a terminal (D091, D092): lines that stay. A call has one line when it ends; a long one has a line when
+ * it begins, and now and then one with its time and what it printed last. Nothing that was written changes, so that
+ * scrolling back, recording and reading aloud show what happened.
+ */
+export function createProgressLines(out: TextOutput, palette: Palette, clock: Clock): Display {
+  return new ProgressLines(out, palette, clock);
+}
+
+class ProgressLines implements Display {
+  readonly #out: TextOutput;
+  readonly #palette: Palette;
+  readonly #clock: Clock;
+  readonly #summaries = new Map<string, string>();
+  /** Calls whose effects are all reads: as a rule they end at once. */
+  readonly #reading = new Set<string>();
+  readonly #running = new Map<string, RunningCall>();
+  readonly #outcomes = new Map<RecordedOutcome, number>();
+  #firstAt: number | undefined;
+  /** How long questions have stood on the screen: that is no time of the calls. */
+  #heldMs = 0;
+  #isSilent = true;
+  /** Questions that are on the screen. */
+  #holds = 0;
+  /** What came meanwhile. */
+  #held: string[] = [];
+
+  constructor(out: TextOutput, palette: Palette, clock: Clock) {
+    this.#out = out;
+    this.#palette = palette;
+    this.#clock = clock;
+  }
+
+  event(event: ToolEvent): void {
+    this.#firstAt ??= this.#clock.monotonic();
+    switch (event.type) {
+      case 'planned':
+        this.#summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
+        if (event.plan.effects.length > 0 && isAllReads(event.plan.effects)) this.#reading.add(event.callId);
+        break;
+      case 'started':
+        this.#start(event);
+        break;
+      case 'stdout':
+      case 'stderr':
+        this.#keep(event.callId, event.chunk);
+        break;
+      case 'completed':
+        this.#complete(event.callId, event.result);
+        break;
+      default:
+    }
+  }
+
+  note(message: string): void {
+    this.#print(`toolexec: ${sanitize(message, 'inline')}`);
+  }
+
+  hold(): () => void {
+    const since = this.#clock.monotonic();
+    this.#holds++;
+    this.#isSilent = false;
+    return () => {
+      if (--this.#holds > 0) return;
+      this.#heldMs += this.#clock.monotonic() - since;
+      this.#out.write(this.#held.join(''));
+      this.#held = [];
+    };
+  }
+
+  end(): void {
+    for (const { forget } of this.#running.values()) forget();
+    this.#running.clear();
+    this.#summarize();
+    this.#summaries.clear();
+    this.#reading.clear();
+    this.#outcomes.clear();
+    this.#firstAt = undefined;
+    this.#heldMs = 0;
+  }
+
+  #start(event: ToolEvent): void {
+    const call: RunningCall = { startedAt: this.#clock.monotonic(), tail: [''], forget: () => {} };
+    this.#running.set(event.callId, call);
+    const begin = (): void => {
+      const what = this.#summaries.get(event.callId) ?? '';
+      this.#print(this.#fitted(`${this.#palette.dim('▸')} ${describeName(event)}`, ` ${what}`));
+      this.#keepSaying(event, call, 0);
+    };
+    // The person who has just hit Enter sees at once that something happens.
+    if (this.#isSilent && !this.#reading.has(event.callId)) begin();
+    else call.forget = this.#clock.after(QUICK_MS, begin);
+  }
+
+  #keepSaying(event: ToolEvent, call: RunningCall, turn: number): void {
+    const last = STILL_MS.length - 1;
+    const at = turn <= last ? (STILL_MS[turn] ?? 0) : (STILL_MS[last] ?? 0) + (turn - last) * MINUTE_MS;
+    const passed = this.#clock.monotonic() - call.startedAt;
+    call.forget = this.#clock.after(Math.max(0, at - passed), () => {
+      const elapsed = this.#palette.dim(describeDuration(this.#clock.monotonic() - call.startedAt));
+      const printed = lastLineOf(call.tail);
+      this.#print(this.#fitted(`${this.#palette.dim('…')} ${describeName(event)} ${elapsed}`, printed));
+      this.#keepSaying(event, call, turn + 1);
+    });
+  }
+
+  #keep(callId: string, chunk: string): void {
+    const call = this.#running.get(callId);
+    if (call === undefined) return;
+    const [first = '', ...rest] = chunk.split('\n');
+    const lines = [...call.tail.slice(0, -1), `${call.tail.at(-1) ?? ''}${first}`, ...rest];
+    const growing = (lines.pop() ?? '').slice(-KEPT_CHARACTERS);
+    call.tail = [
+      ...lines
+        .map(asLeft)
+        .filter((line) => line !== '')
+        .slice(-SHOWN_LINES),
+      growing,
+    ];
+  }
+
+  #complete(callId: string, result: ToolResult): void {
+    const call = this.#running.get(callId);
+    call?.forget();
+    this.#running.delete(callId);
+    const tail = call?.tail ?? [];
+    const bare = widthOf(
+      withoutColour(describeResult({ ...result, error: undefined } as ToolResult, this.#palette)),
+    );
+    const what = cut(this.#summaries.get(callId) ?? '', Math.max(LEAST_SUMMARY, this.#columns - bare - 3));
+    const described = describeResult(result, this.#palette, what);
+    this.#print(this.#fitted(described, result.success ? lastLineOf(tail) : ''));
+    if (!result.success) this.#printTail(tail);
+    const outcome = outcomeOf({ state: 'done', result });
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  /** A failure is explained by what came right before it. The bar at the front says that it is no line of ours. */
+  #printTail(tail: readonly string[]): void {
+    const lines = tail.map(asLeft).filter((line) => line !== '');
+    for (const line of lines.slice(-SHOWN_LINES))
+      this.#print(this.#palette.dim(this.#cut(`  │ ${line}`, this.#columns)));
+  }
+
+  #summarize(): void {
+    const counts = OUTCOMES.flatMap((outcome) => {
+      const count = this.#outcomes.get(outcome);
+      return count === undefined ? [] : [`${count} ${outcome}`];
+    });
+    const total = [...this.#outcomes.values()].reduce((sum, count) => sum + count, 0);
+    if (total < 2) return;
+    const now = this.#clock.monotonic();
+    const took = now - (this.#firstAt ?? now) - this.#heldMs;
+    this.#print(`${total} calls: ${counts.join(', ')} · ${describeDuration(took)}`);
+  }
+
+  /** A line with as much behind it as the terminal has room for. What is in front is never cut. */
+  #fitted(line: string, more: string): string {
+    if (more.trim() === '') return line;
+    const room = this.#columns - widthOf(withoutColour(line));
+    return room < 10 ? line : `${line}${this.#cut(more, room)}`;
+  }
+
+  #cut(text: string, columns: number): string {
+    const [first = '', ...rest] = toPieces(text, columns);
+    if (rest.length === 0) return first;
+    const [shorter = ''] = toPieces(first, columns - 1);
+    return `${shorter}…`;
+  }
+
+  get #columns(): number {
+    return Math.max(this.#out.columns, LEAST_COLUMNS) - 1;
+  }
+
+  #print(line: string): void {
+    this.#isSilent = false;
+    if (this.#holds > 0) this.#held.push(`${line}\n`);
+    else this.#out.write(`${line}\n`);
+  }
+}
+
+function lastLineOf(tail: readonly string[]): string {
+  const line = tail.map(asLeft).findLast((text) => text !== '');
+  return line === undefined ? '' : ` · ${line.trim()}`;
+}
+
+/** A line as a terminal would have left it: a bar of progress goes back to its front again and again. */
+function asLeft(line: string): string {
+  const left = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+  return sanitize(left.slice(-KEPT_CHARACTERS), 'inline').trimEnd();
+}
+
+function withoutColour(text: string): string {
+  return text.replaceAll(/\u001b\[[0-9]+m/g, '');
+}

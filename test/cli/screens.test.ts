@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { hasScreens, type Screen, type ScreenSettings, Screens } from './screen.js';
+import { Toolexec } from './toolexec.js';
+
+let screens: Screens;
+beforeAll(() => {
+  builtCommand();
+  screens = new Screens();
+}, 240_000);
+afterAll(() => screens.close());
+
+/** What differs from run to run. */
+function steady(text: string): string {
+  return (
+    text
+      .replace(/\b\d+ min \d\d s\b|\b\d+(?:\.\d)? m?s\b/g, '# ms')
+      // Of other calls only a busy machine makes long ones.
+      .replace(/^[▸…] (?!bash \(long\)).*\n/gm, '')
+      .replace(/^(… bash \(long\).*\n)(?:… bash \(long\).*\n)+/gm, '$1')
+      .replace(/[ \t]+$/gm, '')
+  );
+}
+
+interface Desk extends Disposable {
+  readonly toolexec: Toolexec;
+  readonly journal: string;
+  open(words: readonly string[], settings?: Partial<ScreenSettings>): Screen;
+  /** `toolexec run` of these calls; results are in a file, so that the screen is the person's alone. */
+  run(calls: unknown, settings?: Partial<ScreenSettings>, ...words: string[]): Screen;
+}
+
+function desk(): Desk {
+  const toolexec = new Toolexec();
+  const journal = join(toolexec.folder, 'journal.db');
+  const open = (words: readonly string[], { env = {}, ...more }: Partial<ScreenSettings> = {}): Screen =>
+    screens.open(
+      ['sh', '-c', 'exec "$@" >../results.json', 'sh', process.execPath, toolexec.main, ...words],
+      {
+        cwd: toolexec.root,
+        ...more,
+        env: toolexec.environment({ NO_COLOR: '1', ...env }),
+      },
+    );
+  return {
+    toolexec,
+    journal,
+    open,
+    run: (calls, settings, ...words) => {
+      const file = toolexec.json('r.json', calls);
+      const config = toolexec.write('toolexec.toml', BARE);
+      const given = ['--journal', journal, '--config', config, '--conversation', 'c'];
+      return open(['run', file, ...given, ...words], settings);
+    },
+    [Symbol.dispose]: () => toolexec.remove(),
+  };
+}
+
+/** The same on every machine; and a command sees the file that ends it. */
+const BARE = '[tools.sandbox]\ntransactions = "off"\n[tools.run_command]\nsandbox = "off"\n';
+
+const bash = (id: string, command: string) => ({ id, name: 'bash', args: { command } });
+const MIXED = [
+  { id: 'r1', name: 'read_file', args: { path: 'a.txt' } },
+  bash('long', 'echo step 1; until [ -e go ]; do sleep 0.1; done; echo step 2'),
+  bash('b2', 'echo FAIL adds; echo expected 2 to be 3 >&2; exit 3'),
+  { id: 'w1', name: 'write_file', args: { path: 'b.txt', content: 'hello\n' } },
+  bash('b3', 'rm -rf build'),
+  { id: 'r2', name: 'read_file', args: { path: 'nope.txt' } },
+];
+
+describe
+  .skipIf(!hasScreens)
+  .concurrent('the screen (skipped where tmux is not installed)', { timeout: 60_000 }, () => {
+    it('shows what is asked, what is selected, and a line for every call that stays', async ({ expect }) => {
+      using at = desk();
+      writeFileSync(join(at.toolexec.root, 'a.txt'), 'hi\n');
+      const screen = at.run(MIXED, { columns: 160, rows: 50 });
+      await screen.shows('numbers select');
+      screen.type('1');
+      await screen.shows('(selected: 1;');
+      screen.type('2');
+      await screen.shows('(selected: 1, 2;');
+      screen.type('3');
+      await screen.shows('(selected: 1, 2, 3;');
+      screen.press('Enter');
+      await screen.shows('… bash (long)');
+      writeFileSync(join(at.toolexec.root, 'go'), '');
+      const { code, text } = await screen.ended();
+      await expect(steady(text)).toMatchFileSnapshot('screens/run.txt');
+      expect(code).toBe(1);
+    });
+
+    for (const env of [{ TERM: 'dumb' }, { TERM: 'screen', NO_COLOR: '' }]) {
+      it(`says the same words with ${JSON.stringify(env)}`, async ({ expect }) => {
+        using at = desk();
+        const screen = at.run(MIXED.slice(2, 4), { columns: 160, env });
+        await screen.shows('numbers select');
+        screen.type('y');
+        await expect(steady((await screen.ended()).text)).toMatchFileSnapshot('screens/words.txt');
+      });
+    }
+
+    it('fits 40 columns, with wide characters, and is drawn again when the window is resized', async ({
+      expect,
+    }) => {
+      using at = desk();
+      const wide = {
+        id: 'w',
+        name: 'write_file',
+        args: { path: '説明/最初のファイル.txt', content: `${'説明'.repeat(30)}\n` },
+      };
+      const screen = at.run([wide], { columns: 40, rows: 60 });
+      const first = await screen.shows('w always · ? keys:');
+      await expect(steady(first)).toMatchFileSnapshot('screens/40-columns.txt');
+      screen.resize(70, 60);
+      const second = await screen.shows(/your approval[\s\S]*your approval[\s\S]*\? keys:/);
+      await expect(steady(second)).toMatchFileSnapshot('screens/resized.txt');
+      screen.type('n');
+      await screen.ended();
+    });
+
+    it('tells the keys, shows all of a call, and refuses with a reason', async ({ expect }) => {
+      using at = desk();
+      const content = Array.from({ length: 95 }, (_, line) => `line ${line}\n`).join('');
+      const screen = at.run([{ id: 'w', name: 'write_file', args: { path: 'long.txt', content } }], {
+        rows: 150,
+      });
+      await screen.shows('numbers select');
+      screen.type('?');
+      await screen.shows('cancel the batch');
+      screen.type('d');
+      await screen.shows('+ line 94');
+      screen.type('r');
+      await screen.shows('Reason, for the model');
+      screen.type('not here');
+      screen.press('Enter');
+      await expect(steady((await screen.ended()).text)).toMatchFileSnapshot('screens/keys.txt');
+    });
+  });
