@@ -13,6 +13,8 @@ export interface BubblewrapStart {
   /** Of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** What comes before the roots: the filter of system calls, and what is made in `/dev`. */
+  readonly first: readonly string[];
   /** The program that runs inside, with its arguments. */
   readonly program: readonly string[];
 }
@@ -24,6 +26,7 @@ export function bubblewrapArguments({
   home,
   env,
   cwd,
+  first,
   program,
 }: BubblewrapStart): readonly string[] {
   const { roots, readable, network } = confinement;
@@ -34,6 +37,7 @@ export function bubblewrapArguments({
     // Whose root is everything has asked for everything.
     ...(isWhole ? ['--bind', '/', '/'] : []),
     ...systemMounts(),
+    ...first,
     ...(network ? networkMounts() : []),
     ...['--tmpfs', '/tmp'],
     ...(home === undefined ? [] : isWithin(home, '/tmp') ? ['--dir', home] : ['--tmpfs', home]),

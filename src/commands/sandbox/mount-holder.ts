@@ -26,7 +26,7 @@ export class PlaceChanged extends Error {
 }
 
 /** The first descriptor that bubblewrap has for a place; those before it are the streams, the mark and the report. */
-const FIRST = 5;
+export const FIRST_PLACE = 5;
 
 /** @param byDescriptor bubblewrap knows `--bind-fd`; without that it is told paths, and a window is left. */
 export function openMountHolder(byDescriptor: boolean): MountHolder {
@@ -42,7 +42,7 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
     const { fd } = hold(path);
     if (!byDescriptor) return [option, path, onto];
     inherited.push(fd);
-    return [`${option}-fd`, `${FIRST + inherited.length - 1}`, onto];
+    return [`${option}-fd`, `${FIRST_PLACE + inherited.length - 1}`, onto];
   };
   return {
     writable: (path, onto) => mount('--bind', path, onto),

@@ -1,8 +1,9 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
 import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs/fs-entry.js';
+import { type InheritedFile, openBytes, openInherited } from '../../platform/fs/inherited-file.js';
 import { holdPlaceholder, isPlaceholder } from '../../platform/process/placeholder.js';
 import { openReportFile, type ReportFile } from '../../platform/process/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/process/spawn.js';
@@ -13,8 +14,9 @@ import { personalGitFiles } from './git/personal-settings.js';
 import { repositoryMounts } from './git/repository-mounts.js';
 import { trackedPlaceholders } from './git/tracked-placeholders.js';
 import { limitLines } from './limit-lines.js';
-import { type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
+import { FIRST_PLACE, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
+import { syscallFilter } from './syscall-filter.js';
 
 export interface SandboxedCommand {
   readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits'>;
@@ -69,24 +71,54 @@ export function openSandbox({
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
   const inside = sandboxProgram({ limits, isReported: report !== undefined, settings });
   // The last is what `$0` says.
-  const program = ['/bin/sh', '-c', inside, 'toolexec', shellFile, '-c', command, shell];
-  const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, program });
+  const program = [REPORTER, '-c', inside, 'toolexec', shellFile, '-c', command, shell];
+  const filter = openFilter(layers === undefined);
+  const reporter = openInherited('/bin/sh');
+  const first = [
+    ...(filter === undefined ? [] : ['--seccomp', `${FIRST_PLACE + built.places.length}`]),
+    ...reporterArguments(),
+  ];
+  const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, first, program });
   const [file = bubblewrap.file, ...before] = layers?.command ?? [];
   const line =
     layers === undefined
       ? { file, name: 'bwrap', args }
       : { file, name: 'unshare', args: [...before, bubblewrap.file, ...args] };
   return {
-    start: { ...line, places: built.places, ...reportTo(report) },
+    start: {
+      ...line,
+      ...{ input: reporter.fd, keepsInput: true },
+      ...{ places: built.places, files: filter === undefined ? [] : [filter.fd] },
+      ...reportTo(report),
+    },
     env,
     read: (end) => readReport(end, report?.read()),
     told: () => endToldBy(report?.read()),
     close() {
-      report?.close();
+      for (const open of [report, filter, reporter]) open?.close();
       built.close();
     },
   };
 }
+
+/**
+ * The shell that reports what becomes of the command is a copy that no process may read: so the kernel lets none trace
+ * it either, look into its memory, or write to what it has open.
+ */
+const REPORTER = '/dev/toolexec/sh';
+
+function reporterArguments(): readonly string[] {
+  return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', '0', REPORTER];
+}
+
+/** @param dropsModes else what it makes is looked at before it is real */
+function openFilter(dropsModes: boolean): InheritedFile | undefined {
+  const bytes = dropsModes ? STRICT_FILTER : FILTER;
+  return bytes === undefined ? undefined : openBytes(bytes);
+}
+
+const STRICT_FILTER = syscallFilter(true);
+const FILTER = syscallFilter(false);
 
 function reportTo(report: ReportFile | undefined): Pick<ProcessStart, 'report'> {
   return report === undefined ? {} : { report: report.fd };

@@ -14,6 +14,7 @@ import type { PersonalFile } from './git/personal-settings.js';
  */
 export function sandboxProgram({ limits, isReported, settings }: SandboxProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
+exec </dev/null
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
 ${settings.map(({ path, text }) => `printf %s ${quoted(text)} >${quoted(path)}`).join('\n')}

@@ -90,14 +90,63 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'done\n' } });
   });
 
-  it('has the given environment and nothing else, also that of the init', async () => {
+  it('has the given environment and nothing else', async () => {
+    const said = await out("env | sed 's/=.*//' | sort | tr '\\n' ' '", {
+      env: { PATH, HOME: '/root', ONLY: 'this' },
+    });
+    expect(said).toBe('HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ ');
+  });
+
+  it('cannot look into the process that reports on it, trace it, or write in its name', async () => {
     const said = await out(
-      "env | sed 's/=.*//' | sort | tr '\\n' ' '; tr '\\0' '\\n' < /proc/1/environ | sed 's/=.*//' | sort | tr '\\n' ' '",
-      {
-        env: { PATH, HOME: '/root', ONLY: 'this' },
-      },
+      'cat /proc/1/environ /proc/1/maps /proc/1/fd/4; echo x > /proc/1/mem; echo "ended 0" > /proc/1/fd/4; cat /dev/toolexec/sh',
     );
-    expect(said).toMatch(/^HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ HOME ONLY PATH PWD TOOLEXEC_CALL $/);
+    expect(said.match(/Permission denied/g)).toHaveLength(6);
+    const [ptrace, pidfdOpen, pidfdGet] = process.arch === 'arm64' ? [117, 434, 438] : [101, 434, 438];
+    const tracing = `perl -e '
+      print syscall(${ptrace}, 16, 1, 0, 0), " ", syscall(${ptrace}, 0x4206, 1, 0, 0), " ";
+      print syscall(${pidfdGet}, syscall(${pidfdOpen}, 1, 0), 4, 0), "\n"'`;
+    expect(await out(tracing)).toBe('-1 -1 -1\n');
+    // What is its own it may trace.
+    const own = `perl -e 'my $child = fork; if (!$child) { sleep 5; exit } print syscall(${ptrace}, 0x4206, $child, 0, 0) == 0 ? "traced" : $!; kill 9, $child'`;
+    expect(await out(own)).toBe('traced');
+  });
+
+  it('opens sockets of the families that programs need, and no others', { timeout: 30_000 }, async () => {
+    const families = {
+      unix: 1,
+      ip: 2,
+      ip6: 10,
+      ax25: 3,
+      packet: 17,
+      bluetooth: 31,
+      alg: 38,
+      vsock: 40,
+      netlink: 16,
+    };
+    const script = Object.values(families)
+      .map(
+        (family) =>
+          `print socket(my $s, ${family}, 1 + 2 * (${family} == 16), 0) ? "open" : "shut " . ($! + 0), "\n";`,
+      )
+      .join('');
+    const shut = Array.from({ length: 5 }, () => 'shut 97');
+    expect(await out(`perl -e '${script}'`)).toBe(['open', 'open', 'open', ...shut, 'open', ''].join('\n'));
+    expect(await out(`perl -e 'print socket(my $s, 16, 3, 15) ? "open" : "shut"'`)).toBe('shut');
+    const [uring, keyctl] = process.arch === 'arm64' ? [425, 219] : [425, 250];
+    expect(await out(`perl -e 'print syscall(${uring}, 8, 0), " ", syscall(${keyctl}, 0, -3, 0)'`)).toBe(
+      '-1 -1',
+    );
+  });
+
+  it('makes no file that runs as its owner', async () => {
+    const said = await out(
+      `cp /bin/true own; for mode in u+s g+s 6755 2755; do chmod $mode own && echo made; done; install -m 4755 own two && echo made;
+      mkdir -m 2755 d && echo made; perl -e 'use Fcntl; print sysopen(my $f, "three", O_CREAT | O_RDWR, 04755) ? "made" : ""'; chmod 1755 own && ls -l own | cut -c1-10`,
+    );
+    expect(said).not.toContain('made');
+    expect(said.match(/Operation not permitted/g)?.length).toBeGreaterThan(4);
+    expect(said).toMatch(/-rwxr-xr-t/);
   });
 
   it('writes in the roots, and nowhere else on the machine', async () => {

@@ -81,7 +81,7 @@ export function openScratchFile(text: string): ScratchFile {
  * A new file without a name in any directory, open for both, at its beginning. Undefined where the system has no such
  * files, or no room for `content`.
  */
-export function openUnnamedFile(mode: number, content = ''): number | undefined {
+export function openUnnamedFile(mode: number, content: string | Uint8Array = ''): number | undefined {
   for (const folder of ['/dev/shm', tmpdir()]) {
     const fd = tryFolder(folder, mode, content);
     if (fd !== undefined) return fd;
@@ -89,11 +89,12 @@ export function openUnnamedFile(mode: number, content = ''): number | undefined 
   return undefined;
 }
 
-function tryFolder(folder: string, mode: number, content: string): number | undefined {
+function tryFolder(folder: string, mode: number, content: string | Uint8Array): number | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(folder, O_TMPFILE | constants.O_RDWR, mode);
-    if (content !== '' && writeSync(fd, content, 0) < content.length)
+    const bytes = Buffer.from(content);
+    if (bytes.length > 0 && writeSync(fd, bytes, 0, bytes.length, 0) < bytes.length)
       throw new RangeError('The disk is full.');
     return fd;
   } catch {

@@ -14,14 +14,16 @@ const LAST_PLACE = 9;
  * it shall inherit (it can only read, where ours is a descriptor that cannot be read).
  */
 export function shellScript(start: ProcessStart): string | undefined {
-  const { file, args, mark = '', inherit, report, places = [] } = start;
-  if (places.length > LAST_PLACE - FIRST_PLACE + 1 || !places.every(isReadable)) return undefined;
+  const { file, args, mark = '', input, inherit, report, places = [], files = [] } = start;
+  const others = [...places, ...files];
+  if (input === 'pipe' || others.length > LAST_PLACE - FIRST_PLACE + 1) return undefined;
+  if (!others.every(isReadable)) return undefined;
   const words = [file, ...args];
   if (words.some((word) => word.includes('\0'))) return undefined;
   const script =
     `TOOLEXEC_CALL=${quoted(mark)}; export TOOLEXEC_CALL; ` +
-    `exec 0</dev/null 3<${openFile(inherit)} 4<>${openFile(report)} ` +
-    `${places.map((fd, index) => `${FIRST_PLACE + index}<${openFile(fd)} `).join('')}` +
+    `exec 0<${openFile(input)} 3<${openFile(inherit)} 4<>${openFile(report)} ` +
+    `${others.map((fd, index) => `${FIRST_PLACE + index}<${openFile(fd)} `).join('')}` +
     `${words.map(quoted).join(' ')}\n`;
   return script.length > LONGEST ? undefined : script;
 }

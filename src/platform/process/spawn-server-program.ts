@@ -52,7 +52,7 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit, report, places = [] }) {
+function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit, report, places = [], files = [] }) {
   // Our program has died, and its supervisor may have looked already.
   if (process.ppid !== program) return;
   const open = [];
@@ -69,12 +69,14 @@ function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit
     if (report !== null) open.push(told);
     const held = places.map((place) => fs.openSync(place, O_PATH));
     open.push(...held);
+    const read = files.map((name) => fs.openSync(name, 'r'));
+    open.push(...read);
     const child = spawn(file, args, {
       argv0: name,
       cwd,
       env: { ...environment, TOOLEXEC_CALL: mark },
       detached: true,
-      stdio: [given, ...outputs, mine, told, ...held],
+      stdio: [given, ...outputs, mine, told, ...held, ...read],
     });
     if (child.pid === undefined) {
       child.once('error', (error) => say({ id, error: error.code }));

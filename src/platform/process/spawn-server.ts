@@ -82,8 +82,9 @@ class NodeSpawnServer implements SpawnServer {
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
-    // A prewarmed shell reads its orders from its standard input: it can become no program that has one.
-    const shell = start.input === undefined ? this.#prewarmed.take(start) : undefined;
+    // A prewarmed shell reads its orders from its standard input, and opens that of its program later.
+    const isLate = start.input === undefined || start.keepsInput === true;
+    const shell = isLate ? this.#prewarmed.take(start) : undefined;
     if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
     const opening = this.#open(start);
     if (opening === undefined) return undefined;
@@ -122,8 +123,9 @@ class NodeSpawnServer implements SpawnServer {
     const inherit = nameOfOpen(start.inherit);
     const report = nameOfOpen(start.report);
     const places = start.places?.map(nameOfOpen);
+    const files = start.files?.map(nameOfOpen);
     const [stdout, stderr] = pipes;
-    const streamsOf = { input, stdout: stdout.name, stderr: stderr.name, inherit, report, places };
+    const streamsOf = { input, stdout: stdout.name, stderr: stderr.name, inherit, report, places, files };
     this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;

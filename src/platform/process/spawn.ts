@@ -19,12 +19,16 @@ export interface ProcessStart {
   readonly mark?: string;
   /** An open file that is its standard input, or `pipe`: we write to it while it runs. Left out: it has none. */
   readonly input?: number | 'pipe';
+  /** `input` stays open until the program has ended: it may be opened late. */
+  readonly keepsInput?: boolean;
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
   readonly report?: number;
   /** Places held open (`holdPlace`) that the program inherits as descriptors 5, 6 and so on. */
   readonly places?: readonly number[];
+  /** Open files that it may read, at their beginning; their descriptors come after those. */
+  readonly files?: readonly number[];
 }
 
 export interface ProcessEnd {
@@ -118,6 +122,7 @@ function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', num
       start.inherit ?? 'ignore',
       start.report ?? 'ignore',
       ...(start.places ?? []),
+      ...(start.files ?? []),
     ],
   });
 }

@@ -71,3 +71,6 @@ export function ownIds(): { readonly uid: number; readonly gid: number } {
 export function whenProcessEnds(step: () => void): void {
   process.once('exit', step);
 }
+
+/** As Node names it: `x64`, `arm64`. */
+export const machineArchitecture = (): string => arch();
