@@ -50,7 +50,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
     const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
     return {
       process,
-      wall: { ...wall, ...told },
+      wall: { ...wall, ...told, ...(entry.incomplete ? { incomplete: true } : {}) },
       ...(transaction === undefined ? {} : { transaction }),
       read: entry.read,
       told: entry.told,
@@ -118,6 +118,7 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
   return {
     start: plainStart(request, file),
     env: request.env,
+    incomplete: false,
     read: (end) => ({ ...end, neverStarted: false, tidied: false }),
     told: () => undefined,
     close() {},

@@ -79,6 +79,8 @@ export interface CommandSandbox {
   readonly reason?: string;
   /** What it has kept from the command, as far as that can be told from what was printed; known at the end. */
   readonly denied?: readonly Denial[];
+  /** There was more than could be guarded: some of what deny patterns hide could be seen. */
+  readonly incomplete?: true;
   /** Whether its changes were kept apart until its end. */
   readonly transaction?: boolean;
   /** Why they were not, where that was wanted. */

@@ -1,7 +1,9 @@
 import { onFirstUse } from '../base/on-first-use.js';
+import { GUARD_INCOMPLETE, guardIncomplete } from '../commands/sandbox/guard-incomplete.js';
 import type { Sandbox } from '../contract/files.js';
 import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/shell/analysis.js';
 import type { CommandGuard, CommandSandboxVerdict } from './call/settings.js';
@@ -103,23 +105,43 @@ export function lazySearch(sandbox: Sandbox): SearchEngine {
   };
 }
 
-/** What is wanted of the OS sandbox, compared with what this machine has. */
-export function createCommandGuard(os: Confinement['os'], roots: readonly string[]): CommandGuard {
+/** What is wanted of the OS sandbox, compared with what this machine has, and with what there is to guard. */
+export function createCommandGuard({ os, roots, guarded }: Confinement): CommandGuard {
   if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
   sweepPlaceholders(roots);
+  const isIncomplete = createBriefMemo(() => guarded().incomplete);
+  const complete = (found: CommandSandboxVerdict): CommandSandboxVerdict =>
+    found.kind === 'fine' && isIncomplete() ? incompleteVerdict(os) : found;
   let verdict: CommandSandboxVerdict | undefined;
   let looking: Promise<CommandSandboxVerdict> | undefined;
   return {
     isRequired: os === 'required',
-    known: () => verdict,
+    known: () => (verdict === undefined ? undefined : complete(verdict)),
     look() {
       looking ??= lookFor(os).then((found) => {
         verdict = found;
         return found;
       });
-      return looking;
+      return looking.then(complete);
     },
   };
+}
+
+/** The command looks again when it starts: what is planned need not look for each. */
+function createBriefMemo(look: () => boolean): () => boolean {
+  let last: { readonly at: number; readonly found: boolean } | undefined;
+  return () => {
+    const now = systemClock.monotonic();
+    if (last === undefined || now - last.at > BRIEFLY_MS) last = { at: now, found: look() };
+    return last.found;
+  };
+}
+
+const BRIEFLY_MS = 500;
+
+function incompleteVerdict(os: 'preferred' | 'required'): CommandSandboxVerdict {
+  if (os === 'required') return { kind: 'refuse', error: guardIncomplete() };
+  return { kind: 'ask', reason: `the command would see files that deny patterns hide: ${GUARD_INCOMPLETE}` };
 }
 
 /** What a program that was killed has left in the place of a repository is taken away before the first command. */

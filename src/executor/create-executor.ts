@@ -101,7 +101,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     sandbox,
     covers,
     runCommand: commands.run,
-    commandGuard: createCommandGuard(confinement.os, sandbox.roots),
+    commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),
     shells,
     outputs,

@@ -94,7 +94,21 @@ describe('guarded()', () => {
     symlinkSync(join(root, 'real'), join(root, 'link'));
     symlinkSync(join(root, 'real/.env'), join(root, '.env'));
     expect(look()().hidden).toEqual(['real/.env']);
-    for (let index = 0; index < 600; index++) put(`many/${index}/.env`);
-    expect(look()()).toMatchObject({ incomplete: true });
+    expect(look()()).toMatchObject({ incomplete: false });
+  });
+
+  it('keeps what it found first where there is more than can be guarded, and says so', () => {
+    put('deep/down/in/here/.env');
+    const again = look();
+    expect(again()).toMatchObject({ hidden: ['deep/down/in/here/.env'], incomplete: false });
+    for (let index = 0; index < 2000; index++) writeFileSync(join(root, `${index}.pem`), '');
+    const { hidden, incomplete } = again();
+    expect([hidden.length, incomplete, hidden.includes('deep/down/in/here/.env')]).toEqual([
+      2000,
+      true,
+      true,
+    ]);
+    rmSync(join(root, '0.pem'));
+    expect(again()).toMatchObject({ incomplete: false });
   });
 });

@@ -5,9 +5,9 @@ import { directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
 
 /** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
-const MOST_DIRECTORIES = 4000;
-/** Mounts cost some 20 µs each. */
-const MOST_GUARDED = 500;
+const MOST_DIRECTORIES = 20_000;
+/** Mounts of so many take a quarter of a second. */
+const MOST_GUARDED = 2000;
 
 /** Others' code, thousands of directories deep, and what is guarded as a whole. */
 const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__pycache__']);
@@ -18,6 +18,8 @@ const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__
  */
 export function guardedFinder(containment: Containment): Guarded {
   const known = new Map<string, KnownDirectory>();
+  // What was guarded first keeps its guard: a command can make as many files as it likes.
+  let first: ReadonlySet<string> = new Set();
   let last: { readonly directories: readonly KnownDirectory[]; readonly guarded: GuardedPaths } | undefined;
   return (every) => {
     const visited: KnownDirectory[] = [];
@@ -32,17 +34,35 @@ export function guardedFinder(containment: Containment): Guarded {
       guarded.hidden.push(...hidden);
       guarded.readOnly.push(...readOnly);
       queue.push(...directories);
-      const length = guarded.hidden.length + guarded.readOnly.length;
-      if (every === undefined && length > MOST_GUARDED) break;
     }
     if (known.size > 2 * MOST_DIRECTORIES) known.clear();
     const incomplete = at < queue.length;
     const answer = { ...guarded, missing: missing(containment), incomplete };
-    if (every === undefined) return answer;
+    if (every === undefined) {
+      const taken = mountable(answer, first);
+      first = new Set([...taken.hidden, ...taken.readOnly].map(({ path }) => path));
+      return taken;
+    }
     // The very same lists tell that nothing has changed.
     if (last !== undefined && isSame(last.directories, visited)) return { ...last.guarded, incomplete };
     last = { directories: visited, guarded: answer };
     return answer;
+  };
+}
+
+/** As many of them as can be mounted over, those of `first` before all others. */
+function mountable(found: GuardedPaths, first: ReadonlySet<string>): GuardedPaths {
+  if (found.hidden.length + found.readOnly.length <= MOST_GUARDED) return found;
+  const isFirst = ({ path }: GuardedPath): boolean => first.has(path);
+  const all = [...found.hidden, ...found.readOnly];
+  const ordered = [...all.filter(isFirst), ...all.filter((entry) => !isFirst(entry))];
+  const taken = new Set(ordered.slice(0, MOST_GUARDED));
+  const isTaken = (entry: GuardedPath): boolean => taken.has(entry);
+  return {
+    ...found,
+    hidden: found.hidden.filter(isTaken),
+    readOnly: found.readOnly.filter(isTaken),
+    incomplete: true,
   };
 }
 

@@ -131,7 +131,7 @@ export function sandboxMetadata({
   readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
-  const { kind, network, reason, denied, transaction, transactionReason } = wall ?? {};
+  const { kind, network, reason, denied, incomplete, transaction, transactionReason } = wall ?? {};
   return {
     ...(kind === undefined || network === undefined
       ? {}
@@ -141,6 +141,7 @@ export function sandboxMetadata({
             network,
             ...(reason === undefined ? {} : { reason }),
             ...(denied === undefined ? {} : { denied: [...denied] }),
+            ...(incomplete === undefined ? {} : { incomplete }),
             ...(transaction === undefined ? {} : { transaction }),
             ...(transactionReason === undefined ? {} : { transaction_reason: transactionReason }),
           },
@@ -149,12 +150,19 @@ export function sandboxMetadata({
   };
 }
 
-/** For the model: that it was the sandbox, and no fault of the command. Empty where nothing was denied. */
+/** For the model: that it was the sandbox, and no fault of the command. Empty where there is nothing to say. */
 export function sandboxNotice(wall: CommandSandbox | undefined): string {
-  const denied = wall?.denied ?? [];
-  if (denied.length === 0) return '';
-  return `[The OS sandbox has denied something to this command: ${denied.map((what) => DENIED[what]).join('; ')}.]`;
+  const denied = (wall?.denied ?? []).map((what) => DENIED[what]);
+  return [
+    ...(denied.length === 0
+      ? []
+      : [`[The OS sandbox has denied something to this command: ${denied.join('; ')}.]`]),
+    ...(wall?.incomplete === true ? [INCOMPLETE] : []),
+  ].join('\n');
 }
+
+const INCOMPLETE =
+  '[There is more in the roots than the OS sandbox can guard: this command could see files that deny patterns hide.]';
 
 const DENIED: Readonly<Record<Denial, string>> = {
   write:

@@ -1,17 +1,32 @@
 import { openPlaceDescriptor, type PlaceDescriptor } from '../../platform/fs/place-descriptor.js';
 
+/** What is mounted over a path. */
+export type Mount =
+  | {
+      readonly kind: 'bind';
+      readonly source: string;
+      readonly target: string;
+      readonly isReadOnly: boolean;
+      /** What lay at `source`, open; left out: no command can change what lies there. */
+      readonly fd?: number;
+    }
+  /** An empty directory, that cannot be written. */
+  | { readonly kind: 'empty'; readonly target: string; readonly isClosed: boolean };
+
 /**
  * Mounts what lies at canonical paths now. What takes their names while bubblewrap works, a link to the outside least
  * of all, is not mounted: it is handed descriptors, and gives up where a path leads somewhere else.
  */
 export interface MountHolder {
-  /** Arguments that mount a path, over itself if not elsewhere. @throws PlaceChanged where nothing is, or a link leads there. */
-  readonly writable: (path: string, onto?: string) => readonly string[];
-  readonly readOnly: (path: string) => readonly string[];
+  /** Mounts a path, over itself if not elsewhere. @throws PlaceChanged where nothing is, or a link leads there. */
+  readonly writable: (path: string, onto?: string) => Mount;
+  readonly readOnly: (path: string) => Mount;
   /** Has the program inherit it, and mounts nothing. @throws PlaceChanged as the others do. */
   readonly inherit: (path: string) => void;
   /** Holds it for our own use. */
   readonly hold: (path: string) => PlaceDescriptor;
+  /** Arguments for bubblewrap, which inherits what they name. */
+  readonly arguments: (mounts: readonly Mount[]) => readonly string[];
   /** What is held, for the program to inherit, in the order of its descriptors. */
   readonly places: () => readonly number[];
   readonly close: () => void;
@@ -38,22 +53,36 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
     held.push(place);
     return place;
   };
-  const mount = (option: '--bind' | '--ro-bind', path: string, onto = path): readonly string[] => {
-    const { fd } = hold(path);
-    if (!byDescriptor) return [option, path, onto];
+  const bind = (source: string, target: string, isReadOnly: boolean): Mount => {
+    return { kind: 'bind', source, target, isReadOnly, fd: hold(source).fd };
+  };
+  const argumentsOf = (mount: Mount): readonly string[] => {
+    if (mount.kind === 'empty') {
+      const mode = mount.isClosed ? ['--perms', '000'] : [];
+      return [...mode, '--tmpfs', mount.target, '--remount-ro', mount.target];
+    }
+    const { source, target, isReadOnly, fd } = mount;
+    const option = isReadOnly ? '--ro-bind' : '--bind';
+    if (!byDescriptor || fd === undefined) return [option, source, target];
     inherited.push(fd);
-    return [`${option}-fd`, `${FIRST_PLACE + inherited.length - 1}`, onto];
+    return [`${option}-fd`, `${FIRST_PLACE + inherited.length - 1}`, target];
   };
   return {
-    writable: (path, onto) => mount('--bind', path, onto),
-    readOnly: (path) => mount('--ro-bind', path),
+    writable: (path, onto = path) => bind(path, onto, false),
+    readOnly: (path) => bind(path, path, true),
     inherit: (path) => void inherited.push(hold(path).fd),
     hold,
+    arguments: (mounts) => mounts.flatMap(argumentsOf),
     places: () => inherited,
     close() {
       for (const place of held.splice(0)) place.close();
     },
   };
+}
+
+/** A mount of what no command can change. */
+export function readOnlyMount(source: string, target: string): Mount {
+  return { kind: 'bind', source, target, isReadOnly: true };
 }
 
 /** Whether a path is a directory or lies below it; both absolute, without `.` and `..`. */

@@ -1,20 +1,21 @@
 import { basename, dirname } from 'node:path';
-import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
+import type { GuardedPaths } from '../../contract/files.js';
 import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs/fs-entry.js';
-import { type InheritedFile, openBytes, openInherited } from '../../platform/fs/inherited-file.js';
+import { type InheritedFile, openBytes, openInherited, openText } from '../../platform/fs/inherited-file.js';
 import { holdPlaceholder, isPlaceholder } from '../../platform/process/placeholder.js';
 import { openReportFile, type ReportFile } from '../../platform/process/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/process/spawn.js';
+import { ownIds } from '../../platform/runtime/environment.js';
 import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
 import { adoptRepository } from './git/adopt-repository.js';
-import { findRepositories, type Repository } from './git/find-repositories.js';
 import { personalGitFiles } from './git/personal-settings.js';
-import { repositoryMounts } from './git/repository-mounts.js';
-import { trackedPlaceholders } from './git/tracked-placeholders.js';
+import { guardIncomplete } from './guard-incomplete.js';
+import { type GuardMounts, guardMounts } from './guard-mounts.js';
 import { limitLines } from './limit-lines.js';
 import { FIRST_PLACE, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
+import { FEW_MOUNTS, mountTable } from './mount-table.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
 import { syscallFilter } from './syscall-filter.js';
 
@@ -57,10 +58,26 @@ export function openSandbox({
   shellFile,
   layers,
 }: SandboxedCommand): CommandEntry {
-  const { shell, command, cwd } = request;
   const built = mountPatiently(bubblewrap.byDescriptor, (holder, releases) =>
     layers === undefined ? mountOnce(confinement, holder, releases) : mountLayers(layers, holder),
   );
+  try {
+    return entryOf({ request, confinement, bubblewrap, shellFile, layers, built });
+  } catch (error) {
+    built.close();
+    throw error;
+  }
+}
+
+function entryOf({
+  request,
+  confinement,
+  bubblewrap,
+  shellFile,
+  layers,
+  built,
+}: SandboxedCommand & { readonly built: Built }): CommandEntry {
+  const { shell, command, cwd } = request;
   const env = withGit(built.git, {
     ...request.env,
     ...(request.env.TMPDIR === undefined ? {} : { TMPDIR: '/tmp' }),
@@ -72,30 +89,33 @@ export function openSandbox({
   const inside = sandboxProgram({ limits, isReported: report !== undefined, settings });
   // The last is what `$0` says.
   const program = [REPORTER, '-c', inside, 'toolexec', shellFile, '-c', command, shell];
-  const filter = openFilter(layers === undefined);
-  const reporter = openInherited('/bin/sh');
-  const first = [
-    ...(filter === undefined ? [] : ['--seccomp', `${FIRST_PLACE + built.places.length}`]),
-    ...reporterArguments(),
+  const opened = [
+    ...(built.table === undefined ? [] : [openText(built.table)]),
+    ...openFilter(layers === undefined),
   ];
+  const reporter = openInherited('/bin/sh');
+  const filterAt = FIRST_PLACE + built.places.length + (built.table === undefined ? 0 : 1);
+  const filterArguments = FILTER === undefined ? [] : ['--seccomp', `${filterAt}`];
+  const first = [...filterArguments, ...reporterArguments()];
   const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, first, program });
-  const [file = bubblewrap.file, ...before] = layers?.command ?? [];
+  const [file = bubblewrap.file, ...before] = built.command;
   const line =
-    layers === undefined
+    before.length === 0
       ? { file, name: 'bwrap', args }
       : { file, name: 'unshare', args: [...before, bubblewrap.file, ...args] };
   return {
     start: {
       ...line,
       ...{ input: reporter.fd, keepsInput: true },
-      ...{ places: built.places, files: filter === undefined ? [] : [filter.fd] },
+      ...{ places: built.places, files: opened.map(({ fd }) => fd) },
       ...reportTo(report),
     },
     env,
+    incomplete: built.incomplete,
     read: (end) => readReport(end, report?.read()),
     told: () => endToldBy(report?.read()),
     close() {
-      for (const open of [report, filter, reporter]) open?.close();
+      for (const open of [report, reporter, ...opened]) open?.close();
       built.close();
     },
   };
@@ -112,9 +132,9 @@ function reporterArguments(): readonly string[] {
 }
 
 /** @param dropsModes else what it makes is looked at before it is real */
-function openFilter(dropsModes: boolean): InheritedFile | undefined {
+function openFilter(dropsModes: boolean): readonly InheritedFile[] {
   const bytes = dropsModes ? STRICT_FILTER : FILTER;
-  return bytes === undefined ? undefined : openBytes(bytes);
+  return bytes === undefined ? [] : [openBytes(bytes)];
 }
 
 const STRICT_FILTER = syscallFilter(true);
@@ -140,8 +160,15 @@ function withGit(
 }
 
 interface Built {
+  /** What stands before bubblewrap's own command line, if anything does. */
+  readonly command: readonly string[];
+  /** What that reads. */
+  readonly table?: string;
+  /** Arguments for bubblewrap. */
   readonly mounts: readonly string[];
   readonly git: Readonly<Record<string, string>>;
+  /** Not everything is guarded that should be. */
+  readonly incomplete: boolean;
   readonly places: readonly number[];
   readonly close: () => void;
 }
@@ -171,26 +198,63 @@ function mountPatiently(
 }
 
 /** What is hidden and what is guarded, the layers know. */
-function mountLayers({ roots, mounts, git }: SandboxLayers, holder: MountHolder): Built {
+function mountLayers({ roots, command, mounts, git }: SandboxLayers, holder: MountHolder): Built {
   for (const root of roots) holder.inherit(root);
-  return { mounts, git, places: holder.places(), close: () => holder.close() };
+  const places = holder.places();
+  return { command, mounts, git, incomplete: false, places, close: () => holder.close() };
 }
 
-function mountOnce({ roots, guarded }: Confinement, holder: MountHolder, releases: (() => void)[]): Built {
+function mountOnce(
+  { os, roots, guarded }: Confinement,
+  holder: MountHolder,
+  releases: (() => void)[],
+): Built {
   const found = guarded();
+  if (found.incomplete && os === 'required') throw guardIncomplete();
   const placeholders = holdPlaceholders(found, releases);
   const readOnly = found.readOnly.filter(({ path }) => !placeholders.has(path));
-  const rootMounts = roots.filter((root) => root !== '/').flatMap((root) => holder.writable(root));
-  const { mounts, git, afterwards } = guardMounts({ ...found, readOnly }, roots, placeholders, holder);
+  const { afterwards, ...guards } = guardMounts({ ...found, readOnly }, roots, placeholders, holder);
+  const given = guards.mounts.length > FEW_MOUNTS ? tableOf(roots, guards, holder) : undefined;
   return {
-    mounts: [...rootMounts, ...mounts],
-    git,
+    ...(given ?? argumentsOf(roots, guards, holder)),
+    git: guards.git,
+    incomplete: found.incomplete,
     places: holder.places(),
     close() {
       afterwards();
       holder.close();
       for (const release of releases.splice(0)) release();
     },
+  };
+}
+
+type Guards = Pick<GuardMounts, 'mounts' | 'besides'>;
+
+function argumentsOf(
+  roots: readonly string[],
+  { mounts, besides }: Guards,
+  holder: MountHolder,
+): Pick<Built, 'command' | 'mounts'> {
+  // The root of everything is mounted already.
+  const rootMounts = roots.filter((root) => root !== '/').map((root) => holder.writable(root));
+  return { command: [], mounts: holder.arguments([...rootMounts, ...besides, ...mounts]) };
+}
+
+/** Undefined where that is not to be had: then it takes longer. */
+function tableOf(
+  roots: readonly string[],
+  { mounts, besides }: Guards,
+  holder: MountHolder,
+): Pick<Built, 'command' | 'mounts' | 'table'> | undefined {
+  const table = mountTable(roots, mounts);
+  if (table === undefined) return undefined;
+  for (const root of roots) holder.inherit(root);
+  const { uid, gid } = ownIds();
+  const rootMounts = roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]);
+  return {
+    command: table.command,
+    table: table.text,
+    mounts: ['--uid', `${uid}`, '--gid', `${gid}`, ...rootMounts, ...holder.arguments(besides)],
   };
 }
 
@@ -222,62 +286,10 @@ function cannotMount({ path, message }: PlaceChanged): ToolError {
 export interface CommandEntry {
   readonly start: Pick<ProcessStart, 'file' | 'name' | 'args' | 'report' | 'places'>;
   readonly env: Readonly<Record<string, string>>;
+  /** Not everything is guarded that should be. */
+  readonly incomplete: boolean;
   readonly read: (end: ProcessEnd) => SandboxedEnd;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   readonly told: () => ProcessEnd | undefined;
   readonly close: () => void;
-}
-
-interface GuardMounts {
-  readonly mounts: readonly string[];
-  /** What git inside has to be told. */
-  readonly git: Readonly<Record<string, string>>;
-  /** To be called when the command has ended, and while the holder is open. */
-  readonly afterwards: () => void;
-}
-
-/**
- * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
- * @param placeholders directories that commands may fill in the place of others, by the path of those
- * @throws PlaceChanged where something is not what it was when it was looked at
- */
-function guardMounts(
-  { hidden, readOnly }: Omit<GuardedPaths, 'missing'>,
-  roots: readonly string[],
-  placeholders: ReadonlyMap<string, string>,
-  holder: MountHolder,
-): GuardMounts {
-  const repositories = findRepositories(readOnly, roots);
-  const isOwn = ({ path, type }: GuardedPath): boolean => type === 'dir' && basename(path) === '.git';
-  const git = [
-    ...readOnly.filter(isOwn).map(({ path }) => repositoryMounts(path, false, roots, holder)),
-    ...outside(repositories).map(({ common, directory }) =>
-      repositoryMounts(common, directory !== common, roots, holder),
-    ),
-  ];
-  const tracked = trackedPlaceholders(repositories, hidden);
-  return {
-    mounts: [
-      ...readOnly.filter((entry) => !isOwn(entry)).flatMap(({ path }) => holder.readOnly(path)),
-      ...git.flatMap(({ mounts }) => mounts),
-      ...[...placeholders].flatMap(([path, inner]) => holder.writable(inner, path)),
-      ...tracked.mounts,
-      // Later, so that what is secret within what may be read stays secret.
-      ...hidden.flatMap((entry) => tracked.mountOf(entry) ?? empty(entry)),
-    ],
-    git: tracked.env,
-    afterwards() {
-      for (const repository of git) repository.afterwards();
-    },
-  };
-}
-
-/** Two roots may be working trees of one. */
-function outside(repositories: readonly Repository[]): readonly Repository[] {
-  const byCommon = new Map(repositories.filter(({ isOutside }) => isOutside).map((one) => [one.common, one]));
-  return [...byCommon.values()];
-}
-
-function empty({ path, type }: GuardedPath): readonly string[] {
-  return type === 'dir' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
 }

@@ -164,6 +164,35 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(await bash(required, 'echo y')).toMatchObject({ success: true, output: 'y\n' });
   });
 
+  it('are refused or asked about where there is more than can be guarded, and told so', {
+    timeout: 30_000,
+  }, async () => {
+    for (let index = 0; index <= 2000; index++) writeFileSync(join(root, `${index}.pem`), '');
+    const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
+    const required = executorOf({ sandbox: { os: 'required' }, policy });
+    expect(await bash(required, 'echo 1 > made')).toMatchObject({
+      success: false,
+      error: { code: 'sandbox_violation', message: expect.stringContaining('2000 files') },
+    });
+    const asked: (string | undefined)[] = [];
+    const preferred = executorOf({
+      policy,
+      approver: (requests) => {
+        asked.push(...requests.map(({ reason }) => reason));
+        return { kind: 'approve_all' };
+      },
+    });
+    const write = { command: 'echo made', run_in_background: true };
+    expect(await preferred.execute('bash', write)).toMatchObject({
+      success: true,
+      metadata: { sandbox: { incomplete: true } },
+    });
+    expect(asked).toEqual([expect.stringContaining('files that deny patterns hide')]);
+    const agreed = await bash(executorOf({ sandbox: { transactions: 'off' } }), 'echo yes');
+    expect(agreed.output).toMatch(/^yes\n\n\[There is more in the roots than the OS sandbox can guard/);
+    expect(existsSync(join(root, 'made'))).toBe(false);
+  });
+
   it('take links in a root for what they are', async () => {
     symlinkSync(outside, join(root, 'up'));
     expect((await bash(executorOf(), 'cat up/secret.txt')).output).not.toContain('the secret');

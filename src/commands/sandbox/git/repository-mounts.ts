@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path';
 import { directoryEntries, entryStat, realPath, removeDirectory } from '../../../platform/fs/fs-entry.js';
 import { makeEmptyDirectory, makeEmptyFile, removeFile } from '../../../platform/fs/make-and-remove.js';
-import { isWithin, type MountHolder } from '../mount-holder.js';
+import { isWithin, type Mount, type MountHolder } from '../mount-holder.js';
 import { readSmallFile } from './find-repositories.js';
 
 export interface RepositoryMounts {
-  readonly mounts: readonly string[];
+  readonly mounts: readonly Mount[];
   /**
    * Removes what a command has put where git would look for other hooks and settings. Nothing can be mounted there
    * while it runs: git takes an empty one for a broken repository.
@@ -26,13 +26,13 @@ export function repositoryMounts(
 ): RepositoryMounts {
   // No repository yet, or no more: who makes one of it would bring the hooks along.
   if (entryStat(`${git}/HEAD`) === undefined) {
-    return { mounts: holder.readOnly(git), afterwards() {} };
+    return { mounts: [holder.readOnly(git)], afterwards() {} };
   }
   const places = [git, ...modulesIn(`${git}/modules`)];
   const fixed = [...withEach(places, FIXED), ...(isOfAnother ? withEach([git], OF_MAIN_TREE) : [])];
   // Nothing can be mounted on a link, which could be taken away.
   if (fixed.some((path) => entryStat(path)?.isSymbolicLink() === true)) {
-    return { mounts: holder.readOnly(git), afterwards() {} };
+    return { mounts: [holder.readOnly(git)], afterwards() {} };
   }
   const trees = linkedTrees(git, roots, holder);
   const held = places.map((place) => holder.hold(place).at);
@@ -46,7 +46,7 @@ export function repositoryMounts(
     (path) => entryStat(path) === undefined,
   );
   return {
-    mounts: [...holder.writable(git), ...there.flatMap((path) => holder.readOnly(path)), ...trees.mounts],
+    mounts: [holder.writable(git), ...there.map((path) => holder.readOnly(path)), ...trees.mounts],
     afterwards() {
       for (const path of missing) removeFile(path);
       trees.tidy();
@@ -82,7 +82,7 @@ function directoriesIn(path: string): readonly string[] {
 
 /** What git keeps of a working tree that `git worktree` has made. */
 interface LinkedTrees {
-  readonly mounts: readonly string[];
+  readonly mounts: readonly Mount[];
   /** Directories of those inside the roots. */
   readonly own: readonly string[];
   /** Removes what is left of those that commands have removed. */
@@ -108,7 +108,7 @@ function linkedTrees(git: string, roots: readonly string[], holder: MountHolder)
   const held = own.map((directory) => ({ name: basename(directory), at: holder.hold(directory).at }));
   const parent = held.length === 0 ? undefined : holder.hold(`${git}/worktrees`).at;
   return {
-    mounts: [...fixed.filter((path) => entryStat(path)?.isFile() === true), ...outside].flatMap((path) =>
+    mounts: [...fixed.filter((path) => entryStat(path)?.isFile() === true), ...outside].map((path) =>
       holder.readOnly(path),
     ),
     own: held.map(({ at }) => at),

@@ -2,16 +2,16 @@ import type { GuardedPath } from '../../../contract/files.js';
 import { filePrint } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/process/placeholder-files.js';
-import { isWithin } from '../mount-holder.js';
+import { isWithin, type Mount, readOnlyMount } from '../mount-holder.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
 import { type IndexEntry, parseGitIndex } from './parse-git-index.js';
 
 /** How what is hidden, and known to git, is shown to commands. */
 export interface TrackedPlaceholders {
   /** What is mounted over a hidden path; undefined where git knows nothing of it. */
-  mountOf(hidden: GuardedPath): readonly string[] | undefined;
+  mountOf(hidden: GuardedPath): Mount | undefined;
   /** Mounts of what git needs to know about it, and variables that tell it. */
-  readonly mounts: readonly string[];
+  readonly mounts: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -35,18 +35,20 @@ export function trackedPlaceholders(
   return {
     mountOf(path) {
       const isTracked = entries.some((entry) => isOf(entry, path));
-      if (isTracked && made !== undefined) return ['--ro-bind', `${made}/files${path.path}`, path.path];
+      if (isTracked && made !== undefined) return readOnlyMount(`${made}/files${path.path}`, path.path);
       const isDoubtful = isTracked || doubtful.some((top) => isWithin(path.path, top));
       // Git does not take for removed what it may not look into.
       return path.type === 'dir' && isDoubtful ? closed(path.path) : undefined;
     },
-    mounts: made === undefined ? [] : ['--ro-bind', `${made}/git`, PLACE],
+    mounts: made === undefined ? [] : [readOnlyMount(`${made}/git`, PLACE)],
     env: made === undefined ? {} : SETTINGS,
   };
 }
 
 /** What git tracks of the hidden, for a layer that hides it; undefined: that cannot be told. */
-export interface TrackedLayer extends Pick<TrackedPlaceholders, 'mounts' | 'env'> {
+export interface TrackedLayer extends Pick<TrackedPlaceholders, 'env'> {
+  /** Arguments for bubblewrap. */
+  readonly mounts: readonly string[];
   readonly files: readonly TrackedFile[];
 }
 
@@ -92,8 +94,8 @@ function isOf({ at }: Pick<TrackedFile, 'at'>, { path, type }: GuardedPath): boo
   return type === 'dir' ? at.startsWith(`${path}/`) : at === path;
 }
 
-function closed(path: string): readonly string[] {
-  return ['--perms', '000', '--tmpfs', path, '--remount-ro', path];
+function closed(target: string): Mount {
+  return { kind: 'empty', target, isClosed: true };
 }
 
 const NONE: TrackedPlaceholders = { mountOf: () => undefined, mounts: [], env: {} };

@@ -1,0 +1,15 @@
+import { ToolError } from '../../errors/tool-error.js';
+
+// By itself, because plans need it where no command has run yet.
+
+/** Why deny patterns do not hold for all that is there. */
+export const GUARD_INCOMPLETE =
+  'the roots hold more than 20000 directories or 2000 files that deny patterns speak of, and the OS sandbox guards no more';
+
+export function guardIncomplete(): ToolError {
+  return new ToolError(
+    'sandbox_violation',
+    `Cannot run commands here: ${GUARD_INCOMPLETE}. Remove what is not needed, or do without commands.`,
+    { hint: 'A root further down has less in it.', details: { reason: 'GuardIncomplete' } },
+  );
+}

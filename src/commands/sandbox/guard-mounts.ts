@@ -1,0 +1,78 @@
+import { basename, dirname } from 'node:path';
+import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
+import { findRepositories, type Repository } from './git/find-repositories.js';
+import { repositoryMounts } from './git/repository-mounts.js';
+import { trackedPlaceholders } from './git/tracked-placeholders.js';
+import { isWithin, type Mount, type MountHolder, readOnlyMount } from './mount-holder.js';
+
+export interface GuardMounts {
+  /** Inside the roots; what comes later lies over what came before. */
+  readonly mounts: readonly Mount[];
+  /** Of what git inside has to be told, elsewhere. */
+  readonly besides: readonly Mount[];
+  readonly git: Readonly<Record<string, string>>;
+  /** To be called when the command has ended, and while the holder is open. */
+  readonly afterwards: () => void;
+}
+
+/**
+ * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
+ * @param placeholders directories that commands may fill in the place of others, by the path of those
+ * @throws PlaceChanged where something is not what it was when it was looked at
+ */
+export function guardMounts(
+  { hidden, readOnly }: Pick<GuardedPaths, 'hidden' | 'readOnly'>,
+  roots: readonly string[],
+  placeholders: ReadonlyMap<string, string>,
+  holder: MountHolder,
+): GuardMounts {
+  const repositories = findRepositories(readOnly, roots);
+  const isOwn = ({ path, type }: GuardedPath): boolean => type === 'dir' && basename(path) === '.git';
+  const git = [
+    ...readOnly.filter(isOwn).map(({ path }) => repositoryMounts(path, false, roots, holder)),
+    ...outside(repositories).map(({ common, directory }) =>
+      repositoryMounts(common, directory !== common, roots, holder),
+    ),
+  ];
+  const tracked = trackedPlaceholders(repositories, hidden);
+  return {
+    mounts: [
+      ...ancestors([...hidden, ...readOnly], roots).map((path) => holder.writable(path)),
+      ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
+      ...git.flatMap(({ mounts }) => mounts),
+      ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
+      // Later, so that what is secret within what may be read stays secret.
+      ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),
+    ],
+    besides: tracked.mounts,
+    git: tracked.env,
+    afterwards() {
+      for (const repository of git) repository.afterwards();
+    },
+  };
+}
+
+/**
+ * The directories between a root and what is guarded, the outer ones first. Each is mounted over itself, and the kernel
+ * moves no directory that something is mounted on: else a command would move it to where the next one finds what is in
+ * it unguarded.
+ */
+function ancestors(guarded: readonly GuardedPath[], roots: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (const { path } of guarded) {
+    const root = roots.find((place) => isWithin(path, place));
+    if (root === undefined) continue;
+    for (let at = dirname(path); at.length > root.length && !found.has(at); at = dirname(at)) found.add(at);
+  }
+  return [...found].filter((path) => !roots.includes(path)).sort();
+}
+
+/** Two roots may be working trees of one. */
+function outside(repositories: readonly Repository[]): readonly Repository[] {
+  const byCommon = new Map(repositories.filter(({ isOutside }) => isOutside).map((one) => [one.common, one]));
+  return [...byCommon.values()];
+}
+
+function empty({ path, type }: GuardedPath): Mount {
+  return type === 'dir' ? { kind: 'empty', target: path, isClosed: false } : readOnlyMount('/dev/null', path);
+}

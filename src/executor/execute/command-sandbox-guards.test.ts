@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
+import { makeSandboxedRoot, type SandboxedRoot } from '../fixtures/sandboxed-root.js';
+
+let at: SandboxedRoot;
+beforeEach(() => {
+  at = makeSandboxedRoot();
+});
+afterEach(() => at.remove());
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(join(at.root, path)), { recursive: true });
+  writeFileSync(join(at.root, path), text);
+}
+const taken = (path: string): string => readFileSync(join(at.root, path), 'utf8');
+
+describe.skipIf(WHY_NO_SANDBOX)(
+  `what is guarded, where commands write through${WHY_NO_SANDBOX}`,
+  { timeout: 60_000 },
+  () => {
+    it.each(['node_modules', '.venv', '__pycache__', 'a/.hg', 'a b/.svn', '.toolexec'])(
+      'stays so: its directory cannot be moved into %s, nor aside',
+      async (skipped) => {
+        put('api/v1/.env', 'SECRET=1');
+        put('api/v1/code.js', 'code');
+        const moving = `mkdir -p '${skipped}'; mv api '${skipped}/api'; mv api/v1 '${skipped}/v1'; mv api aside; mv api/v1 api/v2`;
+        const moved = await at.out(moving);
+        expect(moved.match(/busy|cross-device/gi)?.length).toBeGreaterThan(2);
+        expect(await at.out('grep -r SECRET . ; cat api/v1/code.js')).not.toContain('SECRET=1');
+        expect(taken('api/v1/.env')).toBe('SECRET=1');
+      },
+    );
+
+    it('stays so in a repository below the root that is moved out and in', async () => {
+      at.outside('git init -q sub');
+      const config = taken('sub/.git/config');
+      await at.run('mv sub node_modules; mkdir node_modules; mv sub node_modules/sub');
+      await at.run('echo evil >> node_modules/sub/.git/config; mv node_modules/sub sub');
+      await at.run('mv sub/.git sub/git; mv sub/git sub/.git');
+      expect(taken('sub/.git/config')).toBe(config);
+    });
+
+    it('leaves the rest of its directories as they are', async () => {
+      put('api/v1/.env', 'SECRET=1');
+      put('api/v1/code.js', 'code');
+      expect(
+        await at.out(
+          'cd api/v1 && echo more >> code.js && mv code.js ../new.js && mkdir deep && mv deep deeper && rmdir deeper && ln ../new.js ../two && rm ../two && cat ../new.js',
+        ),
+      ).toBe('codemore\n');
+    });
+
+    it.each([1, 40, 300])('is guarded all the same where there is much of it: %i', async (count) => {
+      const names = Array.from({ length: count }, (_, index) => `d${index}/with space/.env`);
+      for (const name of names) put(name, 'SECRET=1');
+      put('w/.vscode/tasks.json', 'before');
+      put('w/tab\there/line\nfeed/.ssh/key', 'SECRET=2');
+      const said = await at.out(
+        'grep -rs SECRET . ; echo after > w/.vscode/tasks.json; mv d0 x; echo y > w/made; cat w/made; id -u',
+      );
+      expect(said).not.toMatch(/SECRET=\d/);
+      expect(said).toMatch(new RegExp(`^y\n${process.getuid?.()}\n`, 'm'));
+      expect(taken('w/.vscode/tasks.json')).toBe('before');
+      expect(taken('w/made')).toBe('y\n');
+    });
+
+    it('runs hooks that are there, however much is guarded', async () => {
+      at.outside('git init -q && echo "echo hook ran" > .git/hooks/pre-commit');
+      chmodSync(join(at.root, '.git/hooks/pre-commit'), 0o755);
+      for (let index = 0; index < 40; index++) put(`d${index}/.env`, 'SECRET');
+      const said = await at.out(
+        'git config user.name x; git -c user.name=a -c user.email=b commit -qm x --allow-empty; echo evil > .git/hooks/pre-push; git log --oneline | wc -l',
+      );
+      expect(said).toMatch(/^1$/m);
+      expect(said).toContain('hook ran');
+      expect(at.outside('ls .git/hooks')).not.toMatch(/^pre-push$/m);
+    });
+  },
+);
