@@ -12,6 +12,8 @@ export interface Transcript {
   read(): Promise<readonly TranscriptEntry[]>;
   /** Adds to it; durable when it resolves. @throws ToolError `journal_unavailable` */
   add(role: string, content: JsonValue): Promise<void>;
+  /** The ids of the calls on record, also of responses that were cut. @throws ToolError `journal_unavailable` */
+  callIds(): Promise<readonly string[]>;
   /**
    * What became of the calls of a batch, as it is delivered now, in order; undefined where no answer is recorded.
    * @throws ToolError `journal_unavailable`

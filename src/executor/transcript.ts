@@ -23,6 +23,12 @@ export function transcriptOf(
     async add(role: string, content: JsonValue): Promise<void> {
       await journal.message(conversation, { role, content, at: clock.now() });
     },
+    async callIds() {
+      const entries = await journal.history(conversation);
+      const batches = entries.flatMap((entry) => (entry.kind === 'batch' ? [entry.id] : []));
+      const records = await Promise.all(batches.map((id) => journal.batch(id)));
+      return records.flat().map(({ callId }) => callId);
+    },
     async answers(batchId, calls) {
       const records = await journal.batch(batchId);
       return Promise.all(calls.map((call, index) => answerTo(call, records[index], conversation, journal)));
@@ -33,6 +39,7 @@ export function transcriptOf(
 const NO_TRANSCRIPT: Transcript = {
   read: async () => [],
   add: async () => {},
+  callIds: async () => [],
   answers: async (_, calls) => calls.map(() => undefined),
 };
 

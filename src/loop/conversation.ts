@@ -85,6 +85,7 @@ export class Conversation {
     for (const message of messages) {
       if (message.role === 'assistant') for (const { id } of message.calls) this.#ids.add(id);
     }
+    for (const id of await this.#transcript.callIds()) this.#ids.add(id);
   }
 
   async #restore(

@@ -115,6 +115,18 @@ describe('a budget of tokens', () => {
   });
 });
 
+describe('ids that a server counts from the start in every response', () => {
+  it('name new calls, also after a response that was cut, and in a later process', async () => {
+    const world = { root: folder(), journal: join(folder(), 'journal.db') };
+    const cut = { calls: [{ ...write('a'), id: 'c0' }], failure: new Error('cut') };
+    await turn(createScriptedModel([cut]), { conversation: 'c' }, world);
+    const model = createScriptedModel([{ calls: [{ ...write('b'), id: 'c0' }] }, { text: 'written' }]);
+    const { results } = await turn(model, { conversation: 'c' }, world);
+    expect(results).toMatchObject([{ callId: 'c0', success: true }]);
+    expect([existsSync(join(world.root, 'a')), existsSync(join(world.root, 'b'))]).toEqual([false, true]);
+  });
+});
+
 describe('options of a batch', () => {
   it('failFast cancels what is left after a failure', async () => {
     const model = createScriptedModel([{ calls: [write('../out'), write('b')] }, { text: 'ok' }]);
