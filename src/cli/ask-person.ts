@@ -41,7 +41,7 @@ export function chooseAsker(
 
 /** A question to the person that comes while calls run: the display leaves the screen to it. */
 export function holding<A extends unknown[], R>(
-  display: Display,
+  display: Pick<Display, 'hold'>,
   ask: (...args: A) => R | Promise<R>,
 ): (...args: A) => Promise<R> {
   return async (...args) => {

@@ -27,7 +27,10 @@ export function chooseApprover(options: Consent & JournalChoice, context: CliCon
   if (options.approve !== undefined) return inAdvance(approveThese(options.approve));
   // A person who does not see the question cannot answer it.
   if (!context.stdio.stderr.isTerminal || isAutomated(context.env)) return undefined;
-  return createPersonApprover(options, context);
+  return createPersonApprover(options, context, (_, signal) => {
+    context.stdio.interrupt();
+    return cancelled(signal);
+  });
 }
 
 /** Consent that was given in advance is none to files that have changed since they were shown. */
@@ -49,8 +52,15 @@ function approveThese(ids: readonly string[]): Approver {
   });
 }
 
+/** What comes of a question that the person leaves without an answer: Escape, or Ctrl-C. */
+export type LeaveQuestion = (how: 'cancel' | 'interrupt', signal: AbortSignal) => Promise<never>;
+
 /** Asks at the terminal. Undefined when there is no keyboard to answer on. */
-function createPersonApprover(options: JournalChoice, context: CliContext): Approver | undefined {
+export function createPersonApprover(
+  options: JournalChoice,
+  context: CliContext,
+  leave: LeaveQuestion,
+): Approver | undefined {
   // Opened as a trial: before the first question it must be known that a person can answer.
   const probe = openKeyboard();
   if (probe === undefined) return undefined;
@@ -75,9 +85,7 @@ function createPersonApprover(options: JournalChoice, context: CliContext): Appr
         propose: async (request) =>
           (await import('./propose-rule.js')).proposeRule(request, options, context),
       });
-      if (answer !== 'cancel') return answer;
-      stdio.interrupt();
-      return await cancelled(signal);
+      return answer === 'cancel' || answer === 'interrupt' ? await leave(answer, signal) : answer;
     } finally {
       keyboard.close();
     }

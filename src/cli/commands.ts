@@ -196,6 +196,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   },
   journal,
   { name: 'waiting', summary: 'what waits for approval', load: () => import('./commands/waiting.js') },
+  {
+    name: 'watch',
+    summary: 'show batches as they happen, and decide about those that wait',
+    load: () => import('./commands/watch.js'),
+  },
   undo,
   {
     name: 'approve',

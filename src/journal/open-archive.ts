@@ -12,7 +12,7 @@ import { readFacts } from './sqlite/conversation-facts.js';
 import type { JournalLoss } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
 import { JournalRow, toStoredText } from './sqlite/journal-row.js';
-import { openJournalReader } from './sqlite/open-journal-database.js';
+import { openJournalLook, openJournalReader } from './sqlite/open-journal-database.js';
 import { readBatches, readBatchRecord, readDecisions, readHistory } from './sqlite/read-batches.js';
 import { readBatch, readNotes } from './sqlite/read-calls.js';
 
@@ -40,6 +40,15 @@ export interface JournalArchive {
  * @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal.
  */
 export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void): JournalArchive {
+  return archiveOf(path, () => openJournalReader(path, onLoss));
+}
+
+/** The same for those who look often: writes nothing, waits for no disk, and warns of no loss. @throws as `openArchive` */
+export function glanceAtArchive(path: string): JournalArchive {
+  return archiveOf(path, () => openJournalLook(path));
+}
+
+function archiveOf(path: string, open: () => JournalDatabase): JournalArchive {
   const guarded = <T>(read: () => T): T => {
     try {
       return read();
@@ -47,7 +56,7 @@ export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void):
       throw journalFailure(path, error);
     }
   };
-  const database = guarded(() => openJournalReader(path, onLoss));
+  const database = guarded(open);
   // One transaction: what others write meanwhile is not half seen, and they do not wait.
   guarded(() => database.prepared('BEGIN').run());
   return {

@@ -96,7 +96,7 @@ describe('askApproval()', () => {
     ['Enter alone runs nothing', [ENTER, 'n'], { kind: 'deny_all' }],
     ['what is no key does nothing', ['x', '\u001b[A', 'q', 'y'], { kind: 'approve_all' }],
     ['Escape cancels', ['\u001b'], 'cancel'],
-    ['Ctrl-C cancels', ['\u0003'], 'cancel'],
+    ['Ctrl-C interrupts', ['\u0003'], 'interrupt'],
     ['Ctrl-D agrees to nothing', ['\u0004'], { kind: 'deny_all', reason: 'no answer was given' }],
     ['the end of the terminal agrees to nothing', [], { kind: 'deny_all', reason: 'no answer was given' }],
   ])('%s', async (_, typed, answer) => {

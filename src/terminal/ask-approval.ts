@@ -27,8 +27,8 @@ export interface ApprovalQuestion {
   propose?(request: ApprovalRequest): Promise<ProposedRule | undefined>;
 }
 
-/** What the person wants; `cancel` ends the batch, and nothing of it runs. */
-export type Answer = ApprovalDecision | 'cancel';
+/** What the person wants; `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing: nothing of the batch runs. */
+export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
 const KEYS = `
   y  run all             n  run none
@@ -116,8 +116,9 @@ class Question {
       case '\u0004':
         return { kind: 'deny_all', reason: 'no answer was given' };
       case '\u001b':
-      case '\u0003':
         return 'cancel';
+      case '\u0003':
+        return 'interrupt';
       case 'y':
       case 'Y':
       case 'a':
@@ -301,7 +302,8 @@ class Question {
       const key = await this.#key();
       this.#write('\n');
       if (key === undefined || key === 'n') return { kind: 'deny_all' };
-      if (key === '\u001b' || key === '\u0003') return 'cancel';
+      if (key === '\u001b') return 'cancel';
+      if (key === '\u0003') return 'interrupt';
     }
     return undefined;
   }

@@ -17,8 +17,11 @@ function steady(text: string): string {
   return (
     text
       .replace(/\b\d+ min \d\d s\b|\b\d+(?:\.\d)? m?s\b/g, '# ms')
+      .replace(/^\d\d:\d\d:\d\d /gm, '##:##:## ')
+      .replace(/\b(batch|approve|--resume|--discard) [0-9a-z-]{8,}/g, '$1 ########')
+      .replace(/\S*toolexec-cli-[^/ ]*/g, '/FOLDER')
       // Of other calls only a busy machine makes long ones.
-      .replace(/^[▸…] (?!bash \(long\)).*\n/gm, '')
+      .replace(/^(?:##:##:## )?[▸…] (?!bash \(long\)).*\n/gm, '')
       .replace(/^(… bash \(long\).*\n)(?:… bash \(long\).*\n)+/gm, '$1')
       .replace(/[ \t]+$/gm, '')
   );
@@ -27,7 +30,12 @@ function steady(text: string): string {
 interface Desk extends Disposable {
   readonly toolexec: Toolexec;
   readonly journal: string;
-  open(words: readonly string[], settings?: Partial<ScreenSettings>): Screen;
+  /** For all commands: the same journal and configuration. */
+  readonly options: readonly string[];
+  open(
+    words: readonly string[],
+    settings?: Partial<ScreenSettings> & { readonly output?: 'file' | 'screen' },
+  ): Screen;
   /** `toolexec run` of these calls; results are in a file, so that the screen is the person's alone. */
   run(calls: unknown, settings?: Partial<ScreenSettings>, ...words: string[]): Screen;
 }
@@ -35,24 +43,25 @@ interface Desk extends Disposable {
 function desk(): Desk {
   const toolexec = new Toolexec();
   const journal = join(toolexec.folder, 'journal.db');
-  const open = (words: readonly string[], { env = {}, ...more }: Partial<ScreenSettings> = {}): Screen =>
-    screens.open(
-      ['sh', '-c', 'exec "$@" >../results.json', 'sh', process.execPath, toolexec.main, ...words],
-      {
-        cwd: toolexec.root,
-        ...more,
-        env: toolexec.environment({ NO_COLOR: '1', ...env }),
-      },
-    );
+  const config = toolexec.write('toolexec.toml', BARE);
+  const options = ['--journal', journal, '--config', config];
+  const open: Desk['open'] = (words, { env = {}, output = 'file', ...more } = {}) => {
+    const program = [process.execPath, toolexec.main, ...words];
+    const behind = output === 'file' ? ['sh', '-c', 'exec "$@" >../results.json', 'sh'] : [];
+    return screens.open([...behind, ...program], {
+      cwd: toolexec.root,
+      ...more,
+      env: toolexec.environment({ NO_COLOR: '1', TZ: 'UTC', ...env }),
+    });
+  };
   return {
     toolexec,
     journal,
+    options,
     open,
     run: (calls, settings, ...words) => {
       const file = toolexec.json('r.json', calls);
-      const config = toolexec.write('toolexec.toml', BARE);
-      const given = ['--journal', journal, '--config', config, '--conversation', 'c'];
-      return open(['run', file, ...given, ...words], settings);
+      return open(['run', file, ...options, '--conversation', 'c', ...words], settings);
     },
     [Symbol.dispose]: () => toolexec.remove(),
   };
@@ -138,5 +147,37 @@ describe
       screen.type('not here');
       screen.press('Enter');
       await expect(steady((await screen.ended()).text)).toMatchFileSnapshot('screens/keys.txt');
+    });
+
+    it('watches what other processes do, asks about what waits, and tells the second who decides', async ({
+      expect,
+    }) => {
+      using at = desk();
+      const run = (name: string, calls: unknown, ...words: string[]) =>
+        at.toolexec.run(['run', at.toolexec.json(name, calls), ...at.options, ...words]);
+      const open = () => at.open(['watch', ...at.options], { columns: 160, rows: 60, output: 'screen' });
+      const [first, second] = [open(), open()];
+      await first.shows('there is no journal yet');
+      await second.shows('there is no journal yet');
+      await run('one.json', [bash('x', 'echo one; exit 3')], '--yes', '--conversation', 'c1');
+      await first.shows('✗ bash (x)');
+      await run('two.json', [bash('y', 'echo two')], '--defer', '--conversation', 'c2');
+      await first.shows('numbers select');
+      await second.shows('numbers select');
+      first.type('y');
+      await first.shows('✓ bash (y)');
+      await second.shows('decided elsewhere meanwhile');
+      await second.shows('✓ bash (y)');
+      first.press('C-c');
+      const { code, text } = await first.ended();
+      await expect(steady(text)).toMatchFileSnapshot('screens/watch.txt');
+      expect(code).toBe(0);
+
+      await run('three.json', [bash('z', 'echo three')], '--defer', '--conversation', 'c3');
+      await second.shows(/batch \S+ of c3[\s\S]*numbers select/);
+      second.press('Escape');
+      await second.shows('goes on waiting: toolexec approve');
+      second.press('C-c');
+      expect((await second.ended()).code).toBe(0);
     });
   });

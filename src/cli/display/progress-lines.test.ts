@@ -41,6 +41,7 @@ function open(columns = 80) {
     },
     flushed: async () => {},
     onResize: () => () => {},
+    readerGone: new Promise<void>(() => {}),
   };
   const clock = new HandClock();
   const display = createProgressLines(out, createPalette(false, {}), clock);

@@ -4,16 +4,9 @@ import type { ToolEvent } from '../../contract/executor.js';
 import { isAllReads } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
-import { toPieces, widthOf } from '../../terminal/visible-text.js';
-import {
-  cut,
-  describeDuration,
-  describeName,
-  describeResult,
-  outcomeOf,
-  type RecordedOutcome,
-} from './describe-call.js';
+import { describeDuration, describeName, outcomeOf, type RecordedOutcome } from './describe-call.js';
 import type { Display } from './display.js';
+import { asLeft, cutToWidth, describeWithin, drawTail, SHOWN_LINES, visibleWidth } from './fit-line.js';
 import type { Palette } from './terminal-text.js';
 
 /** A call that takes longer than this gets a line before it ends. */
@@ -21,13 +14,10 @@ const QUICK_MS = 500;
 /** After these a call that still runs gets another line; from then on one a minute. */
 const STILL_MS = [2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 const MINUTE_MS = 60_000;
-/** Of what a failed call printed last. */
-const SHOWN_LINES = 5;
 /** A line of output may be endless; of the one being written only so much is kept. */
 const KEPT_CHARACTERS = 2000;
 const OUTCOMES: readonly RecordedOutcome[] = ['ok', 'failed', 'not run', 'unknown'];
 const LEAST_COLUMNS = 40;
-const LEAST_SUMMARY = 20;
 
 interface RunningCall {
   readonly startedAt: number;
@@ -163,22 +153,12 @@ class ProgressLines implements Display {
     call?.forget();
     this.#running.delete(callId);
     const tail = call?.tail ?? [];
-    const bare = widthOf(
-      withoutColour(describeResult({ ...result, error: undefined } as ToolResult, this.#palette)),
-    );
-    const what = cut(this.#summaries.get(callId) ?? '', Math.max(LEAST_SUMMARY, this.#columns - bare - 3));
-    const described = describeResult(result, this.#palette, what);
+    const what = this.#summaries.get(callId) ?? '';
+    const described = describeWithin(this.#columns, result, what, this.#palette);
     this.#print(this.#fitted(described, result.success ? lastLineOf(tail) : ''));
-    if (!result.success) this.#printTail(tail);
+    if (!result.success) for (const line of drawTail(tail, this.#columns, this.#palette)) this.#print(line);
     const outcome = outcomeOf({ state: 'done', result });
     this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
-  }
-
-  /** A failure is explained by what came right before it. The bar at the front says that it is no line of ours. */
-  #printTail(tail: readonly string[]): void {
-    const lines = tail.map(asLeft).filter((line) => line !== '');
-    for (const line of lines.slice(-SHOWN_LINES))
-      this.#print(this.#palette.dim(this.#cut(`  │ ${line}`, this.#columns)));
   }
 
   #summarize(): void {
@@ -196,15 +176,8 @@ class ProgressLines implements Display {
   /** A line with as much behind it as the terminal has room for. What is in front is never cut. */
   #fitted(line: string, more: string): string {
     if (more.trim() === '') return line;
-    const room = this.#columns - widthOf(withoutColour(line));
-    return room < 10 ? line : `${line}${this.#cut(more, room)}`;
-  }
-
-  #cut(text: string, columns: number): string {
-    const [first = '', ...rest] = toPieces(text, columns);
-    if (rest.length === 0) return first;
-    const [shorter = ''] = toPieces(first, columns - 1);
-    return `${shorter}…`;
+    const room = this.#columns - visibleWidth(line);
+    return room < 10 ? line : `${line}${cutToWidth(more, room)}`;
   }
 
   get #columns(): number {
@@ -221,14 +194,4 @@ class ProgressLines implements Display {
 function lastLineOf(tail: readonly string[]): string {
   const line = tail.map(asLeft).findLast((text) => text !== '');
   return line === undefined ? '' : ` · ${line.trim()}`;
-}
-
-/** A line as a terminal would have left it: a bar of progress goes back to its front again and again. */
-function asLeft(line: string): string {
-  const left = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
-  return sanitize(left.slice(-KEPT_CHARACTERS), 'inline').trimEnd();
-}
-
-function withoutColour(text: string): string {
-  return text.replaceAll(/\u001b\[[0-9]+m/g, '');
 }

@@ -81,14 +81,19 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
   if (path === IN_MEMORY || targetOf(path) === undefined || isWritableFile(path))
     return openJournalDatabase(path, options);
   const known = readAnchor(path);
-  const database = openReadOnly(path);
+  const database = openJournalLook(path);
   const loss = findLoss(database, known);
   if (loss !== undefined) onLoss?.(loss);
   return database;
 }
 
-/** Tried in turn: beside a process that writes it; as a file that nothing writes; a copy, brought to this version. */
-function openReadOnly(path: string): JournalDatabase {
+/**
+ * Opens a journal's file and writes nothing to it or beside it, for those who look often. Tried in turn: beside a process that
+ * writes it; as a file that nothing writes; a copy, brought to this version.
+ *
+ * @throws as `openJournalDatabase` does
+ */
+export function openJournalLook(path: string): JournalDatabase {
   const hasLog = (targetOf(`${path}-wal`)?.size ?? 0) > 0;
   const sqlite = openCurrent(path, 'read') ?? (hasLog ? undefined : openCurrent(path, 'frozen'));
   if (sqlite !== undefined) return new JournalDatabase(sqlite);

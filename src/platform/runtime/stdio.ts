@@ -12,6 +12,8 @@ export interface TextOutput {
   onResize(handle: () => void): () => void;
   /** Never throws; that a reader has gone away is not an error. */
   write(text: string): void;
+  /** Resolves when something was written and the reader has gone away. */
+  readonly readerGone: Promise<void>;
   /** Resolves when everything written is handed over. @throws the system's error, but not that the reader has gone. */
   flushed(): Promise<void>;
 }
@@ -63,13 +65,19 @@ async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
 function textOutput(stream: NodeJS.WriteStream): TextOutput {
   let failure: Error | undefined;
   let last: Promise<void> = Promise.resolve();
+  let tellGone = (): void => {};
+  const readerGone = new Promise<void>((resolve) => {
+    tellGone = resolve;
+  });
   // `head` has read enough and is gone: there is no reader left.
   const note = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') failure ??= error;
+    if (error.code === 'EPIPE') tellGone();
+    else failure ??= error;
   };
   stream.on('error', note);
   return {
     isTerminal: stream.isTTY === true,
+    readerGone,
     get rows() {
       return stream.rows || 24;
     },

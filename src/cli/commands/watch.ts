@@ -1,0 +1,151 @@
+import { glanceAtArchive, type JournalArchive } from '../../journal/open-archive.js';
+import { watchFiles } from '../../platform/fs/watch-file.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
+import { UsageError } from '../cli-context.js';
+import { isAutomated } from '../display/display.js';
+import { createPalette, shortIds } from '../display/terminal-text.js';
+import { addJournalOptions } from '../options.js';
+import { isRecorded, type JournalChoice } from '../recorded-journal.js';
+import { resolveRun } from '../resolve-settings.js';
+import { JournalChanges } from '../watch/journal-changes.js';
+import { WaitingQuestions } from '../watch/waiting-questions.js';
+import { createJsonView, WatchLines, type WatchView } from '../watch/watch-view.js';
+
+/** What `watch` takes, as commander hands it over. */
+interface WatchOptions extends JournalChoice {
+  readonly conversation?: string;
+  readonly ask: boolean;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command.description(
+    'Shows the batches of a journal as they happen, whichever process runs them. At a terminal it asks about those that ' +
+      'wait for approval, as run does, and runs what you approve. Ctrl-C leaves.',
+  );
+  addJournalOptions(command)
+    .option('--conversation <id>', 'only this conversation')
+    .option('--no-ask', 'only show')
+    .option('--json', 'one change a line, for programs; asks nothing')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec watch\n  toolexec watch --journal calls.db --conversation thread-7\n  toolexec watch --json\n',
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0; 2 wrong usage, input or configuration; 130 what you approved was cancelled.\n',
+    )
+    .action(async (options: WatchOptions) => {
+      finish(await watchJournal(options, context));
+    });
+};
+
+/** `toolexec watch`: what a journal says that happens, and the decisions that it waits for. */
+export async function watchJournal(options: WatchOptions, context: CliContext): Promise<ExitCode> {
+  const { stdio, env } = context;
+  const resolved = resolveRun(options, context);
+  const { path } = resolved.executor.journal;
+  const view: WatchView =
+    options.json === true
+      ? createJsonView(stdio.stdout, stdio.stderr)
+      : new WatchLines(stdio.stdout, createPalette(stdio.stdout.isTerminal, env));
+  for (const note of resolved.notes) view.note(note);
+  view.note(
+    isRecorded(path) ? `watching ${path}; Ctrl-C leaves` : `there is no journal yet: waiting for ${path}`,
+  );
+
+  let leave = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const isAsking = options.ask && options.json !== true && stdio.stderr.isTerminal && !isAutomated(env);
+  const questions = isAsking ? new WaitingQuestions({ options, context, resolved, view, leave }) : undefined;
+  const follower = new Follower(path, options.conversation, view, questions);
+  follower.look();
+  const files = watchFiles([path, `${path}-wal`], () => {
+    follower.look();
+  });
+  const stopListening = stdio.onEndSignal(leave);
+  await Promise.race([left, stdio.stdout.readerGone]);
+  stopListening();
+  const isCut = await end(questions, view, stdio);
+  files.close();
+  return isCut ? 130 : 0;
+}
+
+/** Waits for what runs here. True where the person would not. */
+async function end(
+  questions: WaitingQuestions | undefined,
+  view: WatchView,
+  stdio: CliContext['stdio'],
+): Promise<boolean> {
+  if (questions === undefined) return false;
+  let isCut = false;
+  if (questions.running > 0) view.note('what you approved still runs; press Ctrl-C again to cancel it');
+  const stop = stdio.onEndSignal(() => {
+    isCut = true;
+    void questions.end(true);
+  });
+  await questions.end(false);
+  stop();
+  return isCut;
+}
+
+class Follower {
+  readonly #path: string;
+  readonly #conversation: string | undefined;
+  readonly #view: WatchView;
+  readonly #questions: WaitingQuestions | undefined;
+  #changes: JournalChanges;
+  #problem: string | undefined;
+  #hasLooked = false;
+
+  constructor(
+    path: string,
+    conversation: string | undefined,
+    view: WatchView,
+    questions: WaitingQuestions | undefined,
+  ) {
+    this.#path = path;
+    this.#conversation = conversation;
+    this.#view = view;
+    this.#questions = questions;
+    this.#changes = new JournalChanges(conversation);
+  }
+
+  /** Shows what is new. @throws UsageError where it is no journal from the beginning. */
+  look(): void {
+    if (!isRecorded(this.#path)) {
+      // Whatever is made there now is another journal, and all of it is new.
+      this.#changes = new JournalChanges(this.#conversation, true);
+      this.#hasLooked = true;
+      return;
+    }
+    let archive: JournalArchive | undefined;
+    try {
+      archive = glanceAtArchive(this.#path);
+      this.#show(archive);
+      this.#problem = undefined;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (!this.#hasLooked) throw new UsageError(problem, { cause: error });
+      // Another process may have it for itself for a moment: the next look tries again.
+      if (this.#problem !== problem) this.#view.note(problem);
+      this.#problem = problem;
+    } finally {
+      archive?.close();
+      this.#hasLooked = true;
+    }
+  }
+
+  #show(archive: JournalArchive): void {
+    const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
+    for (const change of this.#changes.read(archive)) {
+      const shortId = short(change.batch);
+      this.#view.show(change, shortId);
+      if (change.type === 'decided') this.#questions?.decided(change.batch);
+      if (change.type !== 'waiting' || change.why !== 'approval') continue;
+      this.#questions?.add({ record: change.record, calls: archive.calls(change.batch), shortId });
+    }
+  }
+}

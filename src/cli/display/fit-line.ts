@@ -1,0 +1,50 @@
+import type { ToolResult } from '../../contract/call.js';
+import { sanitize } from '../../output/sanitize.js';
+import { toPieces, widthOf } from '../../terminal/visible-text.js';
+import { cut, describeResult } from './describe-call.js';
+import type { Palette } from './terminal-text.js';
+
+/** Of a line that a program has printed only so much is looked at. */
+const LONGEST = 2000;
+
+/** A line of output as a terminal would have left it: a bar of progress goes back to its front again and again. */
+export function asLeft(line: string): string {
+  const left = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+  return sanitize(left.slice(-LONGEST), 'inline').trimEnd();
+}
+
+/** The beginning that fits, with an ellipsis where that is not all. */
+export function cutToWidth(text: string, columns: number): string {
+  const [first = '', ...rest] = toPieces(text, columns);
+  if (rest.length === 0) return first;
+  const [shorter = ''] = toPieces(first, columns - 1);
+  return `${shorter}…`;
+}
+
+/** Columns that a line takes; colours take none. */
+export function visibleWidth(line: string): number {
+  return widthOf(line.replaceAll(/\u001b\[[0-9]+m/g, ''));
+}
+
+const LEAST_SUMMARY = 20;
+
+/** How a call ended, with as much of what it was to do as there is room for. Why it failed is never cut. */
+export function describeWithin(
+  columns: number,
+  result: ToolResult,
+  summary: string,
+  palette: Palette,
+): string {
+  const { error: _, ...bare } = result;
+  const room = columns - visibleWidth(describeResult({ ...bare, success: true }, palette)) - 3;
+  return describeResult(result, palette, cut(summary, Math.max(LEAST_SUMMARY, room)));
+}
+
+/** Of what a failed call printed last. */
+export const SHOWN_LINES = 5;
+
+/** A failure is explained by what came right before it. The bar at the front says that it is no line of ours. */
+export function drawTail(printed: readonly string[], columns: number, palette: Palette): readonly string[] {
+  const lines = printed.map(asLeft).filter((line) => line !== '');
+  return lines.slice(-SHOWN_LINES).map((line) => palette.dim(cutToWidth(`  │ ${line}`, columns)));
+}

@@ -1,0 +1,159 @@
+import type { BatchRecord, CallRecord, DecisionKind } from '../../contract/journal.js';
+import type { JournalArchive } from '../../journal/open-archive.js';
+
+interface OfBatch {
+  readonly batch: string;
+  readonly conversation: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+interface OfCall extends OfBatch {
+  readonly callId: string;
+  readonly toolName: string;
+}
+
+/** What a journal says that happened, in the order in which it happened. */
+export type JournalChange =
+  /** A batch was recorded. `earlier`: before the watch began, and it was not at its end. */
+  | (OfBatch & {
+      readonly type: 'batch';
+      readonly earlier?: true;
+      readonly calls: readonly CallRecord[];
+      readonly record: BatchRecord;
+    })
+  | (OfCall & { readonly type: 'started'; readonly call: CallRecord })
+  | (OfCall & { readonly type: 'completed'; readonly call: CallRecord; readonly repeated?: true })
+  /** It waits for the person: for approval, or for a word about what a crash left half done. */
+  | (OfBatch & { readonly type: 'waiting'; readonly why: string; readonly record: BatchRecord })
+  | (OfBatch & { readonly type: 'decided'; readonly decision: DecisionKind; readonly why?: string });
+
+interface OpenBatch {
+  readonly record: BatchRecord;
+  /** How often it was decided about, as far as that is told. */
+  decisions: number;
+  /** By place in the batch. */
+  readonly states: CallRecord['state'][];
+}
+
+/** So many of the newest batches are looked at for what is not at its end. */
+const LOOKED_BACK = 200;
+const PAGE = 100;
+/** Of batches that were told of: enough that one of them is met, also where the newest were taken out. */
+const REMEMBERED = 1_000;
+
+/** Says what is new in a journal each time it is looked at. */
+export class JournalChanges {
+  readonly #open = new Map<string, OpenBatch>();
+  readonly #known = new Set<string>();
+  readonly #conversation: string | undefined;
+  #isFirst: boolean;
+
+  /**
+   * @param conversation only of this one
+   * @param isNew what it holds was recorded while it was watched
+   */
+  constructor(conversation?: string, isNew = false) {
+    this.#conversation = conversation;
+    this.#isFirst = !isNew;
+  }
+
+  /** The first time: what is not at its end. */
+  read(archive: JournalArchive): readonly JournalChange[] {
+    const changes: JournalChange[] = [];
+    for (const record of this.#newBatches(archive)) changes.push(...this.#begin(record, archive));
+    for (const [id, batch] of this.#open) changes.push(...this.#goOn(id, batch, archive));
+    this.#isFirst = false;
+    // Of one moment, what was found first comes first: a batch before its calls.
+    return changes.sort((one, other) => one.at - other.at);
+  }
+
+  /** In the order in which they were recorded. */
+  #newBatches(archive: JournalArchive): readonly BatchRecord[] {
+    const only = this.#conversation === undefined ? {} : { conversation: this.#conversation };
+    const found = new Map<string, BatchRecord>();
+    let before: string | undefined;
+    for (let isDone = false; !isDone; ) {
+      const page = archive.batches({ ...only, limit: PAGE, ...(before === undefined ? {} : { before }) });
+      for (const record of page) {
+        if (this.#known.has(record.id)) isDone = true;
+        else if (!isDone) found.set(record.id, record);
+      }
+      before = page.at(-1)?.id;
+      if (page.length < PAGE || (this.#isFirst && found.size >= LOOKED_BACK)) isDone = true;
+    }
+    // Behind the others: those among them that are not found yet are older.
+    if (this.#isFirst)
+      for (const record of archive.batches({ ...only, waiting: true })) found.set(record.id, record);
+    const records = [...found.values()].reverse();
+    for (const { id } of records) this.#known.add(id);
+    for (const id of this.#known) {
+      if (this.#known.size <= REMEMBERED) break;
+      this.#known.delete(id);
+    }
+    return records;
+  }
+
+  #begin(record: BatchRecord, archive: JournalArchive): readonly JournalChange[] {
+    const calls = archive.calls(record.id);
+    if (this.#isFirst && record.decision !== 'wait' && calls.every(isDone)) return [];
+    // Of what was there before, only what comes is told.
+    const states = this.#isFirst ? calls.map(({ state }) => state) : calls.map(() => 'queued' as const);
+    this.#open.set(record.id, { record, decisions: 0, states });
+    const earlier = this.#isFirst ? ({ earlier: true } as const) : {};
+    return [{ type: 'batch', ...of(record), at: record.at, ...earlier, calls, record }];
+  }
+
+  #goOn(id: string, batch: OpenBatch, archive: JournalArchive): readonly JournalChange[] {
+    const changes: JournalChange[] = [];
+    const calls = archive.calls(id);
+    for (const [place, call] of calls.entries()) {
+      changes.push(...changesOf(call, batch, place));
+      batch.states[place] = call.state;
+    }
+    const decisions = archive.decisions(id);
+    for (const [place, { kind, at, data }] of decisions.entries()) {
+      const isLast = place === decisions.length - 1;
+      if (place < batch.decisions || (this.#isFirst && !isLast)) continue;
+      const why = typeof data.why === 'string' ? { why: data.why } : {};
+      if (kind === 'wait')
+        changes.push({
+          type: 'waiting',
+          ...of(batch.record),
+          at: after(batch, at),
+          why: '',
+          ...why,
+          record: batch.record,
+        });
+      else if (!this.#isFirst)
+        changes.push({ type: 'decided', ...of(batch.record), at: after(batch, at), decision: kind, ...why });
+    }
+    batch.decisions = decisions.length;
+    if (calls.every(isDone) && decisions.at(-1)?.kind !== 'wait') this.#open.delete(id);
+    return changes;
+  }
+}
+
+function changesOf(call: CallRecord, batch: OpenBatch, place: number): readonly JournalChange[] {
+  const before = batch.states[place] ?? 'queued';
+  if (call.state === before) return [];
+  const { callId, toolName, startedAt = 0, finishedAt = 0 } = call;
+  const about = { ...of(batch.record), callId, toolName, call };
+  if (call.state === 'running') return [{ type: 'started', ...about, at: after(batch, startedAt) }];
+  // Delivered before, and answered from the record.
+  const repeated = call.batchId === batch.record.id ? {} : ({ repeated: true } as const);
+  return [{ type: 'completed', ...about, at: after(batch, finishedAt), ...repeated }];
+}
+
+/** Nothing happens to a batch before it is there: clocks of other machines may say so. */
+function after({ record }: OpenBatch, at: number): number {
+  return Math.max(record.at, at);
+}
+
+function of({ id, conversation }: BatchRecord): Pick<OfBatch, 'batch' | 'conversation'> {
+  return { batch: id, conversation };
+}
+
+function isDone({ state }: CallRecord): boolean {
+  return state === 'done';
+}

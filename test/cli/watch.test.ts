@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { builtCommand } from './built-command.js';
+import { ended, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 240_000);
+let toolexec: Toolexec;
+let journal: string;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  journal = join(toolexec.folder, 'journal.db');
+});
+afterEach(() => toolexec.remove());
+
+const WRITE = { id: 'w1', name: 'write_file', args: { path: 'a.txt', content: 'hi\n' } };
+const DEFERRED = { id: 'w2', name: 'write_file', args: { path: 'b.txt', content: 'hi\n' } };
+
+describe('toolexec watch', () => {
+  it('tells programs what happens, of any process, in a journal that is made later', async () => {
+    const child = toolexec.start(['watch', '--json', '--journal', journal]);
+    const lines: { readonly type: string; readonly callId?: string; readonly [key: string]: unknown }[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of text.split('\n')) if (line !== '') lines.push(JSON.parse(line));
+    });
+    const told = (): readonly string[] => lines.map(({ type, callId }) => [type, callId].join(' ').trim());
+    const over = ended(child);
+
+    const file = toolexec.json('r.json', [WRITE]);
+    expect(
+      (await toolexec.run(['run', file, '--journal', journal, '--conversation', 'c', '--yes'])).code,
+    ).toBe(0);
+    await expect.poll(told).toContain('completed w1');
+    expect(told()[0]).toBe('batch');
+    expect(lines[0]).toMatchObject({ conversation: 'c', calls: [{ callId: 'w1', toolName: 'write_file' }] });
+    expect(lines.at(-1)).toMatchObject({ result: { success: true } });
+
+    // A program with the library, which defers and goes on.
+    const executor = createExecutor({ root: toolexec.root, journal });
+    await executor.run([DEFERRED], { conversation: 'library', defer: true });
+    await expect.poll(told).toContain('waiting');
+    expect(lines.at(-1)).toMatchObject({ type: 'waiting', conversation: 'library', why: 'approval' });
+    const run = await executor.approve(String(lines.at(-1)?.batch), {
+      approver: () => ({ kind: 'deny_all' }),
+    });
+    await run.results;
+    await expect.poll(told).toContain('completed w2');
+    expect(told().filter((line) => line === 'decided')).toHaveLength(1);
+    expect(lines.at(-1)).toMatchObject({ result: { error: { code: 'user_denied' } } });
+    await executor.close();
+
+    child.kill('SIGINT');
+    expect((await over).code).toBe(0);
+  });
+
+  it('ends when its reader has gone', async () => {
+    const [node, main] = [process.execPath, toolexec.main];
+    const script = '"$1" "$2" watch --json --journal "$3" | head -n 1';
+    const child = spawn('sh', ['-c', script, 'sh', node, main, journal], {
+      cwd: toolexec.root,
+      env: toolexec.environment(),
+    });
+    const over = ended(child);
+    await using executor = createExecutor({ root: toolexec.root, journal, approver: null });
+    let isOver = false;
+    void over.then(() => {
+      isOver = true;
+    });
+    // Each change is an attempt to write.
+    await expect
+      .poll(async () => {
+        await executor.run([{ id: 'r', name: 'list_directory', args: { path: '.' } }]);
+        return isOver;
+      })
+      .toBe(true);
+    expect(JSON.parse((await over).stdout)).toMatchObject({ type: 'batch' });
+  });
+
+  it('says in one line what is wrong with a file that is no journal', async () => {
+    const file = toolexec.write('no-journal.db', 'x'.repeat(5000));
+    const { code, stderr } = await toolexec.run(['watch', '--journal', file]);
+    expect([code, stderr.trim().split('\n').length]).toEqual([2, 1]);
+    expect(stderr).toContain('no-journal.db');
+  });
+});
