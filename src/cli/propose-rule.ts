@@ -1,6 +1,7 @@
 import { addUserRule, ruleAsToml, userConfigFile } from '../config/add-user-rule.js';
 import type { ApprovalRequest } from '../contract/approval.js';
 import type { ToolCall } from '../contract/call.js';
+import { hasLeftOut } from '../journal/redaction/left-out.js';
 import type { PolicyRule } from '../policy/rules/policy-rule.js';
 import type { ProposedRule } from '../terminal/ask-approval.js';
 import type { CliContext } from './cli-context.js';
@@ -42,7 +43,9 @@ async function allowedBefore(
   if (journal === undefined) return [];
   const asked = (await readJournalCalls(journal)).filter(
     ({ disposition, call }) =>
-      disposition === 'requires_confirmation' && JSON.stringify(call.args) !== JSON.stringify(own),
+      disposition === 'requires_confirmation' &&
+      !hasLeftOut(call.args) &&
+      JSON.stringify(call.args) !== JSON.stringify(own),
   );
   const { executor: settings } = resolvePlanning(options, context);
   const policy = settings.policy ?? {};

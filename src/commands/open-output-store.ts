@@ -16,7 +16,7 @@ export interface OutputStoreOptions {
   readonly maxBytes?: number;
   /** Bytes of all; default 1 GiB. Then the oldest go. */
   readonly maxTotalBytes?: number;
-  /** Made for each output of a command: what it takes out is not on the disk. */
+  /** Made for each output that is text: what it takes out is not on the disk. */
   readonly hide?: () => ByteFilter;
 }
 
@@ -55,7 +55,7 @@ class DiskOutputStore implements OutputStore {
   save(content: string | Uint8Array): string | undefined {
     const id = randomBytes(16).toString('hex');
     try {
-      const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+      const bytes = typeof content === 'string' ? this.#hidden(Buffer.from(content, 'utf8')) : content;
       // A text that is cut is still of use; a picture is not.
       if (typeof content !== 'string' && bytes.length > this.#maxBytes) return undefined;
       this.#withRoom(Math.min(bytes.length, this.#maxBytes)).save(
@@ -67,6 +67,11 @@ class DiskOutputStore implements OutputStore {
       // The disk is full or closed to us: the result says that it was cut, and nothing more can be had.
       return undefined;
     }
+  }
+
+  #hidden(bytes: Uint8Array): Uint8Array {
+    const filter = this.#options.hide?.();
+    return filter === undefined ? bytes : Buffer.concat([filter.push(bytes), filter.end()]);
   }
 
   #spill(): SpilledOutput {

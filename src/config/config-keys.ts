@@ -1,6 +1,7 @@
 import { DEFINITIONS, RULES } from './table-kinds.js';
 import {
   adding,
+  addingRedactions,
   joining,
   never,
   only,
@@ -19,6 +20,7 @@ import {
   DIRECTORIES,
   PATHS,
   PATTERNS,
+  REDACTIONS,
   SECONDS,
   TOOL_NAMES,
   VARIABLES,
@@ -317,5 +319,13 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning:
       'When the journal does not hold what was recorded in it: `warn`, and calls that had run may run again; `refuse`, and no call runs.',
     tighten: stricter('refuse', 'warn'),
+  },
+  'journal.redact': {
+    kind: REDACTIONS,
+    fallback: false,
+    option: 'journal.redactArguments',
+    meaning:
+      'Arguments that the journal leaves out, with what repeats their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
+    tighten: addingRedactions,
   },
 };

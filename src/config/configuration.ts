@@ -22,7 +22,10 @@ export interface Configuration {
     readonly maxOutputBytes?: number;
   };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
-  readonly journal?: { readonly onLoss?: 'warn' | 'refuse' };
+  readonly journal?: {
+    readonly onLoss?: 'warn' | 'refuse';
+    readonly redactArguments?: boolean | readonly string[];
+  };
 }
 
 export interface ConfiguredOptions {

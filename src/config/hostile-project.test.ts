@@ -67,6 +67,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.external.watch': 'true',
   'tools.external.max_output_bytes': '9007199254740991',
   'journal.on_loss': '"warn"',
+  'journal.redact': 'false',
 };
 
 const textOf = (values: Readonly<Record<string, string>>): string =>
@@ -154,6 +155,7 @@ describe('a project that nobody has trusted', () => {
       'tools.external.watch': 'false',
       'tools.external.max_output_bytes': '1',
       'journal.on_loss': '"refuse"',
+      'journal.redact': 'true',
     };
     write(USER, textOf(strict));
     const before = resolveConfig({ cwd: project, env });

@@ -85,6 +85,16 @@ export const adding: Tighten = {
   },
 };
 
+/** `true`, which is all; else more entries. */
+export const addingRedactions: Tighten = {
+  may: 'adds',
+  apply: (asked, scope) => {
+    if (asked === true) return { value: true };
+    if (scope.base === true) return refused('every argument stays left out');
+    return asked === false ? refused('it may only add to what is left out') : adding.apply(asked, scope);
+  },
+};
+
 /** Fewer entries, for lists whose entries permit. */
 export const removing: Tighten = {
   may: 'takes away',

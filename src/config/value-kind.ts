@@ -4,6 +4,7 @@ import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../files/compile-pattern.js';
+import { redactionFlaw } from '../journal/redaction/redaction-rules.js';
 import { homeDirectory } from '../platform/runtime/environment.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 
@@ -99,6 +100,27 @@ export const PATTERNS: ValueKind = textList({
   accepts: isPattern,
   schema: {},
 });
+
+const REDACTION_LIST = textList({
+  expected: 'a list of patterns such as "bash/command" or "/password", each in quotes',
+  accepts: (text) => redactionFlaw(text) === undefined,
+  schema: { pattern: '/' },
+});
+
+/** What the journal leaves out. */
+export const REDACTIONS: ValueKind = {
+  expected: `true, false or ${REDACTION_LIST.expected}`,
+  schema: { anyOf: [BOOLEAN.schema, REDACTION_LIST.schema] },
+  flaws(value) {
+    if (typeof value === 'boolean') return [];
+    const wrong = Array.isArray(value) ? value.find((item) => redactionFlaw(item) !== undefined) : undefined;
+    const why =
+      typeof wrong === 'string' && wrong !== '' ? ` ${showValue(wrong)}: ${redactionFlaw(wrong)}.` : '';
+    return REDACTION_LIST.flaws(value).map((flaw) => ({ ...flaw, problem: `${flaw.problem}${why}` }));
+  },
+  toOption: asItIs,
+  fromText: (text) => TRUTHS.get(text) ?? REDACTION_LIST.fromText(text),
+};
 
 /** Directories; relative ones start from the file's own directory, wherever it is used from. */
 export const DIRECTORIES: ValueKind = {

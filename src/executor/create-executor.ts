@@ -17,6 +17,9 @@ import { sandboxIn } from '../files/create-sandbox.js';
 import { createRootSet } from '../files/root-set.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
+import { createDigest } from '../journal/redaction/journal-secret.js';
+import { createRedactingJournal, leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
+import { parseRedaction, type RedactArguments } from '../journal/redaction/redaction-rules.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
@@ -81,11 +84,15 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
   const commands = lazyCommands(around, options.journal === undefined || options.journal === false);
   const shells = lazyShells(around);
+  const journal = journalFor(options.journal, logger);
+  nameTools(journal.journal, (called) => {
+    const tool = registry.find(called);
+    return tool === undefined ? [] : [tool.name, ...(tool.aliases ?? [])];
+  });
   const outputs = openOutputStore({
     ...outputsBeside(options.journal),
-    hide: () => createByteRedactor(secretValues),
+    hide: () => createByteRedactor([...secretValues, ...leftOutValues(journal.journal)]),
   });
-  const journal = journalFor(options.journal, logger);
   const settings: Omit<EngineSettings, 'partOf'> = {
     registry,
     mode: options.mode ?? 'enabled',
@@ -251,22 +258,33 @@ function journalFor(
   logger: Logger,
 ): { readonly journal: Journal | null; readonly close: () => Promise<void> | void } {
   if (given === false) return { journal: null, close() {} };
-  const file = given === undefined ? undefined : toJournalFile(given);
-  if (file !== undefined && 'accept' in file) return { journal: file, close() {} };
+  const file = given === undefined ? {} : toJournalFile(given);
+  if ('accept' in file) return { journal: file, close() {} };
+  const { path, onLoss = 'warn', redactArguments = false } = file;
   const journal =
-    file === undefined ? createMemoryJournal() : openJournal(file.path, { onLoss: file.onLoss, logger });
+    path === undefined ? openMemory(redactArguments) : openJournal(path, { onLoss, redactArguments, logger });
   return { journal, close: () => journal.close() };
+}
+
+function openMemory(redactArguments: RedactArguments): Journal {
+  const journal = createMemoryJournal();
+  const rules = parseRedaction(redactArguments);
+  return rules === undefined ? journal : createRedactingJournal(journal, rules, createDigest(undefined));
 }
 
 /** Whole outputs stay as long as the journal that names them. */
 function outputsBeside(journal: ExecutorOptions['journal'] = false): { readonly directory?: string } {
   if (journal === false) return {};
   const file = toJournalFile(journal);
-  return 'accept' in file ? {} : { directory: `${resolve(file.path)}-outputs` };
+  return 'accept' in file || file.path === undefined ? {} : { directory: `${resolve(file.path)}-outputs` };
 }
 
+type FileOptions = { readonly [K in keyof JournalFile]?: JournalFile[K] | undefined };
+
 /** A journal of the caller's own stays as it is. */
-function toJournalFile(journal: string | JournalFile | Journal): Required<JournalFile> | Journal {
+function toJournalFile(
+  journal: Exclude<ExecutorOptions['journal'], undefined | false>,
+): FileOptions | Journal {
   if (typeof journal === 'object' && 'accept' in journal) return journal;
   return normalizeOptions(
     'journal',

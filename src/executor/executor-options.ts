@@ -21,6 +21,7 @@ import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from '../files/sandbox-options.js';
 import { ON_JOURNAL_LOSS, type OnJournalLoss } from '../journal/open-journal.js';
+import type { RedactArguments } from '../journal/redaction/redaction-rules.js';
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
@@ -101,8 +102,18 @@ export interface OutputOptions {
   readonly maxContentBytes?: number;
 }
 
+/** A journal that ends with the process. */
+export interface JournalInMemory {
+  /**
+   * Arguments that are not recorded, nor what repeats their values: `true` for all; else patterns `TOOL/POINTER`, where
+   * the tool may be left out (`bash/command`, `/password`, `http_post/headers/*`). Such a call cannot be undone, nor run by
+   * another process. Default: none.
+   */
+  readonly redactArguments?: RedactArguments;
+}
+
 /** A journal in a file. */
-export interface JournalFile {
+export interface JournalFile extends JournalInMemory {
   readonly path: string;
   /**
    * When the file does not hold what was recorded in it: `warn` (default) tells the logger and goes on, and calls that
@@ -150,7 +161,7 @@ export interface ExecutorOptions {
    * A path, a file and what happens when it has lost records, a journal of your own, or false. Default: in memory (then
    * no promise survives the process).
    */
-  readonly journal?: string | JournalFile | Journal | false;
+  readonly journal?: string | JournalFile | JournalInMemory | Journal | false;
   /** Default: silent. */
   readonly logger?: Logger;
   readonly clock?: Clock;
@@ -218,12 +229,17 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
   ),
 };
 
-export const JOURNAL_FILE_RULES: OptionRules<Required<JournalFile>> = {
-  path: option('', isFilledText, 'a path'),
+export const JOURNAL_FILE_RULES: OptionRules<{ [K in keyof JournalFile]-?: JournalFile[K] | undefined }> = {
+  path: option(undefined, isFilledText, 'a path'),
   onLoss: option<OnJournalLoss>(
     'warn',
     (value) => ON_JOURNAL_LOSS.some((known) => known === value),
     `one of ${ON_JOURNAL_LOSS.join(', ')}`,
+  ),
+  redactArguments: option<RedactArguments>(
+    false,
+    (value) => isBoolean(value) || isTextList(value),
+    'true, false or a list of patterns such as "bash/command"',
   ),
 };
 
@@ -254,7 +270,9 @@ const isJournal = can(
 );
 /** What else it holds is looked at where it is normalized. */
 const isJournalFile = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'path' in value && isFilledText(value.path);
+  isObject(value) &&
+  !('accept' in Object(value)) &&
+  ('path' in Object(value) || 'redactArguments' in Object(value));
 const isPolicy = can('decide');
 const MODES = ['disabled', 'parse_only', 'enabled'];
 
@@ -303,7 +321,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   journal: option(
     undefined,
     (value) => value === false || isFilledText(value) || isJournal(value) || isJournalFile(value),
-    'a path, { path, onLoss }, a journal or false',
+    'a path, { path, onLoss, redactArguments }, a journal or false',
   ),
   logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
   clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),

@@ -20,6 +20,9 @@ import type {
 import { ToolError } from '../errors/tool-error.js';
 import type { SqliteRow } from '../platform/sqlite/sqlite.js';
 import { journalFailure, journalIsClosed } from './records/journal-errors.js';
+import { createDigest } from './redaction/journal-secret.js';
+import { createRedactingJournal } from './redaction/redacting-journal.js';
+import { parseRedaction, type RedactArguments } from './redaction/redaction-rules.js';
 import { keepBytes, readKept } from './sqlite/blobs.js';
 import { readFacts, recordFacts } from './sqlite/conversation-facts.js';
 import { GroupCommit, type Operation } from './sqlite/group-commit.js';
@@ -48,6 +51,11 @@ export interface JournalOptions {
    * run may run again; `refuse` rejects every operation with `journal_unavailable`. Default `warn`.
    */
   readonly onLoss?: OnJournalLoss;
+  /**
+   * Arguments that are not recorded: `true` for all; else patterns `TOOL/POINTER`, as `bash/command` or `/password`. Nor
+   * is what repeats their values. Such a call cannot be undone, nor run by another process. Default: none.
+   */
+  readonly redactArguments?: RedactArguments;
   /** Where the warning goes. Default: nowhere. */
   readonly logger?: Pick<Logger, 'warn'>;
 }
@@ -85,7 +93,10 @@ export function openJournal(path: string, options: JournalOptions = {}): Journal
     );
   }
   const logger = options.logger ?? SILENT;
-  return new SqliteJournal(path, { busyTimeoutMs, onLoss, logger });
+  const rules = parseRedaction(options.redactArguments ?? false);
+  const journal = new SqliteJournal(path, { busyTimeoutMs, onLoss, logger });
+  if (rules === undefined) return journal;
+  return createRedactingJournal(journal, rules, createDigest(path === IN_MEMORY ? undefined : path));
 }
 
 const SILENT: Pick<Logger, 'warn'> = { warn: () => {} };
@@ -100,7 +111,7 @@ class SqliteJournal implements Journal {
 
   constructor(
     private readonly path: string,
-    { busyTimeoutMs, onLoss, logger }: Required<JournalOptions>,
+    { busyTimeoutMs, onLoss, logger }: Required<Omit<JournalOptions, 'redactArguments'>>,
   ) {
     this.durable = path !== IN_MEMORY;
     this.commits = new GroupCommit({

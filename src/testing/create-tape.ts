@@ -4,6 +4,7 @@ import type { Middleware } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { hasLeftOut } from '../journal/redaction/left-out.js';
 import { type TapeEntry, type TapeRecord, toTapeRecords } from './tape-entries.js';
 
 export interface TapeOptions {
@@ -139,9 +140,11 @@ class RecordedTape implements Tape {
     const times = this.#recorded.get(keyOf(name, args)) ?? 0;
     if (times > 0)
       return `it was recorded ${times === 1 ? 'once' : `${times} times`}, and every answer is used.`;
-    const others = this.unused
-      .filter(({ toolName }) => toolName === name)
-      .map((entry) => show(name, entry.args));
+    const ofTool = this.unused.filter(({ toolName }) => toolName === name);
+    if (ofTool.some((entry) => hasLeftOut(entry.args))) {
+      return 'calls of this tool are on it without their arguments, which were left out of the journal.';
+    }
+    const others = ofTool.map((entry) => show(name, entry.args));
     return others.length === 0
       ? 'no unused call of this tool is on it.'
       : `of this tool it still holds ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : '.'}`;

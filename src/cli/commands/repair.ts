@@ -6,6 +6,8 @@ import { isToolError } from '../../errors/tool-error.js';
 import { discarded } from '../../executor/record/attach.js';
 import { findConversations } from '../../journal/open-archive.js';
 import { openJournal } from '../../journal/open-journal.js';
+import { createDigest } from '../../journal/redaction/journal-secret.js';
+import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import { sanitize } from '../../output/sanitize.js';
 import { HISTORY_FORMATS, type HistoryFormat } from '../../protocols/registry.js';
 import type { HistoryChange } from '../../protocols/repair/change.js';
@@ -116,6 +118,7 @@ interface RecordedResults {
  */
 function findRecorded(path: string, conversation: string | undefined): RecordedResults {
   const journal = openJournal(path);
+  const digest = createDigest(path);
   return {
     async find(callId, toolName, args, madeUp) {
       const names = conversation === undefined ? findConversations(path, callId) : [conversation];
@@ -125,8 +128,9 @@ function findRecorded(path: string, conversation: string | undefined): RecordedR
         // Where the call of this id has no result, or is another, that of another conversation may have one.
         const named = record?.result === undefined ? [] : [record];
         const meant = madeUp ? [...named, ...(await findMadeUp(journal, name))] : named;
-        for (const { toolName: recorded, args: asked, result, decision } of meant) {
-          if (recorded !== toolName || !isDeepStrictEqual(asked, args)) continue;
+        for (const one of meant) {
+          const { result, decision } = one;
+          if (one.toolName !== toolName || !hasArguments(one, args, digest)) continue;
           found.push(decision === 'discard' && result !== undefined ? discarded(result) : result);
         }
       }

@@ -1,5 +1,6 @@
 import type { BatchDecision, CallRecord, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 
 export interface DeferredBatch {
   readonly id: string;
@@ -9,6 +10,9 @@ export interface DeferredBatch {
   /** In order; one that was delivered before is another batch's. */
   readonly calls: readonly CallRecord[];
 }
+
+export const LEFT_OUT_REMEDY =
+  'Only the process that deferred it can run it, as long as that lives. To give it up: toolexec journal recover --discard, or decide().';
 
 /**
  * A batch that waits for approval.
@@ -22,6 +26,11 @@ export async function findDeferred(journal: Journal | null, given: string): Prom
   if (found.waitsFor === 'recovery') {
     const message = `Cannot approve batch "${id}": it was left half done. decide() resumes or discards it.`;
     throw new ToolError('bad_args', message);
+  }
+  const leftOut = calls.find((call) => call.result === undefined && hasLeftOut(call.args));
+  if (leftOut !== undefined) {
+    const message = `Cannot approve batch "${id}": of call "${leftOut.callId}" (${leftOut.toolName}) ${LEFT_OUT_OF_JOURNAL}. ${LEFT_OUT_REMEDY}`;
+    throw new ToolError('bad_args', message, { details: { batchId: id, callId: leftOut.callId } });
   }
   const waiting = await found.journal.batches({ conversation, waiting: true });
   const attach = waiting.find((batch) => batch.id === id)?.attach ?? true;

@@ -3,11 +3,13 @@ import type { ApprovalRequest } from '../../contract/approval.js';
 import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
 import type { EngineSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
 import { toQuestion } from './ask-approval.js';
+import { LEFT_OUT_REMEDY } from './find-deferred.js';
 import { takeSnapshot } from './shown-files.js';
 
 const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | undefined }> = {
@@ -63,6 +65,7 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
 
 async function requestOf(record: CallRecord, settings: EngineSettings): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
+  if (hasLeftOut(args)) return fromRecord(record, `${LEFT_OUT_OF_JOURNAL}. ${LEFT_OUT_REMEDY}`);
   try {
     const evaluated = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
     if (evaluated.kind === 'resolved') return fromRecord(record, evaluated.reason);

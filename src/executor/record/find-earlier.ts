@@ -1,5 +1,5 @@
 import type { Acceptance, Journal } from '../../contract/journal.js';
-import { hashArguments } from '../../schema/freeze-arguments.js';
+import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 import { withUnrecorded } from './attach.js';
@@ -25,7 +25,7 @@ export async function findEarlier(
         record !== undefined &&
         record.batchId !== id &&
         record.toolName === call.name &&
-        hashArguments(record.args) === hashArguments(call.args);
+        hasArguments(record, call.args, journal);
       return isSame ? { kind: 'known', key: record.key, record } : undefined;
     } catch {
       return undefined;

@@ -7,6 +7,7 @@ import type {
 } from '../../contract/files.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
+import { leavesOut } from '../../journal/redaction/redacting-journal.js';
 
 /** A change to one file as the journal notes it, before it is made. */
 export interface NotedChange extends Omit<IntendedChange, 'content'> {
@@ -117,10 +118,14 @@ export async function noteIntent(
   at: number,
 ): Promise<void> {
   // Asked for in one turn: they share a commit.
-  const kept = changes.map(({ content }) => (content === undefined ? undefined : journal.keep(content)));
+  const isLeftOut = leavesOut(journal, key);
+  const noted = isLeftOut ? changes.map(({ content: _, ...change }) => change) : changes;
+  const kept = noted.map(({ content }: IntendedChange) =>
+    content === undefined ? undefined : journal.keep(content),
+  );
   const data = {
     op,
-    changes: changes.map(toNotedChange),
+    changes: noted.map(toNotedChange),
     ...(made === undefined ? {} : { made: [...made] }),
     ...(removed === undefined ? {} : { removed: removed.map((directory) => ({ ...directory })) }),
   };

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isAllReads } from '../../effects/traits.js';
+import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { failure, notRun } from '../answer/results.js';
 import { recordedCall } from '../call/calls.js';
 import { ReadyCall } from '../call/evaluated-call.js';
@@ -216,6 +217,8 @@ async function reviveCall(
   const tool = settings.registry.find(record.toolName);
   if (tool === undefined) return undefined;
   const args = approvedArguments(notes) ?? record.args;
+  // A probe would look for what is not there.
+  if (hasLeftOut(args)) return undefined;
   try {
     const checked = await compiledTool(tool).input.check(args);
     if (!checked.ok) return undefined;

@@ -8,6 +8,7 @@ import {
 import type { SkippedFile, UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { reasonOf } from '../answer/results.js';
 import type { EngineSettings } from '../call/settings.js';
 import { type NotedIntent, readIntent } from '../record/noted-change.js';
@@ -54,9 +55,12 @@ async function undo(callId: string, options: UndoOptions, settings: EngineSettin
   if (record.worker !== undefined && record.state === 'running') {
     throw refused(callId, 'it is still running. Wait for it, or cancel it');
   }
-  const intents = await readIntents(record, journal);
+  const noted = await readIntents(record, journal);
+  // What its files hold now may be what was left out, and an undo keeps what it replaces.
+  const intents = hasLeftOut(record.args) ? [] : noted;
+  const leftOut = noted.filter((intent) => !intents.includes(intent)).flatMap(({ changes }) => changes);
   const transactions = await readTransactions(record, journal);
-  if (intents.length + transactions.length === 0) {
+  if (noted.length + transactions.length === 0) {
     throw refused(callId, 'it changed no files that were noted');
   }
   const sandbox = settings.sandbox.byCanonicalPath();
@@ -68,7 +72,14 @@ async function undo(callId: string, options: UndoOptions, settings: EngineSettin
     const report = {
       callId,
       restored: [...plan.files.map(({ path }) => path), ...undone.flatMap(({ restored }) => restored)],
-      skipped: [...plan.skipped, ...undone.flatMap(({ skipped }) => skipped)],
+      skipped: [
+        ...plan.skipped,
+        ...[...new Set(leftOut.map(({ path }) => path))].map((path) => ({
+          path,
+          reason: LEFT_OUT_OF_JOURNAL,
+        })),
+        ...undone.flatMap(({ skipped }) => skipped),
+      ],
     };
     const hasNothing = isEmpty(plan) && undone.every((one) => one.plan.changes.length === 0);
     if (dryRun || hasNothing) return report;

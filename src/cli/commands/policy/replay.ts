@@ -1,5 +1,6 @@
 import type { PlannedCall } from '../../../contract/approval.js';
 import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../../journal/redaction/left-out.js';
 import { sanitize } from '../../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
@@ -55,13 +56,15 @@ export async function replayCalls(
   const recorded = await readRecordedCalls(source, options, context);
   await using executor = await openExecutor(settings);
   const replayed: Replayed[] = [];
+  const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
   // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
   for (const one of recorded) {
+    if (leftOut.includes(one)) continue;
     const [planned] = (await executor.plan([one.call])).calls;
     if (planned !== undefined) replayed.push(compare(one, planned));
   }
-  if (options.json === true) writeJson(stdio.stdout, replayed.map(toJson));
-  else stdio.stdout.write(describe(replayed));
+  if (options.json === true) writeJson(stdio.stdout, [...replayed.map(toJson), ...leftOut.map(notEvaluated)]);
+  else stdio.stdout.write(describe(replayed) + describeLeftOut(leftOut.length));
   return 0;
 }
 
@@ -113,6 +116,27 @@ function toJson({ planned, was, now, changed }: Replayed): unknown {
     reason,
     effects,
   };
+}
+
+/** A rule may look at what is not there. */
+function notEvaluated(recorded: RecordedCall): unknown {
+  const { id, name } = recorded.call;
+  const was = outcomeThen(recorded);
+  return {
+    callId: id,
+    toolName: name,
+    was: was === 'not known' ? null : was,
+    now: null,
+    changed: false,
+    disposition: null,
+    code: null,
+    reason: LEFT_OUT_OF_JOURNAL,
+    effects: [],
+  };
+}
+
+function describeLeftOut(count: number): string {
+  return count === 0 ? '' : `${count} not evaluated: ${LEFT_OUT_OF_JOURNAL}\n`;
 }
 
 function describe(replayed: readonly Replayed[]): string {

@@ -1,6 +1,7 @@
 import { ruleAsToml } from '../../../config/add-user-rule.js';
 import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
+import { hasLeftOut } from '../../../journal/redaction/left-out.js';
 import { redact } from '../../../output/redact.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { PolicyRule } from '../../../policy/rules/policy-rule.js';
@@ -41,7 +42,9 @@ export async function suggestRules(
 ): Promise<ExitCode> {
   const { stdio } = context;
   const { executor: settings, display } = resolvePlanning(options, context);
-  const recorded = (await readRecordedCalls(source, options, context)).filter(({ succeeded }) => succeeded);
+  const recorded = (await readRecordedCalls(source, options, context)).filter(
+    ({ succeeded, call }) => succeeded && !hasLeftOut(call.args),
+  );
   await using executor = await openExecutor(settings);
   const approved: ApprovedCall[] = [];
   for (const { call } of recorded) {

@@ -1,0 +1,50 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { errnoOf } from './fs-entry.js';
+
+/**
+ * The text of a small file of its owner's only (0600). Where there is none it is made with `make()`, whole and on the
+ * disk, and so are the directories that are missing (0700); of several processes that make it at once all get the same
+ * text.
+ * @throws the operating system's error
+ */
+export function ensureSecretFile(path: string, make: () => string): string {
+  const found = readIfThere(path);
+  if (found !== undefined) return found;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const own = `${path}.${process.pid}.${process.hrtime.bigint()}`;
+  const descriptor = openSync(own, 'wx', 0o600);
+  try {
+    try {
+      writeSync(descriptor, make());
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    linkSync(own, path);
+  } catch (error) {
+    // Another process was faster.
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(own);
+  }
+  return readFileSync(path, 'utf8');
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

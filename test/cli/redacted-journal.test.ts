@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { message, Toolexec } from './toolexec.js';
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+});
+afterEach(() => toolexec.remove());
+
+const SECRET = 'Secret-Zebra-9';
+const ASKED = message(['bash', { command: `echo ${SECRET}` }]);
+
+describe('[journal] redact', () => {
+  it('leaves arguments out of what every command shows; repair still knows the call', async () => {
+    const config = toolexec.write('own.toml', '[journal]\nredact = ["bash/command"]\n');
+    const file = join(toolexec.folder, 'state', 'calls.db');
+    const journal = ['--journal', file];
+    const run = async (...args: readonly string[]) => toolexec.run([...args, ...journal]);
+    const ran = await toolexec.run(['run', '-', '--yes', '--config', config, ...journal], {
+      stdin: JSON.stringify(ASKED),
+    });
+    expect([ran.code, ran.stdout.includes(SECRET)]).toEqual([0, true]);
+    const again = await toolexec.run(['run', '-', '--yes', '--config', config, ...journal], {
+      stdin: JSON.stringify(ASKED),
+    });
+    expect(JSON.parse(again.stdout).content[0].content).toBe('[REDACTED]\n');
+    for (const args of [
+      ['journal', 'show', 'toolu_1'],
+      ['journal', 'export'],
+      ['journal', 'list', '--json'],
+    ]) {
+      const { code, stdout } = await run(...args);
+      expect([code, stdout.includes(SECRET)]).toEqual([0, false]);
+    }
+    expect((await run('journal', 'show', 'toolu_1')).stdout).toContain('[REDACTED hmac-sha256:');
+    const replay = await run('policy', 'replay', '--config', config);
+    expect(replay.stdout).toContain(
+      "1 not evaluated: the call's arguments were left out of the journal (redactArguments)\n",
+    );
+    const repaired = await toolexec.run(['repair', '-', ...journal], {
+      stdin: JSON.stringify([{ role: 'user', content: 'Go.' }, ASKED]),
+    });
+    expect(JSON.stringify(JSON.parse(repaired.stdout).at(-1))).toContain('"content":"[REDACTED]\\n"');
+    const folder = join(toolexec.folder, 'state');
+    for (const name of readdirSync(folder, { recursive: true }).map(String)) {
+      if (name.endsWith('-outputs')) continue;
+      expect([name, readFileSync(join(folder, name), 'latin1').includes(SECRET)]).toEqual([name, false]);
+    }
+  });
+
+  it('is refused where a pattern would leave out nothing, with the pattern and what to write', async () => {
+    const config = toolexec.write('own.toml', '[journal]\nredact = ["password"]\n');
+    const { code, stderr } = await toolexec.run(['config', 'show', '--config', config]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('write "/password" for this argument of every tool');
+  });
+});
