@@ -24,11 +24,15 @@ export interface NotedIntent {
   readonly removed: readonly DirectoryMode[];
 }
 
-export function toNotedChange({ content, beforeOwner, ...change }: IntendedChange): JsonObject {
+/** @param isKept whether the journal keeps what was there, where that is known */
+export function toNotedChange(
+  { content, beforeOwner, ...change }: IntendedChange,
+  isKept = content !== undefined,
+): JsonObject {
   return {
     ...change,
     ...(beforeOwner === undefined ? {} : { beforeOwner: { ...beforeOwner } }),
-    ...(content === undefined || change.before === null ? {} : { preimage: change.before }),
+    ...(isKept && change.before !== null ? { preimage: change.before } : {}),
   };
 }
 
@@ -118,14 +122,12 @@ export async function noteIntent(
   at: number,
 ): Promise<void> {
   // Asked for in one turn: they share a commit.
-  const isLeftOut = leavesOut(journal, key);
-  const noted = isLeftOut ? changes.map(({ content: _, ...change }) => change) : changes;
-  const kept = noted.map(({ content }: IntendedChange) =>
-    content === undefined ? undefined : journal.keep(content),
-  );
+  // What a call with arguments that are left out finds may be what an earlier one wrote.
+  const isKept = ({ content }: IntendedChange): boolean => content !== undefined && !leavesOut(journal, key);
+  const kept = changes.filter(isKept).map(({ content }) => content && journal.keep(content));
   const data = {
     op,
-    changes: noted.map(toNotedChange),
+    changes: changes.map((change) => toNotedChange(change, isKept(change))),
     ...(made === undefined ? {} : { made: [...made] }),
     ...(removed === undefined ? {} : { removed: removed.map((directory) => ({ ...directory })) }),
   };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { openArchive } from '../../journal/open-archive.js';
 import { openJournal } from '../../journal/open-journal.js';
 import type { RedactArguments } from '../../journal/redaction/redaction-rules.js';
 import { verifyJournal } from '../../journal/verify-journal.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 import { builtinTools } from '../builtin-tools.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';
@@ -27,7 +29,7 @@ function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
     input: { type: 'object' },
     effects: (args) => [{ kind: 'fetch', url: `https://example.test/?token=${String(args.token)}` }],
     execute: (args, ctx) => {
-      ctx.emit(`sending ${String(args.token)}\n`);
+      void ctx.emit(`sending ${String(args.token)}\n`);
       return { text: `sent with ${String(args.token)}`, metadata: { used: String(args.token) } };
     },
   });
@@ -42,7 +44,8 @@ function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
   /** Every file beside the journal, as it is on the disk. */
   const bytes = (): string =>
     readdirSync(join(home, 'state'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      // What a command has changed lies there for its undo.
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('-transactions'))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
       .join('\n');
   return { root, path, process, bytes };
@@ -263,6 +266,9 @@ describe('redactArguments', () => {
     await executor.close();
     const all = bytes();
     expect(traces(all)).toEqual([]);
+    const command = `echo ${SECRET.slice(0, 13)} > made-Up-Name.txt`;
+    expect(all).not.toContain(hash('sha256', command));
+    expect(all).not.toContain(hashArguments({ command }));
     expect(['471199', SECRET.slice(0, 13), 'made-Up-Name'].filter((part) => all.includes(part))).toEqual([]);
   });
 

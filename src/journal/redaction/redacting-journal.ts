@@ -93,7 +93,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       ? {}
       : {
           remember: (conversation: string, facts: readonly ConversationFact[]) =>
-            remember.call(journal, conversation, redaction.hide(facts as unknown as JsonValue) as never),
+            remember.call(journal, conversation, redaction.redactFacts(facts)),
         }),
     ...(recall === undefined ? {} : { recall: recall.bind(journal) }),
     ...(isAlone === undefined ? {} : { isAlone: isAlone.bind(journal) }),
@@ -216,9 +216,18 @@ class Redaction {
 
   redactNote(key: CallKey, note: JournalNote): JournalNote {
     const call = this.open.get(key);
-    const data = this.#redactData(note, call);
+    const data = this.#withoutHashes(this.#redactData(note, call), call);
     const hide = this.#hider(call?.own);
     return { ...note, data: hideIn(data, (text) => (isLeftOut(text) ? text : hide(text))) as JsonObject };
+  }
+
+  /** A hash without a key would let anyone try values. */
+  #withoutHashes(data: JsonObject, call: OpenCall | undefined): JsonObject {
+    if (call?.own === undefined) return data;
+    const place = { toolName: call.toolName, callId: call.callId };
+    return mapValues(data, (value, name) =>
+      HASHES.has(name) && typeof value === 'string' ? this.digest({ ...place, pointer: name }, value) : value,
+    ) as JsonObject;
   }
 
   #redactData({ kind, data }: JournalNote, call: OpenCall | undefined): JsonObject {
@@ -229,6 +238,13 @@ class Redaction {
     const { args, values } = this.#repeated(given, this.#leaveOut(given));
     call.own = ownValues(values) ?? call.own;
     return { ...data, args };
+  }
+
+  /** They say what calls under way have read and written. */
+  redactFacts(facts: readonly ConversationFact[]): readonly ConversationFact[] {
+    const running = [...this.open.values()].flatMap(({ own }) => own ?? []);
+    const hide: Hide = (text) => running.reduce((left, own) => own.hide(left), this.values.hide(text));
+    return facts.map(({ key, value, at }) => ({ key: hide(key), value: hideIn(value, hide), at }));
   }
 
   redactResult(key: CallKey, result: ToolResult): ToolResult {
@@ -304,6 +320,9 @@ class Redaction {
     return { args: walk(args, '') as JsonObject, values: found };
   }
 }
+
+/** In notes: of the arguments that were approved, and of a command. */
+const HASHES: ReadonlySet<string> = new Set(['argsHash', 'command']);
 
 type NamedArgs = Pick<CallEntry, 'toolName' | 'callId' | 'args'>;
 
