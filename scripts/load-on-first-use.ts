@@ -12,6 +12,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   ajv: { ajv: ['Ajv'], 'ajv/dist/2020.js': ['Ajv2020'], 'ajv-formats': ['default'] },
   re2js: { re2js: ['RE2JS'] },
   'lru-cache': { 'lru-cache': ['LRUCache'] },
+  semver: { semver: ['satisfies', 'valid', 'validRange'] },
   'smol-toml': { 'smol-toml': ['parse', 'stringify', 'TomlError'] },
 };
 

@@ -54,6 +54,11 @@ const tools: CommandGroup = {
       load: () => import('./commands/tools/scan.js'),
     },
     {
+      name: 'approve',
+      summary: 'programs that have changed are as they shall be',
+      load: () => import('./commands/tools/approve.js'),
+    },
+    {
       name: 'init',
       summary: 'a program that is a tool, with its test, to begin with',
       load: () => import('./commands/tools/init.js'),

@@ -32,10 +32,11 @@ export async function openExternal({
 }: Pick<OpenOptions, 'externalTools' | 'root' | 'environment' | 'logger'>): Promise<
   ExternalTools | undefined
 > {
-  const { directories = [], trusted = [], ...more } = externalTools;
+  const { directories = [], trusted = [], breaker, ...more } = externalTools;
   if (directories.length === 0) return undefined;
   return discoverTools(directories, {
     ...more,
+    ...(breaker === undefined ? {} : { breaker: breaker.threshold === 0 ? false : breaker }),
     trusted: trusted.filter((directory) => !liesInRoot(directory, root)),
     ...(environment === undefined ? {} : { environment }),
     ...(logger === undefined ? {} : { logger }),

@@ -20,6 +20,12 @@ export interface Configuration {
     readonly trusted?: readonly string[];
     readonly watch?: boolean;
     readonly maxOutputBytes?: number;
+    readonly versions?: Readonly<Record<string, string>>;
+    /** Milliseconds. */
+    readonly timeouts?: Readonly<Record<string, number>>;
+    readonly maxConcurrent?: number | Readonly<Record<string, number>>;
+    /** A threshold of 0: no breaker. */
+    readonly breaker?: { readonly threshold?: number; readonly cooldownMs?: number };
   };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
   readonly journal?: {

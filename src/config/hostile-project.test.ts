@@ -66,6 +66,11 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.external.trusted_directories': '["."]',
   'tools.external.watch': 'true',
   'tools.external.max_output_bytes': '9007199254740991',
+  'tools.external.versions': '{ slug = "*" }',
+  'tools.external.timeouts': '{ slug = 2147483 }',
+  'tools.external.max_concurrent': '9007199254740991',
+  'tools.external.breaker.threshold': '0',
+  'tools.external.breaker.cooldown_seconds': '0.001',
   'journal.on_loss': '"warn"',
   'journal.redact': 'false',
 };
@@ -154,6 +159,11 @@ describe('a project that nobody has trusted', () => {
       'tools.external.trusted_directories': '[]',
       'tools.external.watch': 'false',
       'tools.external.max_output_bytes': '1',
+      'tools.external.versions': '{ slug = "1.0.0" }',
+      'tools.external.timeouts': '{ slug = 1 }',
+      'tools.external.max_concurrent': '1',
+      'tools.external.breaker.threshold': '1',
+      'tools.external.breaker.cooldown_seconds': '100',
       'journal.on_loss': '"refuse"',
       'journal.redact': 'true',
     };

@@ -1,6 +1,7 @@
+import { CALLS_AT_A_TIME, TOOL_SECONDS, VERSION_RANGES } from './by-tool.js';
 import type { ConfigKey } from './config-keys.js';
 import { never, only, smaller } from './tighten.js';
-import { BOOLEAN, PROGRAM_DIRECTORIES, wholeNumber } from './value-kind.js';
+import { BOOLEAN, PROGRAM_DIRECTORIES, SECONDS, wholeNumber } from './value-kind.js';
 
 const BYTES = wholeNumber(1, 'bytes');
 
@@ -104,5 +105,40 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'external.maxOutputBytes',
     meaning: 'Bytes that a tool may write for one call; one that writes more is ended.',
     tighten: smaller(),
+  },
+  'tools.external.versions': {
+    kind: VERSION_RANGES,
+    fallback: undefined,
+    option: 'external.versions',
+    meaning: 'By tool, the range that its version must be within (`slug = "^1.2"`); others cannot be called.',
+    tighten: never,
+  },
+  'tools.external.timeouts': {
+    kind: TOOL_SECONDS,
+    fallback: undefined,
+    option: 'external.timeouts',
+    meaning: 'By tool, the seconds that a call may take, whatever it says itself (`slug = 20`).',
+    tighten: never,
+  },
+  'tools.external.max_concurrent': {
+    kind: CALLS_AT_A_TIME,
+    fallback: undefined,
+    option: 'external.maxConcurrent',
+    meaning: 'Calls of a tool that run at a time: one number, or a number by tool. Others wait.',
+    tighten: never,
+  },
+  'tools.external.breaker.threshold': {
+    kind: wholeNumber(0, 'failures'),
+    fallback: 5,
+    option: 'external.breaker.threshold',
+    meaning: 'After so many failures in a row a tool is left alone for a while. 0: never.',
+    tighten: never,
+  },
+  'tools.external.breaker.cooldown_seconds': {
+    kind: SECONDS,
+    fallback: 30,
+    option: 'external.breaker.cooldownMs',
+    meaning: 'For how long; then one call tries.',
+    tighten: never,
   },
 };

@@ -38,6 +38,8 @@ export interface RunOptions {
   readonly concurrency?: number;
   /** Calls whose effects do not conflict run side by side. Default false. */
   readonly parallel?: boolean;
+  /** How long each call may take, in milliseconds; beats every other time limit (E038). */
+  readonly timeoutMs?: number;
   /** What the model's context can still take, in bytes, for the whole batch. Default: no bound but `output.maxBytes`. */
   readonly availableCapacityBytes?: number;
   /** The sub-agent that makes these calls: rules of the policy can speak of it. Left out: the conversation itself. */

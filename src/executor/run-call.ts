@@ -113,10 +113,10 @@ export class CallRunner implements ExecutionOwner {
   }
 
   #execute(index: number, ready: ReadyCall): ToolResult | undefined {
-    const { scope, recorder } = this.#batch;
+    const { scope, recorder, options } = this.#batch;
     let timeoutMs: number;
     try {
-      timeoutMs = timeoutFor(ready, scope.settings);
+      timeoutMs = timeoutFor(ready, scope.settings, options);
     } catch (error) {
       const why = `${ready.call.name} cannot say how long it may take: ${reasonOf(error)}`;
       return notRun(ready.call, 'execution_failed', why);
@@ -173,10 +173,15 @@ function unclaimable(ready: ReadyCall, error: unknown): ToolResult {
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * F003: an argument or the tool's own value beats a class that the configuration names, that beats the tool's
- * default, that beats the class, that beats the general default (D053, D117, D118).
+ * F003: the caller's word for this run (E038) beats an argument or the tool's own value, that beats a class that the configuration
+ * names, that beats the tool's default, that beats the class, that beats the general default (D053, D117, D118).
  */
-function timeoutFor({ tool, parsed }: ReadyCall, { timeouts }: EngineSettings): number {
+function timeoutFor(
+  { tool, parsed }: ReadyCall,
+  { timeouts }: EngineSettings,
+  { timeoutMs }: RunOptions,
+): number {
+  if (timeoutMs !== undefined) return Math.min(timeoutMs, LONGEST_MS);
   const own = typeof tool.timeoutMs === 'function' ? tool.timeoutMs(parsed) : tool.timeoutMs;
   const ofClass = timeouts[tool.timeoutClass];
   const chosen = usable(own) ?? (ofClass.explicit ? undefined : usable(tool.defaultTimeoutMs)) ?? ofClass.ms;

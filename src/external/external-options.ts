@@ -45,6 +45,8 @@ export interface DiscoverOptions {
    * its range has the status `error`.
    */
   readonly versions?: VersionRanges;
+  /** Milliseconds that a call may take, by tool; beats what the tool says of itself, and every configured time limit. */
+  readonly timeouts?: Readonly<Record<string, number>>;
   /** Calls that run at a time, of each tool or by name. Others wait; conversations take turns. Default: no limit. */
   readonly maxConcurrent?: ConcurrencyLimits;
   /**
@@ -75,6 +77,7 @@ const RULES: OptionRules<Normalized> = {
     'a directory or false',
   ),
   versions: option(undefined, isRanges, 'an object of version ranges by tool, like { slug: "^1.2" }'),
+  timeouts: option(undefined, isTimes, 'an object of milliseconds by tool, like { slug: 20_000 }'),
   maxConcurrent: option(undefined, isLimits, 'a whole number from 1, or an object of such numbers by tool'),
   breaker: option(undefined, isFalseOrObject, 'false or an object'),
   warm: option(undefined, isFalseOrObject, 'false or an object'),
@@ -96,6 +99,10 @@ function isRanges(value: unknown): boolean {
 function isLimits(value: unknown): boolean {
   const isLimit = isWhole(1);
   return isLimit(value) || (isPlain(value) && Object.values(value).every(isLimit));
+}
+
+function isTimes(value: unknown): boolean {
+  return isPlain(value) && Object.values(value).every((ms) => typeof ms === 'number' && ms > 0);
 }
 
 function isPlain(value: unknown): value is object {

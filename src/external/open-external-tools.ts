@@ -97,6 +97,7 @@ class ExternalToolService implements ExternalTools {
       run,
       trace: (tool, callId) => beginSpan(options.trace, { tool, callId }, warn),
       maxOutputBytes: options.maxOutputBytes,
+      timeouts: options.timeouts ?? {},
       closing: this.#closing.signal,
       watch: (running) => this.#follow(running),
     };

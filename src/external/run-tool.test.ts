@@ -126,6 +126,26 @@ describe('a call of an external tool', () => {
     expect(service.list()[0]?.metrics.failures).toEqual({ timeout: 1 });
   });
 
+  it('is ended at the time that this one run has, or that the options give the tool (E038)', async () => {
+    using folder = new ToolsFolder();
+    folder.add('tool', scriptOf('sleep 60', { ...ANY, timeout_ms: 60_000 }));
+    folder.add('other', scriptOf('sleep 60', ANY));
+    await using service = await openTools(folder.path, { timeouts: { other: 300 } });
+    await using executor = executorFor(service);
+    const results = await Promise.all([
+      executor.execute('tool', {}, { timeoutMs: 200 }),
+      executor.execute('other', {}),
+      executor.execute('other', {}, { timeoutMs: 100 }),
+    ]);
+    expect(results.map(({ error }) => [error?.code, error?.details?.timeoutMs])).toEqual([
+      ['timeout', 200],
+      ['timeout', 300],
+      ['timeout', 100],
+    ]);
+    expect(() => executor.start([], { timeoutMs: 0 })).toThrow('timeoutMs');
+    await expect(openTools(folder.path, { timeouts: { other: 0 } })).rejects.toThrow('timeouts');
+  });
+
   it('is ended when it is cancelled', async () => {
     using folder = new ToolsFolder();
     const place = join(folder.root, 'started');

@@ -15,6 +15,8 @@ export interface SpecParts {
   /** Begins what a trace shows of the call. */
   readonly trace: (tool: string, callId: string) => Span | undefined;
   readonly maxOutputBytes: number;
+  /** Of a call, by tool: beats what the tool says. */
+  readonly timeouts: Readonly<Record<string, number>>;
   /** Aborts when the service is closed. */
   readonly closing: AbortSignal;
   /** Held until the call has ended. */
@@ -32,10 +34,12 @@ export function toolSpecOf(tool: DescribedTool, parts: SpecParts): ToolSpec<Json
     checker ??= compileOutput(description.document.outputSchema, name, { when: 'first_use' });
     return checker;
   };
+  const limitMs = Object.hasOwn(parts.timeouts, name) ? parts.timeouts[name] : undefined;
   const base = {
     name,
     category: 'external',
     execute,
+    ...(limitMs === undefined ? {} : { timeoutMs: limitMs }),
     ...(changed.length === 0
       ? {}
       : {

@@ -71,6 +71,81 @@ describe('programs that the configuration names', () => {
   });
 });
 
+describe('settings of single programs', () => {
+  it('hold: versions, time, how many failures before a program is left alone', async () => {
+    toolexec.write(
+      'tools/slow',
+      `#!/bin/sh\n[ "$1" = --schema ] || exec sleep 60\necho '{"effects":[],"input_schema":{},"output_schema":{}}'\n`,
+    );
+    chmodSync(join(tools, 'slow'), 0o755);
+    const config = configure(
+      'max_concurrent = 1\n[tools.external.versions]\nslug = "^2"\n[tools.external.timeouts]\nslow = 0.2\n' +
+        '[tools.external.breaker]\nthreshold = 1\n',
+    );
+    const slug = await toolexec.run(['call', 'slug', '{"title":"x"}', '--config', config]);
+    expect([slug.code, slug.stderr]).toEqual([1, expect.stringContaining('slug')]);
+    const list = await toolexec.run(['tools', 'list', '--config', config]);
+    expect(list.stderr).toContain('its version "1.0.0" is not within "^2"');
+    const twice = toolexec.json('twice.json', [
+      { id: '1', name: 'slow', args: {} },
+      { id: '2', name: 'slow', args: {} },
+    ]);
+    const { stdout } = await toolexec.run(['run', twice, '--config', config]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { error: { code: 'timeout' } },
+      { error: { code: 'circuit_open' } },
+    ]);
+    const quick = await toolexec.run([
+      'call',
+      'slow',
+      '{}',
+      '--config',
+      config,
+      '--timeout',
+      '0.1',
+      '--json',
+    ]);
+    expect(JSON.parse(quick.stdout)).toMatchObject([{ error: { message: 'slow timed out after 100ms' } }]);
+    const wrong = await toolexec.run(['call', 'slow', '{}', '--config', config, '--timeout', 'soon']);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--timeout "soon"')]);
+  });
+});
+
+describe('toolexec tools approve', () => {
+  it('lets a program that has changed run as before', async () => {
+    const described = (text: string): void => {
+      toolexec.write(
+        'tools/mine',
+        `#!/bin/sh\n[ "$1" = --schema ] || { echo 1; exit; }\n` +
+          `echo '{"description":"${text}","read_only":true,"input_schema":{},"output_schema":{}}'\n`,
+      );
+      chmodSync(join(tools, 'mine'), 0o755);
+    };
+    const config = configure();
+    const run = (...words: readonly string[]) => toolexec.run([...words, '--config', config]);
+    described('As it was.');
+    expect((await run('call', 'mine', '{}')).code).toBe(0);
+    described('Something else.');
+    expect((await run('call', 'mine', '{}')).code).toBe(3);
+    expect((await run('tools', 'list')).stderr).toContain('then: toolexec tools approve mine');
+    const approved = await run('tools', 'approve', 'mine');
+    expect([approved.code, approved.stdout]).toEqual([
+      0,
+      expect.stringContaining('its description is approved'),
+    ]);
+    expect((await run('call', 'mine', '{}')).code).toBe(0);
+    expect((await run('tools', 'list')).stderr).toBe('');
+    expect((await run('tools', 'approve', 'mine')).stdout).toContain('nothing of it has changed');
+    described('A third text.');
+    expect(JSON.parse((await run('tools', 'approve', '--all', '--json')).stdout)).toMatchObject([
+      { name: 'mine', approved: ['description'] },
+    ]);
+    const unknown = await run('tools', 'approve', 'mines');
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Did you mean mine?')]);
+    expect((await run('tools', 'approve')).code).toBe(2);
+  });
+});
+
 describe('toolexec tools list --metrics', () => {
   it('counts the calls of the journal by tool', async () => {
     const options = ['--config', configure()];

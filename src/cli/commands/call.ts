@@ -6,7 +6,7 @@ import { outputInWords } from '../../protocols/content-words.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
-import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
+import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
@@ -15,6 +15,10 @@ import { addBatchOptions, type BatchOptions, EXIT_CODES_HELP } from '../options.
 import { parseArguments, readSource } from '../read-input.js';
 import { resolveRun } from '../resolve-settings.js';
 import { runBatch } from '../run-batch.js';
+
+interface CallOptions extends BatchOptions {
+  readonly timeout?: string;
+}
 
 export const define: DefineCommand = (command, context, finish) => {
   command
@@ -32,19 +36,22 @@ export const define: DefineCommand = (command, context, finish) => {
 `,
     )
     .addHelpText('after', EXIT_CODES_HELP);
-  addBatchOptions(command).action(async (name: string, json: string | undefined, options: BatchOptions) => {
-    finish(await callTool(name, json, options, context));
-  });
+  addBatchOptions(command)
+    .option('--timeout <seconds>', 'how long it may take, whatever it says itself')
+    .action(async (name: string, json: string | undefined, options: CallOptions) => {
+      finish(await callTool(name, json, options, context));
+    });
 };
 
 /** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
 export async function callTool(
   name: string,
   json: string | undefined,
-  options: BatchOptions,
+  options: CallOptions,
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
+  const timeoutMs = readTimeout(options.timeout);
   const resolved = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
   const approver = chooseApprover(options, context);
@@ -60,7 +67,7 @@ export async function callTool(
     executor,
     calls: [{ id: `call_${randomUUID()}`, name, args }],
     errors: [],
-    options: { dryRun: options.dryRun === true },
+    options: { dryRun: options.dryRun === true, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     display,
     stdio,
     exitNow: () => exitNow(exitCodeOf([], true)),
@@ -69,6 +76,16 @@ export async function callTool(
   else for (const result of results) writeOutput(stdio.stdout, result);
   noteResults(results, display);
   return exitCodeOf(results, interrupted);
+}
+
+/** In milliseconds. @throws UsageError */
+function readTimeout(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const seconds = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : 0;
+  if (seconds > 0) return seconds * 1000;
+  throw new UsageError(
+    `Cannot use --timeout ${JSON.stringify(given)}: a number of seconds above 0 is expected.`,
+  );
 }
 
 async function readArguments(

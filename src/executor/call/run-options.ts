@@ -22,6 +22,11 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
   failFast: option(undefined, isBoolean, 'true or false'),
   concurrency: option(undefined, isWhole(1), 'a whole number from 1'),
   parallel: option(undefined, isBoolean, 'true or false'),
+  timeoutMs: option(
+    undefined,
+    (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+    'a number of milliseconds above 0',
+  ),
   availableCapacityBytes: option(
     undefined,
     (value) => typeof value === 'number' && value >= 0,

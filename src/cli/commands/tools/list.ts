@@ -61,7 +61,9 @@ function notesOn({ name, path, status, errorMessage, changed }: ExternalToolInfo
   const shown = `${name} (${path})`;
   const notes = errorMessage === undefined ? [] : [`${shown} is ${status}: ${errorMessage}`];
   if (changed !== undefined)
-    notes.push(`${shown}: its ${changed.join(' and ')} changed since it was approved`);
+    notes.push(
+      `${shown}: its ${changed.join(' and ')} changed since it was approved. Look at it, then: toolexec tools approve ${name}`,
+    );
   return notes.map((note) => sanitize(note, 'inline'));
 }
 
