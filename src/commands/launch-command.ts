@@ -10,6 +10,7 @@ import { type CommandStart, type StartedCommand, startCommand } from './start-co
 import { type Supervision, superviseCommand } from './supervise-command.js';
 import type { Transaction } from './transaction/open-transaction.js';
 import { watchSize } from './transaction/watch-size.js';
+import { type WatchedGuards, watchGuards } from './watch-guards.js';
 
 export interface CommandLaunch extends CommandStart, Launch {}
 
@@ -40,6 +41,8 @@ export interface CommandEnding extends ProcessEnd {
   readonly limit?: LimitHit;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
+  /** Left out: as it was when it started. */
+  readonly wall?: CommandSandbox;
 }
 
 /**
@@ -68,7 +71,9 @@ export async function launchProcess(launch: Launch, start: StartMarked): Promise
     launch.onOutput,
   );
   if (launch.inBackground === true) command.unref();
-  const ended = seeToItsEnd(started, tree, output, launch).finally(() => {
+  const guards = watchGuards(started.watch, launch.inBackground === true);
+  const ended = seeToItsEnd(started, tree, output, launch, guards).finally(() => {
+    guards.end();
     supervision.end();
     command.release();
     started.close();
@@ -101,9 +106,11 @@ async function seeToItsEnd(
   tree: CommandTree,
   output: OutputPump,
   launch: Launch,
+  guards: WatchedGuards,
 ): Promise<CommandEnding> {
-  const { process: command, read } = started;
-  const { end, aborted, failure, limit } = await firstEnding(started, tree, output, launch);
+  const { process: command, read, wall } = started;
+  const { end, aborted, isAtOnce, failure, limit } = await firstEnding(started, tree, output, launch, guards);
+  if (isAtOnce === true) tree.signal(tree.find(), 'SIGKILL');
   // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
   if (end !== undefined && !output.isEnded()) await drainOutput(output);
   const isAlone = end !== undefined && (read(end).tidied || !tree.mayHaveOthers());
@@ -112,23 +119,30 @@ async function seeToItsEnd(
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted } = read(last);
-  const ending = { exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined };
+  const told = guards.report();
+  const ending = {
+    ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
+    ...(Object.keys(told).length === 0 ? {} : { wall: { ...wall, ...told } }),
+  };
   return limit === undefined ? ending : { ...ending, limit };
 }
 
 interface FirstEnding {
   readonly end?: ProcessEnd;
   readonly aborted: boolean;
+  /** Without a grace: it would go on with what it must not see. */
+  readonly isAtOnce?: boolean;
   readonly limit?: LimitHit;
   readonly failure?: { readonly error: unknown };
 }
 
-/** The one place where the ways to end race: by itself, by the caller, by too many processes, by a failing listener. */
+/** The one place where the ways to end race: by itself, by the caller, by too many processes, by a lost guard, by a failing listener. */
 async function firstEnding(
   { process: command, wall, told, transaction }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: Launch,
+  guards: WatchedGuards,
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
@@ -144,6 +158,7 @@ async function firstEnding(
         aborted: false,
         limit: { limit: 'transactionMb', max: maxMb } as const,
       })),
+      guards.lost.then(() => ({ aborted: false, isAtOnce: true })),
       output.failed.then((error) => ({ aborted: false, failure: { error } })),
     ]);
   } finally {

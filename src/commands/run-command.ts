@@ -66,12 +66,12 @@ async function toItsEnd(
   const launched = await launchCommand(launch);
   const { transaction, wall } = launched;
   onStarted?.(identify(launched));
-  if (transaction === undefined) return { ...(await launched.ended), wall };
+  if (transaction === undefined) return { wall, ...(await launched.ended) };
   const { directory } = transaction;
   const network = confinement?.network !== false;
   onTransaction?.({ state: 'begun', directory, network });
   try {
-    return { ...(await launched.ended), wall, transaction };
+    return { wall, ...(await launched.ended), transaction };
   } catch (error) {
     transaction.discard();
     onTransaction?.({ state: 'discarded', directory, network });

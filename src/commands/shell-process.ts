@@ -192,7 +192,9 @@ export class ShellProcess {
     this.#endTime = systemClock.monotonic();
     this.#ending = ending;
     const wall = this.#wall === undefined ? {} : { wall: this.#wall };
-    this.#told = explainEnd(this.#request, { ...ending, ...wall }, this.#lastWords());
+    const lastWall = ending.wall === undefined ? {} : { wall: ending.wall };
+    const told = explainEnd(this.#request, { ...ending, ...wall, ...lastWall }, this.#lastWords());
+    this.#told = { ...lastWall, ...told };
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';
   }

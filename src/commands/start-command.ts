@@ -5,6 +5,7 @@ import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
 import { type ChosenSandbox, chooseSandbox } from './sandbox/find-sandbox.js';
+import type { GuardWatch } from './sandbox/guard-mounts.js';
 import { limitLines } from './sandbox/limit-lines.js';
 import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
 import type { SandboxedEnd } from './sandbox/sandbox-program.js';
@@ -25,6 +26,8 @@ export interface StartedCommand {
   readonly transaction?: Transaction;
   /** What its end says of the command, which is not always the process that was started. */
   read(end: ProcessEnd): SandboxedEnd;
+  /** What it guards while the command runs; left out: nothing. */
+  readonly watch?: GuardWatch;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   told(): ProcessEnd | undefined;
   /** To be called when it has ended. */
@@ -52,6 +55,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
       process,
       wall: { ...wall, ...told, ...(entry.incomplete ? { incomplete: true } : {}) },
       ...(transaction === undefined ? {} : { transaction }),
+      ...(entry.watch === undefined ? {} : { watch: entry.watch }),
       read: entry.read,
       told: entry.told,
       close: entry.close,

@@ -81,6 +81,10 @@ export interface CommandSandbox {
   readonly denied?: readonly Denial[];
   /** There was more than could be guarded: some of what deny patterns hide could be seen. */
   readonly incomplete?: true;
+  /** What another program replaced while it ran, so that nothing guarded it any more: the command was ended for that. */
+  readonly lost?: readonly string[];
+  /** Repositories that came while it ran, in which settings or hooks were switched off (`.disabled`). */
+  readonly disarmed?: readonly string[];
   /** Whether its changes were kept apart until its end. */
   readonly transaction?: boolean;
   /** Why they were not, where that was wanted. */

@@ -90,6 +90,7 @@ export function failureReason(outcome: CommandOutcome): string | undefined {
   if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
   if (outcome.exitCode === 0) return undefined;
   const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
+  if (outcome.wall?.lost !== undefined && outcome.exitCode === null) return 'ended by the OS sandbox';
   if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}${limit}`;
   return `ended by signal ${outcome.signal ?? 'unknown'}${limit}`;
 }
@@ -131,7 +132,8 @@ export function sandboxMetadata({
   readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
-  const { kind, network, reason, denied, incomplete, transaction, transactionReason } = wall ?? {};
+  const { kind, network, reason, denied, incomplete, lost, disarmed, transaction, transactionReason } =
+    wall ?? {};
   return {
     ...(kind === undefined || network === undefined
       ? {}
@@ -142,6 +144,8 @@ export function sandboxMetadata({
             ...(reason === undefined ? {} : { reason }),
             ...(denied === undefined ? {} : { denied: [...denied] }),
             ...(incomplete === undefined ? {} : { incomplete }),
+            ...(lost === undefined ? {} : { lost: [...lost] }),
+            ...(disarmed === undefined ? {} : { disarmed: [...disarmed] }),
             ...(transaction === undefined ? {} : { transaction }),
             ...(transactionReason === undefined ? {} : { transaction_reason: transactionReason }),
           },
@@ -158,7 +162,25 @@ export function sandboxNotice(wall: CommandSandbox | undefined): string {
       ? []
       : [`[The OS sandbox has denied something to this command: ${denied.join('; ')}.]`]),
     ...(wall?.incomplete === true ? [INCOMPLETE] : []),
+    ...(wall?.lost === undefined ? [] : [lostNotice(wall.lost)]),
+    ...(wall?.disarmed === undefined ? [] : [disarmedNotice(wall.disarmed)]),
   ].join('\n');
+}
+
+function lostNotice(paths: readonly string[]): string {
+  return `[Another program replaced or removed ${listed(paths)} while this command ran, and the OS sandbox guards only what was there: a command is ended for that. Run it again.]`;
+}
+
+function disarmedNotice(paths: readonly string[]): string {
+  return `[Git would run programs of repositories that came while this command ran: hooks, or settings that are not known to be harmless, are now called "….disabled" in ${listed(paths)}.]`;
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : '';
+  return `${paths
+    .slice(0, 5)
+    .map((path) => JSON.stringify(path))
+    .join(', ')}${more}`;
 }
 
 const INCOMPLETE =

@@ -1,5 +1,8 @@
 import { basename, dirname } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
+import type { Confinement } from '../../contract/processes.js';
+import { entryStat } from '../../platform/fs/fs-entry.js';
+import { disarmPlanted, gitEntries, watchGitLinks } from './git/disarm-planted.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
 import { repositoryMounts } from './git/repository-mounts.js';
 import { trackedPlaceholders } from './git/tracked-placeholders.js';
@@ -11,8 +14,20 @@ export interface GuardMounts {
   /** Of what git inside has to be told, elsewhere. */
   readonly besides: readonly Mount[];
   readonly git: Readonly<Record<string, string>>;
-  /** To be called when the command has ended, and while the holder is open. */
-  readonly afterwards: () => void;
+  /** As long as the holder is open. */
+  readonly watch: GuardWatch;
+}
+
+/** What becomes of the guards while a command runs. */
+export interface GuardWatch {
+  /** Directories in which something may happen that counts. */
+  readonly directories: readonly string[];
+  /** What was guarded and is another file now: who replaces it takes the guard off. */
+  readonly lost: () => readonly string[];
+  /** Takes away what makes git run programs and was not there before; all that was found so far. */
+  readonly disarm: () => readonly string[];
+  /** To be called last, when the command has ended. */
+  readonly tidy: () => void;
 }
 
 /**
@@ -22,7 +37,7 @@ export interface GuardMounts {
  */
 export function guardMounts(
   { hidden, readOnly }: Pick<GuardedPaths, 'hidden' | 'readOnly'>,
-  roots: readonly string[],
+  { roots, guarded }: Pick<Confinement, 'roots' | 'guarded'>,
   placeholders: ReadonlyMap<string, string>,
   holder: MountHolder,
 ): GuardMounts {
@@ -35,21 +50,59 @@ export function guardMounts(
     ),
   ];
   const tracked = trackedPlaceholders(repositories, hidden);
+  const mounts = [
+    ...ancestors([...hidden, ...readOnly], roots).map((path) => holder.writable(path)),
+    ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
+    ...git.flatMap((one) => one.mounts),
+    ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
+    // Later, so that what is secret within what may be read stays secret.
+    ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),
+  ];
+  const identities = identitiesOf(mounts);
+  const known = new Set([...gitEntries(readOnly), ...placeholders.keys()]);
+  const links = watchGitLinks(repositories);
+  const disarmed = new Set<string>();
   return {
-    mounts: [
-      ...ancestors([...hidden, ...readOnly], roots).map((path) => holder.writable(path)),
-      ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
-      ...git.flatMap(({ mounts }) => mounts),
-      ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
-      // Later, so that what is secret within what may be read stays secret.
-      ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),
-    ],
+    mounts,
     besides: tracked.mounts,
     git: tracked.env,
-    afterwards() {
-      for (const repository of git) repository.afterwards();
+    watch: {
+      directories: [
+        ...new Set(
+          [...identities.keys()].flatMap((path) => [
+            dirname(path),
+            ...(basename(path) === '.git' ? [path] : []),
+          ]),
+        ),
+      ],
+      lost: () => [...identities].filter(([path, was]) => identityOf(path) !== was).map(([path]) => path),
+      disarm() {
+        for (const repository of git) repository.takeAway();
+        for (const path of [...gitEntries(guarded().readOnly), ...links()])
+          if (!known.has(path) && disarmPlanted(path, known)) disarmed.add(path);
+        return [...disarmed];
+      },
+      tidy() {
+        for (const repository of git) repository.tidy();
+      },
     },
   };
+}
+
+/** Of what is no more than covered: what a command may write in is no secret, and runs nothing. */
+function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, string> {
+  const covered = mounts.filter(
+    (mount) =>
+      mount.kind === 'empty' ||
+      mount.isReadOnly ||
+      (basename(mount.target) === '.git' && mount.source === mount.target),
+  );
+  return new Map(covered.map(({ target }) => [target, identityOf(target)]));
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = entryStat(path) ?? {};
+  return `${dev}:${ino}`;
 }
 
 /**

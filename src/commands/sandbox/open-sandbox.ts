@@ -12,7 +12,7 @@ import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
 import { adoptRepository } from './git/adopt-repository.js';
 import { personalGitFiles } from './git/personal-settings.js';
 import { guardIncomplete } from './guard-incomplete.js';
-import { type GuardMounts, guardMounts } from './guard-mounts.js';
+import { type GuardMounts, type GuardWatch, guardMounts } from './guard-mounts.js';
 import { limitLines } from './limit-lines.js';
 import { FIRST_PLACE, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { FEW_MOUNTS, mountTable } from './mount-table.js';
@@ -112,6 +112,7 @@ function entryOf({
     },
     env,
     incomplete: built.incomplete,
+    ...(built.watch === undefined ? {} : { watch: built.watch }),
     read: (end) => readReport(end, report?.read()),
     told: () => endToldBy(report?.read()),
     close() {
@@ -169,6 +170,8 @@ interface Built {
   readonly git: Readonly<Record<string, string>>;
   /** Not everything is guarded that should be. */
   readonly incomplete: boolean;
+  /** Left out: what it changes is looked at before it is real. */
+  readonly watch?: GuardWatch;
   readonly places: readonly number[];
   readonly close: () => void;
 }
@@ -204,24 +207,24 @@ function mountLayers({ roots, command, mounts, git }: SandboxLayers, holder: Mou
   return { command, mounts, git, incomplete: false, places, close: () => holder.close() };
 }
 
-function mountOnce(
-  { os, roots, guarded }: Confinement,
-  holder: MountHolder,
-  releases: (() => void)[],
-): Built {
+function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() => void)[]): Built {
+  const { os, roots, guarded } = confinement;
   const found = guarded();
   if (found.incomplete && os === 'required') throw guardIncomplete();
   const placeholders = holdPlaceholders(found, releases);
   const readOnly = found.readOnly.filter(({ path }) => !placeholders.has(path));
-  const { afterwards, ...guards } = guardMounts({ ...found, readOnly }, roots, placeholders, holder);
+  const guards = guardMounts({ ...found, readOnly }, confinement, placeholders, holder);
   const given = guards.mounts.length > FEW_MOUNTS ? tableOf(roots, guards, holder) : undefined;
   return {
     ...(given ?? argumentsOf(roots, guards, holder)),
     git: guards.git,
     incomplete: found.incomplete,
     places: holder.places(),
+    watch: guards.watch,
     close() {
-      afterwards();
+      // Also of a command that was never started.
+      guards.watch.disarm();
+      guards.watch.tidy();
       holder.close();
       for (const release of releases.splice(0)) release();
     },
@@ -288,6 +291,8 @@ export interface CommandEntry {
   readonly env: Readonly<Record<string, string>>;
   /** Not everything is guarded that should be. */
   readonly incomplete: boolean;
+  /** Left out: nothing is to be watched while it runs. */
+  readonly watch?: GuardWatch;
   readonly read: (end: ProcessEnd) => SandboxedEnd;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   readonly told: () => ProcessEnd | undefined;

@@ -77,5 +77,33 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(said).toContain('hook ran');
       expect(at.outside('ls .git/hooks')).not.toMatch(/^pre-push$/m);
     });
+
+    it('ends with the command where another program replaces it: as an editor saves, as git config does', async () => {
+      put('.env', 'SECRET=1');
+      put('d/.envrc', 'before');
+      at.outside('git init -q');
+      const wait = 'echo ready; while ! grep -qs SECRET .env; do :; done; cat .env; sleep 20';
+      for (const [path, replace] of [
+        ['.env', 'echo SECRET=2 > .new; mv .new .env'],
+        ['d/.envrc', 'cp d/.envrc d/x; mv d/x d/.envrc'],
+        ['.git/config', 'git config user.name Ada'],
+      ] as const) {
+        let isReplaced = false;
+        const { wall, signal, aborted, stdout } = await at.run(wait, {
+          onOutput() {
+            if (!isReplaced) setTimeout(() => at.outside(replace), 60);
+            isReplaced = true;
+          },
+        });
+        expect(stdout.head).toMatch(/^ready\n/);
+        expect([wall?.lost, signal, aborted]).toEqual([[join(at.root, path)], 'SIGKILL', false]);
+      }
+      // One that is over before that is noticed says so at least.
+      const quick = await at.run('echo ready; sleep 0.1 & wait', {
+        onOutput: () => void at.outside('echo SECRET=3 > .new; mv .new .env'),
+      });
+      expect(quick.wall?.lost).toEqual([join(at.root, '.env')]);
+      expect((await at.run('cat .env')).wall?.lost).toBeUndefined();
+    });
   },
 );

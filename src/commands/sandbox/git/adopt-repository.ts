@@ -56,8 +56,19 @@ function isHarmless({ section, subsection, key, value = '' }: GitSetting): boole
   return keys?.includes(key) === true;
 }
 
-/** Not `ext::`, which runs what follows, nor what begins like an option. */
-const ADDRESS = /^(?:(?:https?|ssh|git|file):\/\/|[\w./~])(?!.*::)/;
+/** Whether all that git reads in it is known to be harmless; what only another reader understands is not. */
+export function isHarmlessConfig(text: string): boolean {
+  const lines = text.split('\n').filter((line) => !/^\s*$/.test(line));
+  return lines.every((line) => PLAIN_LINE.test(line)) && parseGitConfig(text).every(isHarmless);
+}
+
+/** A section or a setting, without quotes, comments and continued lines. */
+const PLAIN_LINE = /^\s*(?:\[[-.\w]+(?: "[^"\\\]]+")?\]|[a-zA-Z][-\w]*\s*=[^"\\#;\r]*)$/;
+
+/**
+ * Not `ext::`, which runs what follows, nor what begins like an option, as a whole or as a host, a user or a path in it.
+ */
+const ADDRESS = /^(?!.*::)(?!.*(?:\/\/|[@:])-)(?:(?:https?|ssh|git|file):\/\/|[\w./~])/;
 
 const OF_ALL = new Map(
   Object.entries<readonly string[]>({

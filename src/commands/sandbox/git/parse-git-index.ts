@@ -18,7 +18,10 @@ export function parseGitIndex(
   isWanted: (path: string) => boolean,
 ): readonly IndexEntry[] | undefined {
   try {
-    return readEntries(bytes, hashBytes, isWanted);
+    const { entries, isWhole } = readEntries(bytes, hashBytes, (path, mode) => {
+      return (mode & TYPE) === 0o100_000 && isWanted(path);
+    });
+    return isWhole ? entries : undefined;
   } catch (error) {
     // It ends too early.
     if (error instanceof RangeError) return undefined;
@@ -26,6 +29,19 @@ export function parseGitIndex(
   }
 }
 
+/** The paths that it names as repositories of their own; of one that names only what differs from another, those. */
+export function parseGitLinks(bytes: Buffer, hashBytes: number): readonly string[] {
+  try {
+    return readEntries(bytes, hashBytes, (_, mode) => (mode & TYPE) === 0o160_000).entries.map(
+      ({ path }) => path,
+    );
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+const TYPE = 0o170_000;
 const HEADER_BYTES = 12;
 const FLAG_EXTENDED = 0x4000;
 const FLAG_STAGE = 0x3000;
@@ -33,10 +49,12 @@ const FLAG_STAGE = 0x3000;
 function readEntries(
   bytes: Buffer,
   hashBytes: number,
-  isWanted: (path: string) => boolean,
-): readonly IndexEntry[] | undefined {
+  isWanted: (path: string, mode: number) => boolean,
+): { readonly entries: readonly IndexEntry[]; readonly isWhole: boolean } {
   const version = bytes.readUInt32BE(4);
-  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return undefined;
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) {
+    return { entries: [], isWhole: false };
+  }
   const entries: IndexEntry[] = [];
   let at = HEADER_BYTES;
   let name: Buffer = Buffer.alloc(0);
@@ -47,13 +65,14 @@ function readEntries(
     name = named.name;
     const path = name.toString();
     const mode = bytes.readUInt32BE(at + 24);
-    if ((mode & 0o170_000) === 0o100_000 && (flags & FLAG_STAGE) === 0 && isPlain(path) && isWanted(path)) {
+    if ((flags & FLAG_STAGE) === 0 && isPlain(path) && isWanted(path, mode)) {
       const [modifiedSeconds, size] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 36)];
       entries.push({ path, size, modifiedSeconds, isExecutable: (mode & 0o100) !== 0 });
     }
     at = named.next;
   }
-  return at <= bytes.length - hashBytes && !isSplit(bytes, at, hashBytes) ? entries : undefined;
+  const isWhole = at <= bytes.length - hashBytes && !isSplit(bytes, at, hashBytes);
+  return { entries, isWhole };
 }
 
 /** Any program can write an index; git itself takes no such names. */

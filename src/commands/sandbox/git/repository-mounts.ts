@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { directoryEntries, entryStat, realPath, removeDirectory } from '../../../platform/fs/fs-entry.js';
+import {
+  directoryEntries,
+  entryStat,
+  moveToFreeName,
+  realPath,
+  removeDirectory,
+} from '../../../platform/fs/fs-entry.js';
 import { makeEmptyDirectory, makeEmptyFile, removeFile } from '../../../platform/fs/make-and-remove.js';
 import { isWithin, type Mount, type MountHolder } from '../mount-holder.js';
 import { readSmallFile } from './find-repositories.js';
@@ -8,9 +15,11 @@ export interface RepositoryMounts {
   readonly mounts: readonly Mount[];
   /**
    * Removes what a command has put where git would look for other hooks and settings. Nothing can be mounted there
-   * while it runs: git takes an empty one for a broken repository.
+   * while it runs: git takes an empty one for a broken repository. To be called while the command runs, too.
    */
-  readonly afterwards: () => void;
+  readonly takeAway: () => void;
+  /** To be called when the command has ended: removes what is left of working trees that it has removed. */
+  readonly tidy: () => void;
 }
 
 /**
@@ -26,13 +35,13 @@ export function repositoryMounts(
 ): RepositoryMounts {
   // No repository yet, or no more: who makes one of it would bring the hooks along.
   if (entryStat(`${git}/HEAD`) === undefined) {
-    return { mounts: [holder.readOnly(git)], afterwards() {} };
+    return { mounts: [holder.readOnly(git)], takeAway() {}, tidy() {} };
   }
   const places = [git, ...modulesIn(`${git}/modules`)];
   const fixed = [...withEach(places, FIXED), ...(isOfAnother ? withEach([git], OF_MAIN_TREE) : [])];
   // Nothing can be mounted on a link, which could be taken away.
   if (fixed.some((path) => entryStat(path)?.isSymbolicLink() === true)) {
-    return { mounts: [holder.readOnly(git)], afterwards() {} };
+    return { mounts: [holder.readOnly(git)], takeAway() {}, tidy() {} };
   }
   const trees = linkedTrees(git, roots, holder);
   const held = places.map((place) => holder.hold(place).at);
@@ -40,18 +49,46 @@ export function repositoryMounts(
   for (const place of held) {
     makeEmptyDirectory(`${place}/hooks`);
     makeEmptyFile(`${place}/config`);
+    if (hasWorktreeConfig(place)) makeEmptyFile(`${place}/config.worktree`);
+    // It has objects of its own: only a command can have said that they are elsewhere, and died with what started it.
+    removeFile(`${place}/commondir`);
   }
   const there = fixed.filter((path) => entryStat(path) !== undefined);
   const missing = withEach([...held, ...trees.own], REDIRECTIONS).filter(
     (path) => entryStat(path) === undefined,
   );
+  const [ownPlace] = held;
+  const hasModules = entryStat(`${git}/modules`) !== undefined;
   return {
-    mounts: [holder.writable(git), ...there.map((path) => holder.readOnly(path)), ...trees.mounts],
-    afterwards() {
+    mounts: [
+      holder.writable(git),
+      // No others can be made.
+      ...(hasModules ? [holder.readOnly(`${git}/modules`)] : []),
+      ...places.slice(1).map((place) => holder.writable(place)),
+      ...there.map((path) => holder.readOnly(path)),
+      ...trees.mounts,
+    ],
+    takeAway() {
       for (const path of missing) removeFile(path);
-      trees.tidy();
+      if (!hasModules && ownPlace !== undefined) disableModules(ownPlace);
     },
+    tidy: trees.tidy,
   };
+}
+
+/** Git reads `config.worktree` only then, and reads it as it reads `config`. */
+function hasWorktreeConfig(place: string): boolean {
+  return /worktreeconfig/i.test(readSmallFile(`${place}/config`));
+}
+
+/** The repositories of submodules that were not there before. */
+function disableModules(git: string): void {
+  if (entryStat(`${git}/modules`) === undefined) return;
+  try {
+    moveToFreeName(`${git}/modules`, `${git}/modules.disabled-${randomBytes(4).toString('hex')}`);
+  } catch {
+    // It has gone again.
+  }
 }
 
 /** Hooks, and what can name programs: filters, pagers, a file system monitor, another directory that has hooks. */
@@ -65,7 +102,7 @@ function withEach(places: readonly string[], names: readonly string[]): readonly
 }
 
 /** The repositories of submodules; a name may have slashes. */
-function modulesIn(path: string): readonly string[] {
+export function modulesIn(path: string): readonly string[] {
   return directoriesIn(path).flatMap((module) =>
     entryStat(`${module}/HEAD`) === undefined
       ? modulesIn(module)
