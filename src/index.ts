@@ -41,6 +41,7 @@ export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.j
 export type {
   ApproveOptions,
   BatchRun,
+  DecideOptions,
   Executor,
   ExecutorMode,
   IncomingBatch,
@@ -100,6 +101,7 @@ export type {
   Journal,
   JournalNote,
   RecalledFacts,
+  Settlement,
   Worker,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';

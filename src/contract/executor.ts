@@ -3,7 +3,7 @@ import type { NarrowOptions } from './agent-runner.js';
 import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
 import type { ReadError, ToolCall, ToolResult } from './call.js';
 import type { Transcript } from './conversation.js';
-import type { BatchMessage, CallState, DecisionKind } from './journal.js';
+import type { BatchMessage, CallState, DecisionKind, Settlement } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
 import type { ToolDefinition } from './tool.js';
@@ -100,6 +100,14 @@ export interface WaitingBatch {
 export interface WaitingOptions {
   /** Only of this conversation. Left out: of all. */
   readonly conversation?: string;
+}
+
+export interface DecideOptions {
+  /**
+   * By call id, of calls that are `outcome_unknown`: `applied` is delivered as a success that says so, `not_applied` as
+   * `cancelled`, executed: no. The record keeps what was known without the person.
+   */
+  readonly settled?: Readonly<Record<string, Settlement>>;
 }
 
 export interface UndoOptions {
@@ -223,12 +231,13 @@ export interface Executor {
   waiting(options?: WaitingOptions): Promise<readonly WaitingBatch[]>;
   /**
    * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
+   * With `resume` the person can say what became of calls whose outcome is not known (`settled`).
    * `discard` also gives up one that waits for approval: its calls are `cancelled`, `executed: no`.
    * @param batchId also a beginning of it that no other batch has, of 8 characters or more.
    * @throws ToolError `already_decided`; `unknown_batch` when no batch has this id, or several begin with it;
-   *   `bad_args` when it never waited, and to `resume` what waits for approval.
+   *   `bad_args` when it never waited, to `resume` what waits for approval, and to settle what is known.
    */
-  decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>): Promise<void>;
+  decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>, options?: DecideOptions): Promise<void>;
   /**
    * Puts back what a call changed in files; a file that was changed since stays as it is, and is reported.
    * @throws ToolError `bad_args` when the journal knows no such call, or nothing of what it changed.

@@ -101,6 +101,9 @@ export interface CallPage {
  */
 export type DecisionKind = 'wait' | 'resume' | 'discard';
 
+/** What the person knows of a call that a crash has cut: it took effect, or it did not. */
+export type Settlement = 'applied' | 'not_applied';
+
 export interface BatchDecision {
   readonly kind: DecisionKind;
   readonly at: number;
@@ -170,6 +173,8 @@ export interface CallRecord extends CallEntry {
   readonly acceptedBy?: Worker;
   /** What was decided last about its batch. */
   readonly decision?: DecisionKind;
+  /** What the person has said of a call whose outcome was not known, with that decision (`data.settled`, by call id). */
+  readonly settled?: Settlement;
   readonly acceptedAt: number;
   readonly startedAt?: number;
   readonly finishedAt?: number;

@@ -6,6 +6,7 @@ import type { Transcript } from '../contract/conversation.js';
 import type {
   ApproveOptions,
   BatchRun,
+  DecideOptions,
   Executor,
   ExecutorMode,
   IncomingBatch,
@@ -267,9 +268,13 @@ export class ToolExecutor implements Executor {
     return listWaiting(options, this.#settings);
   }
 
-  async decide(batchId: string, kind: Exclude<DecisionKind, 'wait'>): Promise<void> {
+  async decide(
+    batchId: string,
+    kind: Exclude<DecisionKind, 'wait'>,
+    options: DecideOptions = {},
+  ): Promise<void> {
     this.#requireOpen('decide');
-    await decideBatch(batchId, kind, this.#settings);
+    await decideBatch(batchId, kind, options, this.#settings);
   }
 
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {

@@ -3,7 +3,7 @@ import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
 import type { CallRecord, Journal } from '../contract/journal.js';
 import type { JsonValue } from '../contract/json.js';
 import type { EngineSettings } from './call/settings.js';
-import { discarded } from './record/attach.js';
+import { asDecided } from './record/attach.js';
 
 /** The transcript of a conversation, among the messages of its journal. */
 export function transcriptOf(
@@ -53,5 +53,5 @@ async function answerTo(
   // A call that was delivered before has its answer in the batch that it came in first.
   const record = isIt ? inBatch : await journal.find(conversation, call.id, call.turn);
   if (record?.result === undefined) return undefined;
-  return record.decision === 'discard' ? discarded(record.result) : record.result;
+  return asDecided(record, record.result);
 }

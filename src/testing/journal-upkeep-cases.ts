@@ -180,6 +180,23 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
     },
   },
   {
+    title: 'gives with a call what the person has said of it, where its outcome was not known',
+    run: async (first, second) => {
+      const entries = ['known', 'unknown', 'unsaid'].map((id) => callEntry(id));
+      await first.accept(batchEntry('b1', entries));
+      await first.decide('b1', { kind: 'wait', at: 1, data: {} });
+      await first.finish('b1/0', failureOf('known'), 1);
+      for (const place of [1, 2])
+        await first.finish(`b1/${place}`, failureOf('unknown', 'outcome_unknown'), 1);
+      const settled = { known: 'applied', unknown: 'applied', unsaid: 'perhaps' };
+      await first.decide('b1', { kind: 'resume', at: 2, data: { settled } });
+      for (const journal of [first, second]) {
+        const said = (await journal.batch('b1')).map((call) => call.settled);
+        assertEqual(said, [undefined, 'applied', undefined], 'what was said');
+      }
+    },
+  },
+  {
     title: 'lets one of two journals claim a call, the one that asks first',
     run: async (first, second) => {
       const entries = Array.from({ length: 30 }, (_, index) => callEntry(`x${index}`));

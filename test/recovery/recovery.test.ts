@@ -385,6 +385,43 @@ describe('a batch that is left half done', () => {
     expect(await executor.recover()).toEqual([]);
   });
 
+  it.each([
+    ['applied', 'ok', undefined, true],
+    ['not_applied', 'cancelled', 'no', undefined],
+  ] as const)(
+    'delivers a call as the person has settled it: %s, also to a program that asks what was said',
+    async (verdict, told, executed, success) => {
+      const { executor, runs, journal } = await halfDone();
+      await executor.recover();
+      const settled = { y: verdict };
+      await expect(executor.decide('b1', 'discard', { settled })).rejects.toThrow('nothing can be settled');
+      await expect(executor.decide('b1', 'resume', { settled: { x: verdict } })).rejects.toThrow('is known');
+      await expect(executor.decide('b1', 'resume', { settled: { no: verdict } })).rejects.toThrow(
+        'no call "no"',
+      );
+      await executor.decide('b1', 'resume', { settled });
+      const results = await executor.run([...delivered, NEW], { conversation: 'c' });
+      expect(results.map((result) => (result.success ? 'ok' : result.error.code))).toEqual([
+        'ok',
+        told,
+        'cancelled',
+        'ok',
+      ]);
+      expect(results[1]).toMatchObject({ metadata: { settled_by: 'person', replayed: true } });
+      expect(results[1]?.error?.details?.executed).toBe(executed);
+      const [, answer] = await executor.transcript('c').answers('b1', delivered);
+      expect(answer).toMatchObject({ success: success === true, metadata: { settled_by: 'person' } });
+      // The record keeps what was known without the person.
+      const store = openJournal(journal);
+      expect(await store.call('b1/1')).toMatchObject({
+        settled: verdict,
+        result: { error: { code: 'outcome_unknown' } },
+      });
+      await store.close();
+      expect(runs).toHaveLength(1);
+    },
+  );
+
   it('is discarded: all of it counts as failed, and what was done stays true', async () => {
     const { executor, runs, journal } = await halfDone();
     await executor.recover();

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
-import { discarded } from '../../executor/record/attach.js';
+import { asDecided } from '../../executor/record/attach.js';
 import { findConversations } from '../../journal/open-archive.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { createDigest } from '../../journal/redaction/journal-secret.js';
@@ -129,9 +129,8 @@ function findRecorded(path: string, conversation: string | undefined): RecordedR
         const named = record?.result === undefined ? [] : [record];
         const meant = madeUp ? [...named, ...(await findMadeUp(journal, name))] : named;
         for (const one of meant) {
-          const { result, decision } = one;
           if (one.toolName !== toolName || !hasArguments(one, args, digest)) continue;
-          found.push(decision === 'discard' && result !== undefined ? discarded(result) : result);
+          found.push(one.result === undefined ? undefined : asDecided(one, one.result));
         }
       }
       const [first, ...rest] = found;

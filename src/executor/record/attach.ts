@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../contract/call.js';
-import type { Acceptance, CallRecord, Journal } from '../../contract/journal.js';
+import type { Acceptance, CallRecord, Journal, Settlement } from '../../contract/journal.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
@@ -31,13 +31,30 @@ export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | und
       'This call was delivered before and has no answer yet: it is being run, or its process has died.';
     return recorded(call, failure(call.call, 'outcome_unknown', message, 'maybe'), message);
   }
-  const told = decision === 'discard' ? discarded(result) : result;
+  const told = asDecided(acceptance.record, result);
   const replayed = { ...told, metadata: { ...told.metadata, replayed: true } };
   return recorded(call, replayed, 'answered from the journal: this call was delivered before');
 }
 
-/** How a result is delivered whose batch the person has discarded: what happened stays true, but counts for nothing. */
-export function discarded(result: ToolResult): ToolResult {
+/** How a recorded result is delivered after what the person has decided about its batch. */
+export function asDecided({ decision, settled }: CallRecord, result: ToolResult): ToolResult {
+  if (decision === 'discard') return discarded(result);
+  return settled === undefined ? result : settledResult(settled, result);
+}
+
+/** What the person has said takes the place of not knowing. */
+function settledResult(settled: Settlement, { callId, toolName, metadata }: ToolResult): ToolResult {
+  const told = { ...metadata, settled_by: 'person' };
+  if (settled === 'not_applied') {
+    const message = `${toolName} had not taken effect when its process died: the person has looked. It can be repeated.`;
+    return failure({ id: callId, name: toolName }, 'cancelled', message, 'no', { metadata: told });
+  }
+  const output = `${toolName} had taken effect when its process died: the person has looked. What it printed is lost.`;
+  return { callId, toolName, success: true, output, truncated: false, executionTimeMs: 0, metadata: told };
+}
+
+/** A result whose batch the person has discarded: what happened stays true, but counts for nothing. */
+function discarded(result: ToolResult): ToolResult {
   const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
   const message = `Discarded by the user. ${TOLD[String(executed)] ?? TOLD.maybe}`;
   const { output: _, structured: __, error: ___, outputRef: ____, content: _____, ...rest } = result;

@@ -1,7 +1,8 @@
-import type { DecisionKind, Journal } from '../../contract/journal.js';
+import type { DecideOptions } from '../../contract/executor.js';
+import type { DecisionKind, Journal, Settlement } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { failure } from '../answer/results.js';
-import { alreadyDecided, findWaiting } from '../approve/find-deferred.js';
+import { alreadyDecided, type FoundBatch, findWaiting } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../call/settings.js';
 
 /**
@@ -13,6 +14,7 @@ import type { EngineSettings } from '../call/settings.js';
 export async function decideBatch(
   given: string,
   kind: Exclude<DecisionKind, 'wait'>,
+  options: DecideOptions,
   { journal, clock }: Pick<EngineSettings, 'journal' | 'clock'>,
 ): Promise<void> {
   if (!['resume', 'discard'].includes(kind)) {
@@ -25,11 +27,37 @@ export async function decideBatch(
     const remedy = 'It waits for approval: approve() it, with an approver that agrees or one that denies.';
     throw new ToolError('bad_args', `Cannot resume batch "${batchId}". ${remedy}`);
   }
+  const settled = readSettled(options, found, kind);
   const at = clock.now();
-  const data = { by: 'person', ...(waitsFor === 'approval' ? { why: waitsFor } : {}) };
+  const data = { by: 'person', ...(waitsFor === 'approval' ? { why: waitsFor } : {}), ...settled };
   if (!(await found.journal.decide(batchId, { kind, at, data }))) throw alreadyDecided(batchId, kind);
   // Who dies before this has left calls that were never started: recovery says the same of them.
   if (waitsFor === 'approval') await endCalls(found.journal, batchId, at);
+}
+
+/** @throws ToolError `bad_args` for a call that is not of this batch, or whose outcome is known. */
+function readSettled(
+  { settled = {} }: DecideOptions,
+  { id, calls }: FoundBatch,
+  kind: DecisionKind,
+): { readonly settled?: Record<string, Settlement> } {
+  const given = Object.entries(settled);
+  if (given.length === 0) return {};
+  const refuse = (why: string): never => {
+    throw new ToolError('bad_args', `Cannot ${kind} batch "${id}": ${why}`);
+  };
+  if (kind !== 'resume') refuse('all of it counts as failed, so nothing can be settled.');
+  for (const [callId, verdict] of given) {
+    if (verdict !== 'applied' && verdict !== 'not_applied') {
+      refuse(`${JSON.stringify(verdict)} is neither "applied" nor "not_applied".`);
+    }
+    const call = calls.find((each) => each.callId === callId && each.batchId === id);
+    if (call === undefined) refuse(`it has no call ${JSON.stringify(callId)}.`);
+    if (call?.result?.error?.code !== 'outcome_unknown') {
+      refuse(`what became of the call ${JSON.stringify(callId)} is known.`);
+    }
+  }
+  return { settled: Object.fromEntries(given) };
 }
 
 async function endCalls(journal: Journal, batchId: string, at: number): Promise<void> {

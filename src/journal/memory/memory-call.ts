@@ -15,6 +15,7 @@ import type {
   Worker,
 } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
+import { settledBy } from '../records/settled.js';
 import { restoreBlocks, sha256, storeBlocks } from '../records/stored-content.js';
 
 /** A call as the memory journal keeps it. A record is made of it only when it is read. */
@@ -58,6 +59,7 @@ export class MemoryCall {
       state: result !== undefined ? 'done' : worker !== undefined ? 'running' : 'queued',
       ...(batch.entry.worker === undefined ? {} : { acceptedBy: batch.entry.worker }),
       ...(batch.decision === undefined ? {} : { decision: batch.decision }),
+      ...settledBy(batch.decisions?.at(-1), entry.callId, result),
       acceptedAt: batch.entry.at,
       ...(worker === undefined ? {} : { worker, startedAt: this.startedAt }),
       ...(result === undefined ? {} : { result, finishedAt: this.finishedAt }),

@@ -8,11 +8,12 @@ import {
 } from '../../contract/journal.js';
 import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { callKey, parseCallKey } from '../records/call-key.js';
+import { settledBy } from '../records/settled.js';
 import { restoreResult } from '../records/stored-content.js';
 import { readKept } from './blobs.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, readWorker, toStoredText, toStoredTurn } from './journal-row.js';
-import { DECISIONS } from './read-batches.js';
+import { DECISIONS, readDecisions } from './read-batches.js';
 
 const COLUMNS = `
   SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
@@ -141,8 +142,14 @@ function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
   const position = row.number('position');
   const batchId = row.text('batch_id');
   const turn = row.has('turn') ? row.json<string | null>(row.rawText('turn')) : undefined;
+  const callId = row.text('call_id');
+  const decision = row.has('decision') ? row.oneOf('decision', DECISIONS) : undefined;
+  const result = done ? readResult(database, row) : undefined;
+  // Few have an outcome that is not known: only they are worth another look.
+  const isUnknown = decision === 'resume' && result?.error?.code === 'outcome_unknown';
+  const settled = isUnknown ? settledBy(readDecisions(database, batchId).at(-1), callId, result) : {};
   return {
-    callId: row.text('call_id'),
+    callId,
     ...(turn === undefined ? {} : { madeUp: true }),
     ...(typeof turn === 'string' ? { turn } : {}),
     toolName: row.text('tool_name'),
@@ -156,10 +163,11 @@ function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
     conversation: row.text('conversation'),
     state: done ? 'done' : worker === undefined ? 'queued' : 'running',
     ...(acceptedBy === undefined ? {} : { acceptedBy }),
-    ...(row.has('decision') ? { decision: row.oneOf('decision', DECISIONS) } : {}),
+    ...(decision === undefined ? {} : { decision }),
+    ...settled,
     acceptedAt: row.number('accepted_at'),
     ...(worker === undefined ? {} : { worker, startedAt: row.number('started_at') }),
-    ...(done ? { result: readResult(database, row), finishedAt: row.number('finished_at') } : {}),
+    ...(result === undefined ? {} : { result, finishedAt: row.number('finished_at') }),
   };
 }
 
