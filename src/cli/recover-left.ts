@@ -1,10 +1,10 @@
-import type { Executor, RecoveredBatch, RecoveredCall } from '../contract/executor.js';
+import type { Executor, RecoveredBatch } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
-import { openKeyboard } from '../platform/runtime/open-keyboard.js';
-import type { Stdio } from '../platform/runtime/stdio.js';
+import type { RecoveryAnswer } from '../terminal/ask-recovery.js';
+import { askAboutLeft } from './ask-recovery.js';
 import type { CliContext } from './cli-context.js';
+import { describeLeft } from './describe-left.js';
 import type { Display } from './display/display.js';
-import { isAutomated } from './display/display.js';
 
 /**
  * Before anything runs: settles what dead processes left, and lets the person decide about what waits in this
@@ -14,7 +14,8 @@ export async function recoverLeft(
   executor: Executor,
   conversation: string | undefined,
   display: Display,
-  { stdio, env }: Pick<CliContext, 'stdio' | 'env'>,
+  journal: string,
+  context: Pick<CliContext, 'stdio' | 'env'>,
 ): Promise<boolean> {
   const left = await recoverIfPossible(executor);
   let waits = false;
@@ -29,10 +30,14 @@ export async function recoverLeft(
       display.note(`batch ${batch.batchId} waits for you: "toolexec approve ${batch.batchId}"`);
       continue;
     }
-    display.note(`batch ${batch.batchId} was left half done by a process that died: ${describeLeft(batch)}`);
-    const decision = await askDecision(batch, stdio, env);
-    if (decision !== undefined) {
-      await decideUnlessDecided(executor, batch.batchId, decision);
+    const answer = await askAboutLeft(batch, journal, context);
+    if (answer === undefined)
+      display.note(
+        `batch ${batch.batchId} was left half done by a process that died: ${describeLeft(batch)}`,
+      );
+    if (answer?.kind === 'interrupt') context.stdio.interrupt();
+    if (answer?.kind === 'resume' || answer?.kind === 'discard') {
+      await decideUnlessDecided(executor, batch.batchId, answer);
       continue;
     }
     waits = true;
@@ -55,13 +60,13 @@ function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
 }
 
 /** The decision may have been taken in another terminal meanwhile. */
-async function decideUnlessDecided(
+export async function decideUnlessDecided(
   executor: Executor,
   batchId: string,
-  decision: 'resume' | 'discard',
+  answer: RecoveryAnswer & { readonly kind: 'resume' | 'discard' },
 ): Promise<void> {
   try {
-    await executor.decide(batchId, decision);
+    await executor.decide(batchId, answer.kind, answer.kind === 'resume' ? { settled: answer.settled } : {});
   } catch (error) {
     if (!isToolError(error, 'already_decided')) throw error;
   }
@@ -74,44 +79,5 @@ async function recoverIfPossible(executor: Executor): Promise<readonly Recovered
   } catch (error) {
     if (isToolError(error, 'journal_unavailable')) return [];
     throw error;
-  }
-}
-
-/** What is known of each call of a batch: `1: done (write_file), 2: unknown (bash)`. */
-export function describeLeft({ calls }: Pick<RecoveredBatch, 'calls'>): string {
-  return calls.map((call, index) => `${index + 1}: ${stateOf(call)} (${call.toolName})`).join(', ');
-}
-
-function stateOf({ state, result }: RecoveredCall): string {
-  if (result === undefined) return state === 'queued' ? 'not started yet' : 'started';
-  const { metadata, success, error } = result;
-  if (metadata.recovered !== true) return success ? 'done' : 'failed';
-  if (success) return 'done, as its files say';
-  if (error.code === 'outcome_unknown') return 'unknown';
-  return metadata.settled_by === 'probe' ? 'not done, as its files say' : 'never started';
-}
-
-const QUESTION =
-  'Go on with what is known, or take all of it as failed? [r]esume, [d]iscard, or Enter for later: ';
-
-/** Asks the person about a batch that waits (D089). Undefined: no person is there, or they decide later. */
-async function askDecision(
-  { batchId }: RecoveredBatch,
-  stdio: Stdio,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<'resume' | 'discard' | undefined> {
-  if (!stdio.stderr.isTerminal || isAutomated(env)) return undefined;
-  const keyboard = openKeyboard();
-  if (keyboard === undefined) return undefined;
-  try {
-    for (;;) {
-      stdio.stderr.write(`${batchId}\n${QUESTION}`);
-      const line = (await keyboard.readLine(new AbortController().signal))?.trim().toLowerCase();
-      if (line === undefined || line === '') return undefined;
-      if (line === 'r' || line === 'resume') return 'resume';
-      if (line === 'd' || line === 'discard') return 'discard';
-    }
-  } finally {
-    keyboard.close();
   }
 }

@@ -40,13 +40,23 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const pen = new Pen({ ...options, columns });
   const { palette } = options;
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
-  const [name = '', ...rest] = toPieces(`${head.number}. ${nameOf(head)}`, columns - RISK_COLUMNS);
-  pen.plain(palette.bold(name));
-  for (const piece of rest) pen.plain(`${INDENT}${palette.bold(`┆ ${piece}`)}`);
-  pen.add(` ${risk}`);
+  pen.head(head, risk);
   pen.line(picture.title, palette.bold);
   for (const part of picture.parts) drawPart(part, pen);
   pen.line(`asked because: ${picture.reason}`, palette.dim);
+  return pen.lines;
+}
+
+/** A call of which no picture is needed: what is said of it, and lines below. */
+export function drawCall(
+  head: PictureHead,
+  said: string,
+  lines: readonly string[],
+  options: DrawOptions,
+): readonly string[] {
+  const pen = new Pen({ ...options, columns: Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1 });
+  pen.head(head, said);
+  for (const line of lines) pen.line(line);
   return pen.lines;
 }
 
@@ -86,9 +96,12 @@ class Pen {
     this.lines.push(line);
   }
 
-  /** Ends the last line. */
-  add(text: string): void {
-    this.lines.push(`${this.lines.pop() ?? ''}${text}`);
+  /** @param said safe as it is */
+  head(head: PictureHead, said: string): void {
+    const [name = '', ...rest] = toPieces(`${head.number}. ${nameOf(head)}`, this.#columns - RISK_COLUMNS);
+    this.plain(this.palette.bold(name));
+    for (const piece of rest) this.plain(`${INDENT}${this.palette.bold(`${GOES_ON}${piece}`)}`);
+    this.plain(`${this.lines.pop() ?? ''} ${said}`);
   }
 
   /** Text from elsewhere, in as many lines as it needs. */

@@ -54,6 +54,23 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect([code, codes(stdout)]).toEqual([1, [undefined, 'outcome_unknown', 'cancelled', undefined]]);
   });
 
+  it('answers what the person has settled as that', async () => {
+    await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
+    expect(await recover('--applied', 'call_1')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--resume'),
+    });
+    const wrong = await recover('--resume', 'c', '--not-applied', 'call_0');
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('is known') });
+    const settled = await recover('--resume', 'c', '--applied', 'call_1');
+    expect(settled).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2: done, as you said (bash)'),
+    });
+    const { stdout } = await run(CALLS);
+    expect(codes(stdout)).toEqual([undefined, undefined, 'cancelled']);
+  });
+
   it('answers all of it as failed once that is discarded', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     expect((await recover('--discard', 'batch-c')).stderr).toContain('discarded');

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { builtCommand } from './built-command.js';
+import { leaveHalfDone } from './leave-half-done.js';
 import { hasScreens, type Screen, type ScreenSettings, Screens } from './screen.js';
 import { Toolexec } from './toolexec.js';
 
@@ -179,5 +180,35 @@ describe
       await second.shows('goes on waiting: toolexec approve');
       second.press('C-c');
       expect((await second.ended()).code).toBe(0);
+    });
+
+    it('shows what a crash has left, and what is known of it, and takes what the person knows', async ({
+      expect,
+    }) => {
+      using at = desk();
+      await leaveHalfDone(
+        at.journal,
+        ['one', 'two', 'three'].map((name, index) => bash(`call_${index}`, `touch ${name}`)),
+      );
+      const screen = at.open(['journal', 'recover', ...at.options], { output: 'screen' });
+      await screen.shows('? keys:');
+      screen.type('s');
+      await screen.shows('Did it take effect?');
+      screen.type('y');
+      await screen.shows('done, you say');
+      screen.type('r');
+      const { code, text } = await screen.ended();
+      await expect(steady(text)).toMatchFileSnapshot('screens/recovery.txt');
+      expect(code).toBe(0);
+    });
+
+    it('lists in mode parse_only what is pending, and how to answer it by hand', async ({ expect }) => {
+      using at = desk();
+      const config = at.toolexec.write('parse.toml', '[tools]\nmode = "parse_only"\n');
+      const file = at.toolexec.json('r.json', [MIXED[3], bash('b', "echo 'hi there'")]);
+      const screen = at.open(['run', file, '--config', config, '--journal', at.journal], { columns: 140 });
+      const { code, text } = await screen.ended();
+      await expect(steady(text)).toMatchFileSnapshot('screens/parse-only.txt');
+      expect(code).toBe(1);
     });
   });

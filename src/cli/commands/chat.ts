@@ -119,7 +119,8 @@ export async function chat(
   });
   try {
     const conversation = await nameConversation(options, executor);
-    if (await recoverLeft(executor, conversation, display, context)) return exitCodeOf([], false, true);
+    if (await recoverLeft(executor, conversation, display, settled.executor.journal.path, context))
+      return exitCodeOf([], false, true);
     const loop = createToolLoop({
       executor,
       model,

@@ -60,7 +60,8 @@ export async function runResponse(
   const turn = createHash('sha256').update(response.text).digest('hex');
   const { conversation = `response:${turn}` } = options;
   const isReal = options.dryRun !== true && (resolved.executor.mode ?? 'enabled') === 'enabled';
-  const waits = isReal && (await recoverLeft(executor, conversation, display, context));
+  const waits =
+    isReal && (await recoverLeft(executor, conversation, display, resolved.executor.journal.path, context));
   // The same bytes are the same delivery, also where the response gives its calls no ids.
   const runOptions = { ...toRunOptions(options, resolved, response), conversation, turn };
   if (resolved.executor.mode === 'parse_only' && options.json !== true)

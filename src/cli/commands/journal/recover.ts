@@ -1,14 +1,18 @@
 import { Option } from 'commander';
 import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
+import type { Settlement } from '../../../contract/journal.js';
 import { isToolError } from '../../../errors/tool-error.js';
+import { asDecided } from '../../../executor/record/attach.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { openJournal } from '../../../journal/open-journal.js';
+import { askAboutLeft } from '../../ask-recovery.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
+import { describeLeft } from '../../describe-left.js';
 import { shortIds, writeJson } from '../../display/terminal-text.js';
 import { openExecutor } from '../../open-executor.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
-import { describeLeft } from '../../recover-left.js';
+import { decideUnlessDecided } from '../../recover-left.js';
 import { resolveRun } from '../../resolve-settings.js';
 import { findNamedBatch } from '../../waiting-batch.js';
 
@@ -19,6 +23,8 @@ interface RecoverOptions {
   readonly journal?: string;
   readonly resume?: string;
   readonly discard?: string;
+  readonly applied?: readonly string[];
+  readonly notApplied?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -26,7 +32,8 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Gives the calls of dead processes their results: never started is cancelled, started is unknown unless the ' +
-        'files say more. No call runs again. A batch that was interrupted waits, and its conversation with it.',
+        'files say more. No call runs again. A batch that was interrupted waits, and its conversation with it; at a ' +
+        'terminal you are asked about it.',
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
@@ -43,10 +50,13 @@ export const define: DefineCommand = (command, context, finish) => {
         'a batch (8 characters of its id are enough), or its conversation: all of it counts as failed; what waits for approval is not run',
       ),
     )
+    .option('--applied <call...>', 'with --resume: these calls, of which nothing is known, took effect')
+    .option('--not-applied <call...>', 'with --resume: these did not')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',
-      'Examples:\n  toolexec journal recover\n  toolexec journal recover --discard BATCH\n',
+      'Examples:\n  toolexec journal recover\n  toolexec journal recover --resume BATCH --applied toolu_02\n' +
+        '  toolexec journal recover --discard BATCH\n',
     )
     .action(async (options: RecoverOptions) => {
       finish(await recoverCalls(options, context));
@@ -59,6 +69,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
   const resolved = resolveRun(options, context).executor;
   const decision = options.resume === undefined ? 'discard' : 'resume';
   const named = options.resume ?? options.discard;
+  const settled = readSettled(options);
   if (named !== undefined) requireRecorded(resolved.journal.path, `decide about "${named}"`);
   // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
   if (!isRecorded(resolved.journal.path)) {
@@ -72,9 +83,11 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
     const id = await findId(named, decision, batches, resolved.journal.path);
     const found = batches.find(({ batchId, waits }) => waits && batchId === id);
     if (found !== undefined) requireDecision(found, decision);
-    await decide(executor, id, decision);
+    await decide(executor, id, decision, settled);
     const decided = await readDecided(id, resolved.journal.path);
     batches = [...batches.filter((batch) => batch !== found), decided];
+  } else if (options.json !== true) {
+    batches = await askAboutEach(batches, executor, resolved.journal.path, context);
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
   else stdio.stdout.write(describe(batches, resolved.journal.path));
@@ -84,9 +97,49 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
   return 0;
 }
 
-async function decide(executor: Executor, batchId: string, kind: 'resume' | 'discard'): Promise<void> {
+/** @throws UsageError for calls that are settled twice, or without a batch. */
+function readSettled({ resume, applied = [], notApplied = [] }: RecoverOptions): Record<string, Settlement> {
+  const twice = applied.find((id) => notApplied.includes(id));
+  if (twice !== undefined) throw new UsageError(`Cannot settle "${twice}": it took effect, or it did not.`);
+  if (resume === undefined && applied.length + notApplied.length > 0)
+    throw new UsageError('Cannot settle calls: name their batch with --resume.');
+  return Object.fromEntries([
+    ...applied.map((id) => [id, 'applied'] as const),
+    ...notApplied.map((id) => [id, 'not_applied'] as const),
+  ]);
+}
+
+/** At a terminal the person decides about each batch that waits, now or later. */
+async function askAboutEach(
+  batches: readonly RecoveredBatch[],
+  executor: Executor,
+  journal: string,
+  context: CliContext,
+): Promise<readonly RecoveredBatch[]> {
+  const after: RecoveredBatch[] = [];
+  let isAsking = true;
+  for (const batch of batches) {
+    const answer =
+      isAsking && batch.waitsFor === 'recovery' ? await askAboutLeft(batch, journal, context) : undefined;
+    if (answer?.kind === 'interrupt') isAsking = false;
+    if (answer?.kind !== 'resume' && answer?.kind !== 'discard') {
+      after.push(batch);
+      continue;
+    }
+    await decideUnlessDecided(executor, batch.batchId, answer);
+    after.push(await readDecided(batch.batchId, journal));
+  }
+  return after;
+}
+
+async function decide(
+  executor: Executor,
+  batchId: string,
+  kind: 'resume' | 'discard',
+  settled: Readonly<Record<string, Settlement>>,
+): Promise<void> {
   try {
-    await executor.decide(batchId, kind);
+    await executor.decide(batchId, kind, { settled });
   } catch (error) {
     if (isToolError(error)) throw new UsageError(error.message, { cause: error });
     throw error;
@@ -111,12 +164,12 @@ async function readDecided(batchId: string, path: string): Promise<RecoveredBatc
   const journal = openJournal(path);
   try {
     const recorded = await journal.batch(batchId);
-    const calls = recorded.map(({ callId, toolName, state, result }) => ({
-      callId,
-      toolName,
-      state,
-      ...(result === undefined ? {} : { result }),
-    }));
+    const calls = recorded.map((call) => {
+      const { callId, toolName, state, result, settled } = call;
+      // What was given up is listed as what is known of it.
+      const told = result === undefined || settled === undefined ? result : asDecided(call, result);
+      return { callId, toolName, state, ...(told === undefined ? {} : { result: told }) };
+    });
     const own = recorded.find((call) => call.batchId === batchId);
     return { batchId, conversation: own?.conversation ?? '', waits: false, calls };
   } finally {

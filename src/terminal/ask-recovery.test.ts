@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { askRecovery, type CutCall, type RecoveryAnswer } from './ask-recovery.js';
+
+const plain = (text: string): string => text;
+const palette = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
+const CALLS: readonly CutCall[] = [
+  { callId: 'a', toolName: 'bash', state: 'done', lines: ['run make'], isUnknown: false },
+  { callId: 'b', toolName: 'bash', state: 'not known', lines: ['run deploy'], isUnknown: true },
+  { callId: 'c', toolName: 'bash', state: 'not known', lines: ['run test'], isUnknown: true },
+];
+
+async function session(
+  typed: readonly string[],
+  calls = CALLS,
+): Promise<{ readonly answer: RecoveryAnswer; readonly shown: string }> {
+  const keys = [...typed];
+  let shown = '';
+  const answer = await askRecovery({
+    batchId: 'b1',
+    conversation: 'c\u001b[2J\nWhat counts? r',
+    calls,
+    palette,
+    signal: new AbortController().signal,
+    screen: {
+      columns: 60,
+      rows: 24,
+      write: (text) => {
+        shown += text;
+      },
+      readKey: async () => keys.shift(),
+      readLine: async () => undefined,
+      onResize: () => () => {},
+    },
+  });
+  return { answer, shown };
+}
+
+const resume = (settled = {}) => ({ kind: 'resume', settled });
+
+describe('askRecovery()', () => {
+  it.each<[string, string[], RecoveryAnswer | ReturnType<typeof resume>]>([
+    ['r resumes with what is known', ['r'], resume()],
+    ['d discards after a second key', ['d', 'y'], { kind: 'discard' }],
+    ['d and another key discard nothing', ['d', 'd', 'r'], resume()],
+    ['Enter decides later', ['\r'], { kind: 'later' }],
+    ['Escape decides later', ['\u001b'], { kind: 'later' }],
+    ['the end of the terminal decides nothing', [], { kind: 'later' }],
+    ['Ctrl-C leaves', ['\u0003'], { kind: 'interrupt' }],
+    ['Ctrl-C leaves, also while calls are settled', ['s', '\u0003'], { kind: 'interrupt' }],
+    [
+      's settles each call that is not known',
+      ['s', 'y', 'n', 'r'],
+      resume({ b: 'applied', c: 'not_applied' }),
+    ],
+    ['s leaves open what the person does not know', ['s', 'y', '\r', 'r'], resume({ b: 'applied' })],
+    ['s takes back what was said', ['s', 'y', 'y', 's', '?', 'n', 'r'], resume({ c: 'not_applied' })],
+  ])('%s', async (_, typed, answer) => {
+    expect((await session(typed)).answer).toEqual(answer);
+  });
+
+  it('shows each call with what is known of it, and after settling what the person says', async () => {
+    const { shown } = await session(['s', 'y', 'n', '\r']);
+    expect(shown).toContain('1. bash (a) done\n   run make\n');
+    expect(shown).toContain('2. bash (b) not known\n   run deploy\n');
+    expect(shown).toContain('2. bash (b) done, you say');
+    expect(shown).toContain('3. bash (c) not done, you say');
+  });
+
+  it('settles nothing where everything is known', async () => {
+    expect((await session(['r'], CALLS.slice(0, 1))).shown).not.toContain('settle');
+  });
+
+  it('gives names no way to look like a line of ours, or to drive the terminal', async () => {
+    const { shown } = await session(['r']);
+    expect(shown).not.toMatch(/\u001b/);
+    expect(shown.split('\n').filter((line) => line.startsWith('What counts?'))).toHaveLength(1);
+  });
+});
