@@ -45,6 +45,7 @@ export type {
   Executor,
   ExecutorMode,
   IncomingBatch,
+  Preview,
   RecoveredBatch,
   RecoveredCall,
   RunOptions,
@@ -122,12 +123,14 @@ export type {
 } from './contract/picture.js';
 export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
 export type {
+  CommandChanges,
   CommandOutcome,
   CommandSandbox,
   Denial,
   KeptOutput,
   LimitHit,
   ToolProcesses,
+  UnkeptChange,
 } from './contract/processes.js';
 export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
 export type {

@@ -21,6 +21,7 @@ export interface ResponseOptions extends BatchOptions {
   readonly parallel?: boolean;
   readonly failFast?: boolean;
   readonly defer?: boolean;
+  readonly preview?: boolean;
 }
 
 export function addBatchOptions(command: Command): Command {
@@ -39,6 +40,12 @@ export function addBatchOptions(command: Command): Command {
 
 export function addResponseOptions(command: Command): Command {
   return addRunOptions(addFormatOption(addBatchOptions(command)))
+    .addOption(
+      new Option(
+        '--preview',
+        'try all calls on an overlay of the roots, show what they change, and make it real as one or not at all',
+      ).conflicts(['dryRun', 'defer', 'approve']),
+    )
     .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
     .option('--again', 'run again what the journal has an answer for');
 }

@@ -24,14 +24,17 @@ import { isTooLarge } from './transaction/watch-size.js';
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
  * @throws ToolError spawn_failed when it cannot be started; what `onOutput` threw, once everything is dead.
  */
-export const runCommand: RunCommand = async (request) => {
+export const runCommand: RunCommand = (request) => runCommandIn(request);
+
+/** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
+export async function runCommandIn(request: CommandRequest, layers?: Transaction): Promise<CommandOutcome> {
   const startedAt = systemClock.monotonic();
   const stdout = createKeptBytes(request.keepBytes);
   const stderr = createKeptBytes(request.keepBytes);
   try {
     const { neverStarted, ...ended } = request.signal.aborted
       ? NOT_WANTED
-      : await toItsEnd(request, { ...request, onOutput: onOutputOf(request), stdout, stderr });
+      : await toItsEnd(request, { ...request, layers, onOutput: onOutputOf(request), stdout, stderr });
     const { transaction, ...ending } = ended;
     const settled =
       transaction === undefined
@@ -49,7 +52,7 @@ export const runCommand: RunCommand = async (request) => {
     await request.whole?.end();
     throw error;
   }
-};
+}
 
 const NOT_WANTED: CommandEnding & { readonly transaction?: Transaction } = {
   exitCode: null,

@@ -17,6 +17,8 @@ export type CommandStart = Pick<
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;
+  /** They are kept apart in these layers. */
+  readonly layers?: Transaction | undefined;
 };
 
 export interface StartedCommand {
@@ -79,9 +81,10 @@ const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
 /** @throws ToolError `sandbox_violation` where one is required and there can be none. */
 async function chooseTransaction(
-  { isTransaction }: CommandStart,
+  { isTransaction, layers }: CommandStart,
   confinement: Confinement,
 ): Promise<ChosenTransaction> {
+  if (layers !== undefined) return { transaction: layers, told: { transaction: true } };
   const { transactions } = confinement;
   if (transactions === undefined) return NO_TRANSACTION;
   if (isTransaction !== true) return { told: { transaction: false } };
@@ -91,7 +94,7 @@ async function chooseTransaction(
   return { told: { transaction: false, transactionReason: transaction.reason } };
 }
 
-function transactionRequired(reason: string): ToolError {
+export function transactionRequired(reason: string): ToolError {
   return new ToolError(
     'sandbox_violation',
     'Cannot run commands here: their changes have to be kept apart first, and that cannot be done. Do without commands.',

@@ -53,7 +53,10 @@ describe('settings by tool', () => {
 
   it('can be said in the environment', () => {
     const { project, env } = workshop();
-    const told = { TOOLEXEC_TOOLS_EXTERNAL_VERSIONS: '{ slug = "^2" }', TOOLEXEC_TOOLS_EXTERNAL_MAX_CONCURRENT: '2' };
+    const told = {
+      TOOLEXEC_TOOLS_EXTERNAL_VERSIONS: '{ slug = "^2" }',
+      TOOLEXEC_TOOLS_EXTERNAL_MAX_CONCURRENT: '2',
+    };
     expect(resolveConfig({ cwd: project, env: { ...env, ...told } }).configuration.external).toEqual({
       versions: { slug: '^2' },
       maxConcurrent: 2,

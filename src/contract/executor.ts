@@ -6,6 +6,8 @@ import type { Transcript } from './conversation.js';
 import type { BatchMessage, CallState, DecisionKind, Settlement } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
+import type { PicturePart } from './picture.js';
+import type { CommandChanges } from './processes.js';
 import type { ToolDefinition } from './tool.js';
 
 /** What the executor does with calls (D012 to D014). */
@@ -14,8 +16,11 @@ export type ExecutorMode = 'disabled' | 'parse_only' | 'enabled';
 export interface RunOptions {
   /** Aborting it cancels the batch. */
   readonly signal?: AbortSignal;
-  /** Calls whose effects are all reads run; the others answer `[Dry Run] ` and their summary, unasked. */
-  readonly dryRun?: boolean;
+  /**
+   * Calls whose effects are all reads run; the others answer `[Dry Run] ` and their summary, unasked. `preview`: what
+   * `preview` gives, and nothing of it becomes real; for `run` alone.
+   */
+  readonly dryRun?: boolean | 'preview';
   /**
    * Names the conversation: file memory belongs to it, and the same call delivered twice in it runs once. Left out:
    * the executor's own, in which every delivery is a call of its own.
@@ -186,9 +191,40 @@ export interface SubmittedResult {
   readonly success?: boolean;
 }
 
+/**
+ * Calls that were tried where no other program sees it, as if all of them were approved: on an overlay of the roots, in
+ * order, without the network. A tool that is not `contained`, and all that reaches further than files and commands,
+ * answers as in a dry run.
+ */
+export interface Preview {
+  /** In call order. */
+  readonly results: readonly ToolResult[];
+  /** What all of them have changed together. */
+  readonly changes: CommandChanges;
+  /** The same to look at, for `describeRequest`. */
+  readonly parts: readonly PicturePart[];
+  /** What the approver would be asked. */
+  readonly requests: readonly ApprovalRequest[];
+  /**
+   * Asks the approver, and makes the changes real as one. The results are then those that were recorded. Where a call
+   * is refused or changed, or others have changed the same files meanwhile, nothing becomes real, and the results say so.
+   * @throws ToolError `bad_args` when it was discarded
+   */
+  commit(): Promise<readonly ToolResult[]>;
+  /** Nothing of it is left. Closing the executor does the same. */
+  discard(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 export interface Executor {
   /** What would happen. Touches nothing, asks no one, records nothing. */
   plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
+  /**
+   * Tries the calls, and shows what they would give and change. Where there is no approver, `commit` asks no one only
+   * if that is `null`.
+   * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+   */
+  preview(calls: readonly ToolCall[], options?: RunOptions): Promise<Preview>;
   /** One result per call, in call order. Never rejects because a call failed. */
   run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
   /** The same, live. */

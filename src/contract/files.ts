@@ -205,6 +205,8 @@ export interface OpenEntry {
   readonly root: string;
   /** Reaches this very directory as the working directory of a program that is started now, whatever is renamed. */
   readonly at: string;
+  /** What stands before the command line of that program. Left out: nothing. */
+  readonly under?: readonly string[];
   /** A descriptor to read an open file from. The caller closes it. */
   openForReading(): number;
   /** Says what deny patterns hide of a directory, which is named from an open one down (`a/b`, or empty). */

@@ -60,6 +60,19 @@ export interface UnkeptChange {
   readonly ref?: string;
 }
 
+/** A file as it was and as it would be; `path` as changes name it. */
+export interface ChangedContent {
+  readonly path: string;
+  readonly before: Uint8Array | 'large' | undefined;
+  readonly after: Uint8Array | 'large' | undefined;
+}
+
+/** Changes that are not real yet. */
+export interface PreviewedChanges {
+  readonly changes: CommandChanges;
+  readonly contents: readonly ChangedContent[];
+}
+
 /** What has become of a transaction. With `network` it may have done more than change files. */
 export type TransactionEvent =
   | { readonly state: 'begun'; readonly directory: string; readonly network: boolean }

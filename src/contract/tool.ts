@@ -135,6 +135,11 @@ export interface ToolSpec<A, O = unknown> {
   readonly idempotent?: boolean;
   /** Only for tools whose effects are all `read`. */
   readonly cacheable?: boolean;
+  /**
+   * All that it does it does through its context: files, search and commands. `executor.preview` tries it; other tools
+   * answer there as in a dry run. Default false.
+   */
+  readonly contained?: boolean;
   /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;

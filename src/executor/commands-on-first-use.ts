@@ -1,12 +1,19 @@
 import { onFirstUse } from '../base/on-first-use.js';
 import { GUARD_INCOMPLETE, guardIncomplete } from '../commands/sandbox/guard-incomplete.js';
 import type { Sandbox } from '../contract/files.js';
-import type { BackgroundShells, CommandLimits, Confinement, RunCommand } from '../contract/processes.js';
+import type {
+  BackgroundShells,
+  CommandLimits,
+  Confinement,
+  RunCommand,
+  TransactionRules,
+} from '../contract/processes.js';
 import type { SearchEngine } from '../contract/search.js';
 import { systemClock } from '../platform/clock/clock.js';
+import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/shell/analysis.js';
-import type { CommandGuard, CommandSandboxVerdict } from './call/settings.js';
+import type { CommandGuard, CommandSandboxVerdict, PreviewWorld } from './call/settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
@@ -73,6 +80,48 @@ export function lazyCommands(
       if (kept.size === 0) return;
       const { forgetTransactions } = await import('../commands/transaction/sweep-transactions.js');
       forgetTransactions(kept);
+    },
+  };
+}
+
+export interface PreviewSurroundings extends CommandSurroundings {
+  readonly rules: TransactionRules;
+  /** The roots as a process sees them. */
+  readonly seenFrom: (view: FileView) => Sandbox;
+}
+
+/** Worlds for previews; those that are neither committed nor discarded are discarded at the end. */
+export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSurroundings): {
+  readonly open: () => Promise<PreviewWorld>;
+  readonly close: () => Promise<void>;
+} {
+  const opened = new Set<PreviewWorld>();
+  return {
+    async open() {
+      const { openPreview } = await import('../commands/open-preview.js');
+      const { layers, run } = await openPreview(confinement, limits, rules);
+      const sandbox = seenFrom(layers.view);
+      const world: PreviewWorld = {
+        sandbox,
+        search: lazySearch(sandbox),
+        runCommand: run,
+        directory: layers.directory,
+        fileToolEnded: () => layers.fileToolEnded(),
+        look: (most) => layers.look(most),
+        async commit(begin) {
+          opened.delete(world);
+          return layers.commit(begin);
+        },
+        async discard() {
+          opened.delete(world);
+          return layers.discard();
+        },
+      };
+      opened.add(world);
+      return world;
+    },
+    async close() {
+      await Promise.all([...opened].map((world) => world.discard()));
     },
   };
 }

@@ -11,9 +11,9 @@ import type { ToolSource } from '../contract/external.js';
 import type { GuardedPaths, Sandbox } from '../contract/files.js';
 import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
-import type { Confinement } from '../contract/processes.js';
+import type { Confinement, TransactionRules } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
-import { sandboxIn } from '../files/create-sandbox.js';
+import { sandboxIn, sandboxSeenFrom } from '../files/create-sandbox.js';
 import { createRootSet } from '../files/root-set.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { openJournal } from '../journal/open-journal.js';
@@ -22,6 +22,7 @@ import { createRedactingJournal, leftOutValues, nameTools } from '../journal/red
 import { parseRedaction, type RedactArguments } from '../journal/redaction/redaction-rules.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
+import type { FileView } from '../platform/fs/open-handle.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
@@ -39,12 +40,13 @@ import {
   type LazyAnalysis,
   lazyAnalysis,
   lazyCommands,
+  lazyPreviews,
   lazySearch,
   lazyShells,
 } from './commands-on-first-use.js';
 import { createLiveRegistry } from './declare/live-registry.js';
 import { createRegistry } from './declare/registry.js';
-import { type ExecutorParts, ToolExecutor } from './executor.js';
+import { ToolExecutor } from './executor.js';
 import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,
@@ -58,6 +60,7 @@ import {
   SANDBOX_RULES,
   TIMEOUT_RULES,
 } from './executor-options.js';
+import type { ExecutorParts } from './executor-parts.js';
 import { createLocator } from './plan/create-locator.js';
 import { transactionRules } from './transaction-rules.js';
 
@@ -74,7 +77,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   const registry = registryOf(options, logger);
   const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
-  const { sandbox, confinement } = sandboxFor(options, { policy, registry });
+  const { sandbox, confinement, rules, seenFrom } = sandboxFor(options, { policy, registry });
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const around: CommandSurroundings = {
     confinement,
@@ -83,6 +86,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const inherited = readEnvironment();
   const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
   const commands = lazyCommands(around, options.journal === undefined || options.journal === false);
+  const previews = lazyPreviews({ ...around, rules, seenFrom });
   const shells = lazyShells(around);
   const journal = journalFor(options.journal, logger);
   nameTools(journal.journal, (called) => {
@@ -108,6 +112,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     sandbox,
     covers,
     runCommand: commands.run,
+    openPreview: previews.open,
     commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),
     shells,
@@ -134,7 +139,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     definitions: definitionsOf(options.definitions),
     checkExamples,
     agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
-    owned: [shells, commands, outputs, journal],
+    owned: [previews, shells, commands, outputs, journal],
   });
 }
 
@@ -208,6 +213,8 @@ function sandboxFor(
 ): {
   readonly sandbox: Sandbox;
   readonly confinement: Confinement;
+  readonly rules: TransactionRules;
+  readonly seenFrom: (view: FileView) => Sandbox;
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
   const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
@@ -230,7 +237,9 @@ function sandboxFor(
   const confinement = { os, network, readable: readablePaths, roots: sandbox.roots, guarded };
   return {
     sandbox,
-    confinement: rules === undefined ? confinement : { ...confinement, transactions: rules },
+    confinement: transactions === 'off' ? confinement : { ...confinement, transactions: rules },
+    rules,
+    seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
   };
 }
 

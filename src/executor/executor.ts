@@ -10,6 +10,7 @@ import type {
   Executor,
   ExecutorMode,
   IncomingBatch,
+  Preview,
   RecoveredBatch,
   RunOptions,
   UndoOptions,
@@ -20,26 +21,36 @@ import type {
 import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
-import type { Registry, ToolDefinition } from '../contract/tool.js';
+import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { adoptSubmitted } from './adopt-submitted.js';
-import { causeOf } from './answer/results.js';
-import { type DeferredBatch, findDeferred } from './approve/find-deferred.js';
+import { outputOf } from './answer/results.js';
+import { findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
 import { picturePlan } from './approve/picture-parts.js';
 import { NO_CACHE } from './cache/create-result-cache.js';
 import type { BatchScope } from './call/batch-scope.js';
 import { copyCalls, recordedCall } from './call/calls.js';
-import { checkApproveOptions, checkCalls, checkRunOptions, executorIsClosed } from './call/run-options.js';
+import {
+  checkApproveOptions,
+  checkCalls,
+  checkRunOptions,
+  executorIsClosed,
+  isPreview,
+  onlyRun,
+  requireApprovable,
+} from './call/run-options.js';
 import type { EngineSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
-import { type Closable, closeAll, closeRecords } from './closing.js';
+import { closeAll, closeRecords } from './closing.js';
 import { narrowSettings } from './declare/narrow-settings.js';
 import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
+import type { ExecutorParts, Known } from './executor-parts.js';
 import { planBatch } from './plan/plan-batch.js';
+import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { ConversationMemories } from './record/conversation-memories.js';
@@ -47,26 +58,10 @@ import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
 import { transcriptOf } from './transcript.js';
+import { triedOut } from './tried-out.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
-
-/** A batch that has its id already, and its calls where they were recorded before. */
-type Known = Pick<DeferredBatch, 'id'> &
-  Partial<Pick<DeferredBatch, 'calls'>> &
-  Pick<ApproveOptions, 'shown'>;
-
-/** What an executor is given beside its settings. */
-export interface ExecutorParts {
-  /** Shown in mode `parse_only` instead of the registry's, where there are any (D114); sorted by name. */
-  readonly definitions: readonly ToolDefinition[];
-  /** Holds the rules of the policy against their own examples. Undefined: no rule has one. */
-  readonly checkExamples: (() => Promise<void>) | undefined;
-  /** The built-in tools with `task`, for when sub-agents come later. Undefined: the tools were chosen by name. */
-  readonly agentTools: ((registry: Registry) => Registry) | undefined;
-  /** What was opened for this executor alone, in the order in which it is closed. */
-  readonly owned: readonly Closable[];
-}
 
 /** An executor over complete settings. Programs use `createExecutor`, which chooses them. */
 export class ToolExecutor implements Executor {
@@ -126,8 +121,25 @@ export class ToolExecutor implements Executor {
     return picturePlan(await planBatch(held, settings), settings);
   }
 
+  async preview(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
+    checkCalls(calls);
+    checkRunOptions(options);
+    this.#requireOpen('preview calls');
+    const held = copyCalls(calls);
+    if (this.#isUnchecked) await this.#check();
+    const { previewCalls } = await import('./preview-calls.js');
+    return previewCalls({
+      calls: held,
+      options,
+      settings: this.#settingsFor(options),
+      memory: this.#memoryOf(options.conversation),
+      run: (how, part) => this.#admit(held, how, undefined, undefined, part).results(),
+    });
+  }
+
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
+      if (isPreview(options)) return triedOut(this.preview(calls, options));
       if (!this.#isUnchecked) return this.#admit(calls, options).results();
       return this.#after(this.#check(), this.#admit(calls, options));
     } catch (error) {
@@ -189,29 +201,14 @@ export class ToolExecutor implements Executor {
   }
 
   async invoke(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<string> {
-    const result = await this.execute(name, args, options);
-    const { success, output, error } = result;
-    if (success) return output;
-    const { hint, details } = error;
-    throw new ToolError(error.code, error.message, {
-      ...(hint === undefined ? {} : { hint }),
-      details: { ...details, output },
-      cause: causeOf(result),
-    });
+    return outputOf(await this.execute(name, args, options));
   }
 
   async approve(batchId: string, options: ApproveOptions = NO_OPTIONS): Promise<BatchRun> {
     checkApproveOptions(options);
     this.#requireOpen('approve a batch');
-    if (options.dryRun === true) {
-      const message = `Cannot approve batch "${batchId}" as a dry run: what is approved runs. plan() says what its calls would do.`;
-      throw new ToolError('bad_args', message);
-    }
     const { journal, mode } = this.#settings;
-    if (mode !== 'enabled') {
-      const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
-      throw new ToolError('tools_disabled', message);
-    }
+    requireApprovable(batchId, options, mode);
     const deferred = await findDeferred(journal, batchId);
     const calls = deferred.calls.map(recordedCall);
     const { conversation, attach } = deferred;
@@ -327,25 +324,34 @@ export class ToolExecutor implements Executor {
   }
 
   /** A batch in the queue of its conversation, which has not begun. */
-  #admit(calls: readonly ToolCall[], options: RunOptions, observer?: Observer, known?: Known): Batch {
+  #admit(
+    calls: readonly ToolCall[],
+    options: RunOptions,
+    observer?: Observer,
+    known?: Known,
+    part?: BatchPart,
+  ): Batch {
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
+    if (isPreview(options)) throw onlyRun();
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
     const conversation = options.conversation ?? this.#ownConversation;
     const scope: BatchScope = {
       id: known?.id ?? this.#settings.createId(),
-      settings: this.#settingsFor(options),
+      settings: part?.settings ?? this.#settingsFor(options),
       conversation,
-      memory: conversation === this.#ownConversation ? this.#ownMemory : this.#memories.of(conversation),
+      memory: part?.memory ?? this.#memoryOf(conversation),
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,
       deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
       observer,
+      preview: part?.preview,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
-    const queue = this.#queueOf(conversation);
+    const queue =
+      part?.isApart === true ? new ConversationQueue(this.#settings.covers) : this.#queueOf(conversation);
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
@@ -378,6 +384,11 @@ export class ToolExecutor implements Executor {
     if (conversation === this.#ownConversation) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
   };
+
+  #memoryOf(conversation: string | undefined): ConversationMemory {
+    if (conversation === undefined || conversation === this.#ownConversation) return this.#ownMemory;
+    return this.#memories.of(conversation);
+  }
 
   #queueOf(conversation: string): ConversationQueue {
     if (conversation === this.#ownConversation) return this.#ownQueue;

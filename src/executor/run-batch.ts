@@ -215,13 +215,16 @@ export class Batch extends StoppableBatch implements RunningBatch {
   }
 
   /** A call that only looks runs in a dry run as well. */
-  #runsForReal({ onlyReads }: ReadyCall): boolean {
-    return !this.scope.dryRun || onlyReads;
+  #runsForReal(call: ReadyCall): boolean {
+    if (this.scope.preview !== undefined) return this.scope.preview.runs(call);
+    return !this.scope.dryRun || call.onlyReads;
   }
 
   // ---- execute: call by call ------------------------------------------------------------------------------------
 
   #execute(): void {
+    const { preview } = this.scope;
+    if (preview !== undefined) this.#evaluated = preview.approved(this.#evaluated);
     const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
     if (concurrency > 1) this.#executeTogether(concurrency, parallel);
     else this.#executeFrom(0);
@@ -310,6 +313,7 @@ export class Batch extends StoppableBatch implements RunningBatch {
     const isOurs = !isRecorded && !this.#runner.isTaken(index);
     const result = fitted(answer, isRecorded, this.scope);
     this.#answers.take(index, call, result, isOurs ? this.recorder : undefined);
+    this.scope.preview?.answered(index);
     this.changed();
     if (this.options.failFast === true && !result.success) this.stop({ cause: 'fail_fast' });
   }

@@ -23,10 +23,9 @@ interface TransactionSurroundings {
 export function transactionRules(
   { transactions, maxTransactionMb, onTimeout }: TransactionOptions,
   { sandbox, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
-): TransactionRules | undefined {
-  if (transactions === 'off') return undefined;
+): TransactionRules {
   return {
-    mode: transactions,
+    mode: transactions === 'auto' ? 'auto' : 'required',
     places: [
       ...(journalFile === undefined ? [] : [`${resolve(journalFile)}-transactions`]),
       join(stateHome(env), 'toolexec', 'transactions'),

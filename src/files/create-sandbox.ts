@@ -8,6 +8,7 @@ import {
 } from '../base/normalize-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
 import { entryStat, filePrint, realPath } from '../platform/fs/fs-entry.js';
+import { type FileView, openerIn } from '../platform/fs/open-handle.js';
 import {
   admit,
   type Containment,
@@ -47,6 +48,11 @@ export function sandboxIn(rootSet: RootSet, options: DenyOptions): Sandbox {
   return sandboxOf(containIn(rootSet, options));
 }
 
+/** The same over what another process sees of these roots. */
+export function sandboxSeenFrom(view: FileView, rootSet: RootSet, options: DenyOptions): Sandbox {
+  return sandboxOf(containIn(rootSet, options, openerIn(view)));
+}
+
 const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns');
 
 /** What a root or a working directory is worth, the file system says. */
@@ -67,7 +73,7 @@ export function sandboxOf(containment: Containment): Sandbox {
     cwd,
     allowAbsolute,
     resolve: (path, access = 'read') => resolveContained(containment, path, access),
-    fingerprint: filePrint,
+    fingerprint: (path) => filePrint(reach(containment, path)),
     files: containedFiles(containment),
     byCanonicalPath: () =>
       allowAbsolute ? sandboxOf(containment) : sandboxOf(withAbsolutePaths(containment)),
@@ -90,9 +96,17 @@ export function sandboxOf(containment: Containment): Sandbox {
 function resolveContained(containment: Containment, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(containment, asked, access);
-  const path = leadsNowhereElse(request.path, access) ? request.path : walkTo(containment, request, purpose);
-  if (purpose !== 'delete') assertOneName(containment, request.asked, path, () => entryStat(path));
+  // The short way asks for names of this process's own view.
+  const isSimple = containment.opener.reach === undefined && leadsNowhereElse(request.path, access);
+  const path = isSimple ? request.path : walkTo(containment, request, purpose);
+  if (purpose !== 'delete') {
+    assertOneName(containment, request.asked, path, () => entryStat(reach(containment, path)));
+  }
   return path;
+}
+
+function reach({ opener }: Containment, path: string): string {
+  return opener.reach?.(path) ?? path;
 }
 
 /** No link is on the way. Of what is to be written, often only the directory is there. */

@@ -36,6 +36,7 @@ export function openContained(containment: Containment, asked: string): OpenEntr
       path: opened.path,
       root,
       at: opened.handle.at,
+      ...(containment.opener.under === undefined ? {} : { under: containment.opener.under }),
       openForReading: () => opened.handle.openForReading(),
       deniedEntries(directory) {
         const [isDenied = EVERYTHING, isDeniedAsAsked] = spellings.map((base) =>

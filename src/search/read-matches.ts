@@ -53,6 +53,7 @@ export async function readMatches({
       ...names,
     ],
     cwd: '/',
+    under: [],
     roots,
     inherit: files.map(({ descriptor }) => descriptor),
     signal,

@@ -6,6 +6,8 @@ import { findRipgrep } from './find-ripgrep.js';
 export interface RipgrepRun {
   readonly args: readonly string[];
   readonly cwd: string;
+  /** What stands before its command line. */
+  readonly under: readonly string[];
   /** No program of theirs is run. */
   readonly roots: readonly string[];
   /** Open files that it inherits, as descriptors 3, 4, … */
@@ -60,9 +62,10 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
   }
 }
 
-function start(file: string, { args, cwd, inherit }: RipgrepRun): ReturnType<typeof spawnReader> {
+function start(ripgrep: string, { args, cwd, inherit, under }: RipgrepRun): ReturnType<typeof spawnReader> {
+  const [file = ripgrep, ...line] = [...under, ripgrep, ...ALWAYS, ...args];
   try {
-    return spawnReader({ file, args: [...ALWAYS, ...args], cwd, inherit });
+    return spawnReader({ file, args: line, cwd, inherit });
   } catch (error) {
     throw startFailed(error);
   }

@@ -42,6 +42,7 @@ export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
     const end = await runRipgrep({
       args: [...walk.task, ...scopeArguments(walk, scratch), '--', HERE],
       cwd: place.held.at,
+      under: place.held.under ?? [],
       roots: place.roots,
       inherit: scratch?.descriptor === undefined ? [] : [scratch.descriptor],
       signal: watch?.signal ?? walk.signal,

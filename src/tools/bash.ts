@@ -66,6 +66,7 @@ export function bashTool(): ToolSpec<BashArgs> {
       'A command that exits with another code than 0 has failed.',
     input: INPUT,
     category: 'execution',
+    contained: true,
     timeoutClass: 'commands',
     // In the background it is the shell's, not the call's.
     timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),

@@ -61,6 +61,7 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
       'Replaces a text in a file by another, exactly. Everything else in the file stays as it is, byte by byte.',
     input: INPUT,
     category: 'file',
+    contained: true,
     maxArgsBytes: MAX_ARGS_BYTES,
     touches: ['write'],
     effects: (args) => {

@@ -34,6 +34,7 @@ export function globTool(): ToolSpec<GlobArgs> {
       'pattern spells the dot. Links are not followed.',
     input: INPUT,
     category: 'search',
+    contained: true,
     idempotent: true,
     cacheable: true,
     touches: ['read'],

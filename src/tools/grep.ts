@@ -44,6 +44,7 @@ export function grepTool(): ToolSpec<GrepArgs> {
       'begin with a dot, and binary files. Links are not followed.',
     input: INPUT,
     category: 'search',
+    contained: true,
     idempotent: true,
     cacheable: true,
     touches: ['read'],

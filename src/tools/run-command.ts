@@ -33,6 +33,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
       'line "[stderr]". It gets no input. A command that exits with another code than 0 has failed.',
     input: INPUT,
     category: 'execution',
+    contained: true,
     timeoutClass: 'commands',
     requiresApproval: true,
     risk: 'high',

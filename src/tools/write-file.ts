@@ -57,6 +57,7 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
       'see mode for replacing it or adding to it.',
     input: INPUT,
     category: 'file',
+    contained: true,
     maxArgsBytes: MAX_ARGS_BYTES,
     touches: ['write'],
     effects: (args) => {

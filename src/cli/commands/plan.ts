@@ -24,6 +24,7 @@ export const define: DefineCommand = (command, context, finish) => {
       `Examples:
   toolexec plan response.json
   toolexec plan response.json --config toolexec.toml --json
+  toolexec plan response.json --preview
 `,
     )
     .addHelpText('after', RESPONSE_HELP);
@@ -45,6 +46,14 @@ export async function planResponse(
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
   await using executor = await openExecutor({ ...settings, journal: false });
+  if (options.preview === true) {
+    const { drawPreview } = await import('../preview-response.js');
+    await using preview = await executor.preview(response.calls);
+    const { results, changes, requests } = preview;
+    if (options.json === true) writeJson(stdio.stdout, { results, changes, requests });
+    else stdio.stdout.write(await drawPreview(preview, context, 'stdout'));
+    return 0;
+  }
   const plan = withReadErrors(await executor.plan(response.calls), response);
   if (options.json === true) writeJson(stdio.stdout, plan);
   else {

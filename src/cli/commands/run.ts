@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
 import { readMessage } from '../../protocols/read-message.js';
+import { answerReadErrors } from '../../protocols/response-calls.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
@@ -29,6 +30,7 @@ export const define: DefineCommand = (command, context, finish) => {
   toolexec run response.json
   toolexec run response.json --root ./workspace --yes
   toolexec run response.json --approve toolu_01 --approve toolu_03
+  toolexec run response.json --preview
   curl -s … | toolexec run --format native
 `,
     )
@@ -66,6 +68,16 @@ export async function runResponse(
   const runOptions = { ...toRunOptions(options, resolved, response), conversation, turn };
   if (resolved.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
+  if (options.preview === true) {
+    const { runPreview } = await import('../preview-response.js');
+    const isJson = options.json === true;
+    const { calls } = response;
+    const previewed = await runPreview({ executor, calls, options: runOptions, approver, isJson, context });
+    const all = answerReadErrors(previewed, response.errors);
+    writeJson(stdio.stdout, writeResults(options.format ?? response.format, all, response));
+    noteResults(all, display);
+    return exitCodeOf(all, false, waits);
+  }
   const { results, interrupted } = await runBatch({
     executor,
     calls: response.calls,

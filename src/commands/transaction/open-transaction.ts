@@ -1,15 +1,9 @@
-import type {
-  CommandChanges,
-  CommandRequest,
-  Confinement,
-  TransactionRules,
-} from '../../contract/processes.js';
+import type { CommandChanges, Confinement, TransactionRules } from '../../contract/processes.js';
 import {
   type BinaryPath,
   binaryEntry,
   binaryNames,
   toBinary,
-  toText,
   writeMarker,
 } from '../../platform/fs/binary-fs.js';
 import { setEntryTimes } from '../../platform/fs/placeholder-entry.js';
@@ -18,20 +12,11 @@ import { ownIds } from '../../platform/runtime/environment.js';
 import { findRepositories } from '../sandbox/git/find-repositories.js';
 import { trackedLayer } from '../sandbox/git/tracked-placeholders.js';
 import { isWithin } from '../sandbox/mount-holder.js';
-import { checkGit } from './check-git.js';
+import { type CommitRequest, commitTransaction, type TransactionParts } from './commit-transaction.js';
 import { holdMasks } from './held-masks.js';
-import { askLayers, type OverlayMount, overlayCommand } from './overlay-mount.js';
+import { type OverlayMount, overlayCommand } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
-import { reportChanges } from './report-changes.js';
-import {
-  ChangedMeanwhile,
-  type Refusal,
-  type ScannedChanges,
-  type ScannedRoot,
-  scanChanges,
-} from './scan-changes.js';
-import { commitPlan, KIND } from './sweep-transactions.js';
-import type { TransactionPlan } from './transaction-plan.js';
+import { KIND } from './sweep-transactions.js';
 
 /** A command's changes, kept apart until it is decided what becomes of them. */
 export interface Transaction {
@@ -55,10 +40,6 @@ export interface Transaction {
   release(): void;
 }
 
-export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion'> {
-  readonly exitCode: number | null;
-}
-
 /** Why there is none. */
 export interface NoTransaction {
   readonly reason: string;
@@ -69,13 +50,22 @@ export async function openTransaction(
   confinement: Confinement,
   rules: TransactionRules,
 ): Promise<Transaction | NoTransaction> {
+  const layers = await openLayers(confinement, rules);
+  return 'reason' in layers ? layers : toTransaction(layers);
+}
+
+/** Makes the layers over the roots. Never rejects. */
+export async function openLayers(
+  confinement: Confinement,
+  rules: TransactionRules,
+): Promise<Layers | NoTransaction> {
   const roots = outermost(confinement.roots);
   const setup = await findOverlaySetup(roots, rules.places);
   if ('reason' in setup) return setup;
   const refused = rootsRefused(roots);
   if (refused !== undefined) return { reason: refused };
   try {
-    return makeTransaction(confinement, rules, setup, roots);
+    return makeLayers(confinement, rules, setup, roots);
   } catch (error) {
     return { reason: whyNot(error) };
   }
@@ -85,12 +75,21 @@ function outermost(roots: readonly string[]): readonly string[] {
   return roots.filter((root) => !roots.some((other) => other !== root && isWithin(root, other)));
 }
 
-function makeTransaction(
+/** The layers of what is kept apart, ready to be mounted. */
+export interface Layers extends TransactionParts {
+  readonly release: () => void;
+  /** Arguments for bubblewrap. */
+  readonly gitMounts: readonly string[];
+  readonly git: Readonly<Record<string, string>>;
+}
+
+/** @throws Error where a directory cannot be made */
+function makeLayers(
   confinement: Confinement,
   rules: TransactionRules,
   setup: OverlaySetup,
   roots: readonly string[],
-): Transaction | NoTransaction {
+): Layers | NoTransaction {
   const guarded = confinement.guarded('every');
   const repositories = findRepositories(guarded.readOnly, confinement.roots);
   if (repositories.some(({ isOutside }) => isOutside)) {
@@ -111,24 +110,43 @@ function makeTransaction(
     release();
     throw error;
   }
-  const begunNs = writeMarker(`${directory}/begun`);
+  return {
+    confinement,
+    rules,
+    setup,
+    directory,
+    mounts,
+    begunNs: writeMarker(`${directory}/begun`),
+    release,
+    gitMounts: tracked.mounts,
+    git: { 'core.checkStat': 'minimal', 'core.trustctime': 'false', ...tracked.env },
+  };
+}
+
+function toTransaction(layers: Layers): Transaction {
+  const { directory, mounts, setup, rules, gitMounts, git, release } = layers;
   const { uid, gid } = ownIds();
   return {
     directory,
-    roots,
+    roots: mounts.map(({ root }) => root),
     command: overlayCommand(setup.programs, mounts),
     mounts: [
       ...['--uid', `${uid}`, '--gid', `${gid}`],
       ...mounts.flatMap(({ root, merged }) => ['--bind', merged, root]),
-      ...tracked.mounts,
+      ...gitMounts,
     ],
-    git: { 'core.checkStat': 'minimal', 'core.trustctime': 'false', ...tracked.env },
+    git,
     maxMb: rules.maxMb,
-    size: () => mounts.reduce((sum, { upper }) => sum + sizeOf(toBinary(upper)), 0),
-    commit: (request) => commit({ confinement, rules, setup, directory, mounts, begunNs, request }),
+    size: () => changedBytes(mounts),
+    commit: (request) => commitTransaction(layers, request),
     discard: () => void removeLater(directory),
     release,
   };
+}
+
+/** What the changes take, on the disk. */
+export function changedBytes(mounts: readonly OverlayMount[]): number {
+  return mounts.reduce((sum, { upper }) => sum + sizeOf(toBinary(upper)), 0);
 }
 
 function layersOf(index: number): readonly string[] {
@@ -151,96 +169,4 @@ function sizeOf(path: BinaryPath): number {
   let sum = entry.bytes;
   for (const name of binaryNames(path)) sum += sizeOf(`${path}/${name}`);
   return sum;
-}
-
-interface CommitParts {
-  readonly confinement: Confinement;
-  readonly rules: TransactionRules;
-  readonly setup: OverlaySetup;
-  readonly directory: string;
-  readonly mounts: readonly OverlayMount[];
-  readonly begunNs: bigint;
-  readonly request: CommitRequest;
-}
-
-async function commit(parts: CommitParts): Promise<CommandChanges> {
-  const { confinement, directory, mounts, request } = parts;
-  const { changes, leftOut } = await scanPatiently(parts);
-  const roots = mounts.map(({ root }) => root);
-  const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
-  const failed = changes.length === 0 ? [] : commitPlan(directory, plan).failed;
-  const report = reportChanges({
-    roots,
-    first: confinement.roots[0] ?? '',
-    changes,
-    failed,
-    leftOut,
-    keepVersion: request.keepVersion,
-  });
-  if (changes.length === 0) void removeLater(directory);
-  else for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
-  return report;
-}
-
-const MOST_SCANS = 3;
-
-async function scanPatiently(parts: CommitParts): Promise<ScannedChanges> {
-  for (let round = 1; ; round++) {
-    try {
-      return await scan(parts);
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile) || round === MOST_SCANS) throw error;
-    }
-  }
-}
-
-function scan({ rules, setup, mounts, directory, begunNs, request }: CommitParts): Promise<ScannedChanges> {
-  const roots = mounts.map(({ root, upper }, index) => ({
-    index,
-    lower: toBinary(root),
-    upper: toBinary(upper),
-  }));
-  const device = binaryEntry(toBinary(directory))?.dev;
-  return scanChanges(roots, {
-    begunNs,
-    refusal: (root, path, change, entry) =>
-      refusalOf({ root, path, change, entry, rules, tool: request.tool }),
-    isHidden: (root, path) => rules.isHidden(absolute(roots[root], path)),
-    mayMoveTrees: roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
-    stillSeen: (witnesses) =>
-      askLayers(
-        setup.programs,
-        mounts,
-        witnesses.map(({ root, path }) => ({ mount: root, path })),
-      ),
-  });
-}
-
-interface RefusalQuestion {
-  readonly root: ScannedRoot;
-  readonly path: BinaryPath;
-  readonly change: 'write' | 'delete';
-  readonly entry: Parameters<typeof checkGit>[3];
-  readonly rules: TransactionRules;
-  readonly tool: string | undefined;
-}
-
-function refusalOf({ root, path, change, entry, rules, tool }: RefusalQuestion): Refusal | undefined {
-  const at = absolute(root, path);
-  const byRule = rules.ruleRefusal(at, change, tool);
-  if (byRule !== undefined) return { reason: byRule };
-  const slash = /(^|\/)\.git(\/|$)/.exec(path);
-  const git =
-    slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
-  if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
-    const answer = checkGit(root, path, change, entry);
-    if (answer === 'silent') return 'silent';
-    if (answer !== undefined) return answer === 'fine' ? undefined : { reason: answer.refused };
-  }
-  const reason = rules.refusal(at, change);
-  return reason === undefined ? undefined : { reason };
-}
-
-function absolute(root: ScannedRoot | undefined, path: BinaryPath): string {
-  return `${toText(root?.lower ?? '')}/${toText(path)}`;
 }

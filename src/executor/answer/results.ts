@@ -1,6 +1,7 @@
 import type { Executed, ToolCall, ToolFailure, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
+import { ToolError } from '../../errors/tool-error.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -70,6 +71,18 @@ export function causeOf(result: ToolResult): unknown {
 
 export function rememberCause(result: ToolResult, cause: unknown): void {
   if (cause !== undefined) causes.set(result, cause);
+}
+
+/** @throws ToolError where the call failed: its code, its `details.output` the kept output */
+export function outputOf(result: ToolResult): string {
+  const { success, output, error } = result;
+  if (success) return output;
+  const { hint, details } = error;
+  throw new ToolError(error.code, error.message, {
+    ...(hint === undefined ? {} : { hint }),
+    details: { ...details, output },
+    cause: causeOf(result),
+  });
 }
 
 export const CANCELLED_MESSAGE = 'Cancelled by user';

@@ -3,7 +3,7 @@ import type { Executed } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { isErrorCode } from '../../errors/catalogue.js';
-import { isToolError, type ToolError } from '../../errors/tool-error.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { isJsonObjectText } from '../../output/clean-output.js';
 import type { Outcome, OutcomeError } from './outcome.js';
 
@@ -26,7 +26,7 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
         message: code === 'execution_failed' ? failureMessage(toolName, message) : message,
         ...(typeof hint === 'string' ? { hint } : {}),
         ...(isObject(details) ? { details: details as JsonObject } : {}),
-        executed: executedBy(code, details),
+        executed: thrown instanceof NothingDone ? 'no' : executedBy(code, details),
         cause: thrown,
       },
     };
@@ -82,6 +82,9 @@ function executedBy(code: ErrorCode, details: unknown): Executed {
   // How far what was broken off had come is not known.
   return code === 'cancelled' ? 'maybe' : 'yes';
 }
+
+/** Says of a call that its tool was not even asked. Only the engine throws it: a tool may have done something before. */
+export class NothingDone extends ToolError {}
 
 /** Codes of what was never started; a tool may have started something else before. */
 const BEFORE_THE_START: ReadonlySet<ErrorCode> = new Set([

@@ -4,6 +4,7 @@ import type { Plan, ShownFile } from '../../contract/approval.js';
 import type { Effect } from '../../contract/effect.js';
 import type { ContainedFiles, FileChange } from '../../contract/files.js';
 import type { CommandMark, CommandPart, PicturePart } from '../../contract/picture.js';
+import type { ChangedContent } from '../../contract/processes.js';
 import { describeEffect } from '../../effects/traits.js';
 import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
 import { reasonOf } from '../answer/results.js';
@@ -120,9 +121,19 @@ async function changePart(
   if (before !== undefined && bound !== undefined && bound.hash !== sha256(before)) {
     return { kind: 'problem', text: `${source} changes while it is looked at.` };
   }
-  const sizes = { bytesBefore: before?.length, bytesAfter: bytes?.length };
-  const [textBefore, textAfter] = [textOf(before), textOf(bytes)];
+  return contentPart(path, before, bytes, from);
+}
+
+/** What is to be seen of a file by its old and its new content; nothing of it where there is none. */
+export function contentPart(
+  path: string,
+  before: Uint8Array | undefined,
+  after: Uint8Array | null | undefined,
+  from?: string,
+): PicturePart {
+  const [textBefore, textAfter] = [textOf(before), textOf(after)];
   if (textBefore === false || textAfter === false) {
+    const sizes = { bytesBefore: before?.length, bytesAfter: after?.length };
     return { kind: 'unshown', path, why: 'it is no text', ...sizes };
   }
   if (textBefore === undefined) return { kind: 'file', path, text: textAfter ?? '' };
@@ -134,6 +145,20 @@ async function changePart(
     ...(from === undefined ? {} : { from }),
   };
 }
+
+/** The pictures of changes that were made where no other program sees them. */
+export function changedParts(contents: readonly ChangedContent[]): readonly PicturePart[] {
+  return contents.map(({ path, before, after }) => {
+    if (before !== 'large' && after !== 'large') return contentPart(path, before, after);
+    const sizeOf = (content: Uint8Array | 'large' | undefined): number | undefined =>
+      content === 'large' ? undefined : content?.length;
+    const sizes = { bytesBefore: sizeOf(before), bytesAfter: sizeOf(after) };
+    return { kind: 'unshown', path, why: 'it is too large to be shown', ...sizes };
+  });
+}
+
+/** How much of changes is shown. */
+export const SHOWN_CHANGES = { files: 100, bytes: MOST_BYTES } as const;
 
 async function sizeOf(path: string, files: ContainedFiles): Promise<number | undefined> {
   try {

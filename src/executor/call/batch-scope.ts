@@ -3,7 +3,29 @@ import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
+import type { EvaluatedCall, ReadyCall } from './evaluated-call.js';
 import type { EngineSettings } from './settings.js';
+
+/** A call whose tool is to be run. */
+export interface PreviewedCall {
+  readonly index: number;
+  readonly ready: ReadyCall;
+  readonly signal: AbortSignal;
+  /** Resolves when it is on record. */
+  readonly note: (data: JsonObject) => Promise<void>;
+}
+
+/** The part that a batch plays for a preview: its calls are tried, or what they gave then is taken over. */
+export interface PreviewRole {
+  /** Whether a call is run; the others answer as in a dry run. */
+  runs(ready: ReadyCall): boolean;
+  /** Told what was approved, before any call runs. @returns what becomes of them */
+  approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
+  /** Runs a tool, or gives what it gave. */
+  run(call: PreviewedCall, execute: () => unknown): unknown;
+  /** A call has its answer. */
+  answered(index: number): void;
+}
 
 /** What the calls of one batch have in common (D032). */
 export interface BatchScope {
@@ -26,6 +48,8 @@ export interface BatchScope {
         readonly shown: readonly ShownFile[];
       }
     | undefined;
+  /** Left out: it is an ordinary batch. */
+  readonly preview?: PreviewRole | undefined;
   /** Undefined: the batch has no reader for its events. */
   readonly observer: Observer | undefined;
   /** Bytes that the model's context can still take; shrinks with every result. */

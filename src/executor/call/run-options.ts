@@ -8,13 +8,13 @@ import {
   option,
 } from '../../base/normalize-options.js';
 import type { ShownFile } from '../../contract/approval.js';
-import type { ApproveOptions, RunOptions } from '../../contract/executor.js';
+import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
 import type { BatchMessage } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
   signal: option(undefined, (value) => value instanceof AbortSignal, 'an AbortSignal'),
-  dryRun: option(undefined, isBoolean, 'true or false'),
+  dryRun: option(undefined, (value) => isBoolean(value) || value === 'preview', 'true, false or "preview"'),
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
   agent: option(undefined, isFilledText, 'a text that is not empty'),
   turn: option(undefined, isFilledText, 'a text that is not empty'),
@@ -65,6 +65,16 @@ export function executorIsClosed(action: string): ToolError {
   return new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
 }
 
+/** Whether nothing of it shall become real. They are not checked yet. */
+export function isPreview(options: unknown): boolean {
+  return isObject(options) && (options as RunOptions).dryRun === 'preview';
+}
+
+/** A batch that is watched or comes in pieces is no preview. */
+export function onlyRun(): ToolError {
+  return new ToolError('bad_args', "Cannot run calls: dryRun: 'preview' is for run() alone. Call preview().");
+}
+
 /** What was started or dropped takes nothing more. */
 export function incomingIsOver(): ToolError {
   return new ToolError(
@@ -89,6 +99,21 @@ function isShown(value: unknown): boolean {
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */
 export function checkApproveOptions(options: ApproveOptions): void {
   checkOptions('options', options, APPROVE_RULES);
+}
+
+/** @throws ToolError where an approval could run nothing */
+export function requireApprovable(
+  batchId: string,
+  { dryRun = false }: ApproveOptions,
+  mode: ExecutorMode,
+): void {
+  if (dryRun !== false) {
+    const message = `Cannot approve batch "${batchId}" as a dry run: what is approved runs. plan() says what its calls would do.`;
+    throw new ToolError('bad_args', message);
+  }
+  if (mode === 'enabled') return;
+  const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
+  throw new ToolError('tools_disabled', message);
 }
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */

@@ -6,7 +6,12 @@ import type { Sandbox } from '../../contract/files.js';
 import type { Journal, Worker } from '../../contract/journal.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
-import type { BackgroundShells, RunCommand } from '../../contract/processes.js';
+import type {
+  BackgroundShells,
+  CommandChanges,
+  PreviewedChanges,
+  RunCommand,
+} from '../../contract/processes.js';
 import type { Asker } from '../../contract/question.js';
 import type { SearchEngine } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
@@ -45,6 +50,22 @@ export interface CommandGuard {
   readonly isRequired: boolean;
 }
 
+/** A world in which calls are tried. */
+export interface PreviewWorld {
+  readonly sandbox: Sandbox;
+  readonly search: SearchEngine;
+  readonly runCommand: RunCommand;
+  /** Where the changes are kept. */
+  readonly directory: string;
+  /** A tool has changed files by itself. */
+  fileToolEnded(): Promise<void>;
+  /** @param most files whose content is given, and bytes of each */
+  look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges>;
+  /** @param begin waited for before anything is changed. @returns what was changed; a text: why nothing was */
+  commit(begin: () => Promise<void>): Promise<CommandChanges | string>;
+  discard(): Promise<void>;
+}
+
 /** Everything the engine needs, complete: nothing inside is optional that is always there. */
 export interface EngineSettings {
   readonly registry: Registry;
@@ -73,6 +94,8 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
+  /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
+  readonly openPreview: () => Promise<PreviewWorld>;
   /** What the command sandbox means for a call that runs a command. */
   readonly commandGuard: CommandGuard;
   readonly search: SearchEngine;

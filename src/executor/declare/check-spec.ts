@@ -59,6 +59,7 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   category: { accepts: isOneOf(...CATEGORIES), expected: `one of ${CATEGORIES.join(', ')}` },
   idempotent: FLAG,
   cacheable: FLAG,
+  contained: FLAG,
   maxArgsBytes: {
     accepts: (value) => (Number.isSafeInteger(value) && isPositive(value)) || isFunction(value),
     expected: 'a whole number of bytes from 1 or a function',

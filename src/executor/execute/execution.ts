@@ -1,5 +1,6 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
@@ -8,6 +9,7 @@ import { finalize } from '../answer/finalize.js';
 import { fromReturn, type Outcome, unusable } from '../answer/outcome.js';
 import { failure } from '../answer/results.js';
 import { fromThrow, panic, stackOf } from '../answer/thrown.js';
+import type { PreviewRole } from '../call/batch-scope.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
 import type { Timed } from './deadlines.js';
@@ -342,8 +344,22 @@ const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true })
 const NOTHING_SAID = { output: '', metadata: {} };
 
 /** The one place where a tool is run. */
-function runTool({ ready: { tool, parsed } }: CallParts, { context }: CallHandles): unknown {
-  return tool.execute(parsed, context);
+function runTool(parts: CallParts, handles: CallHandles): unknown {
+  const { ready, scope } = parts;
+  const { tool, parsed } = ready;
+  if (scope.preview === undefined) return tool.execute(parsed, handles.context);
+  return previewTool(parts, handles, scope.preview);
+}
+
+// Apart: a function that closes over the call would cost every call an object.
+function previewTool(
+  { ready, index, recorder }: CallParts,
+  handles: CallHandles,
+  preview: PreviewRole,
+): unknown {
+  const note = async (data: JsonObject): Promise<void> => recorder?.noted(index, 'process', data);
+  const call = { index, ready, signal: handles.signal, note };
+  return preview.run(call, () => ready.tool.execute(ready.parsed, handles.context));
 }
 
 function follow(running: PromiseLike<unknown>): Promise<unknown> {

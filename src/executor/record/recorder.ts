@@ -207,6 +207,12 @@ export class Recorder {
     }
   }
 
+  /** The same, and resolves when it is on disk. */
+  async noted(index: number, kind: JournalNote['kind'], data: JournalNote['data']): Promise<void> {
+    const note = { kind, data, at: this.#settings.clock.now() };
+    await this.patiently(Promise.resolve(this.#journal.note(this.key(index), note)));
+  }
+
   /** Resolves when it is on disk what a call will replace, with what is there now: before that, nothing is replaced. */
   async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();

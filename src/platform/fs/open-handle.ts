@@ -38,6 +38,18 @@ export interface Opener {
   open(path: string | Buffer): Handle;
   /** Opens a directory; `other` where something else (also a link) has that name. */
   openDirectory(path: string): Handle | 'missing' | 'other';
+  /** Where to look for what this opener opens under a path. Left out: there. */
+  reach?(path: string): string;
+  /** What stands before the command line of a program that works in what is open. Left out: nothing. */
+  readonly under?: readonly string[];
+}
+
+/** What another process sees of the file system. */
+export interface FileView {
+  /** Before the paths that it sees: `/proc/PID/root`. */
+  readonly root: string;
+  /** A program that starts another one in it, with its arguments. */
+  readonly enter: readonly string[];
 }
 
 /**
@@ -76,6 +88,21 @@ export const descriptorOpener: Opener = {
     return 'other';
   },
 };
+
+/** Linux: opens what another process sees in the place of these paths, in a view of the file system of its own. */
+export function openerIn({ root, enter }: FileView): Opener {
+  const reach = (path: string): string => (path.startsWith(BY_DESCRIPTOR) ? path : `${root}${path}`);
+  return {
+    strength: descriptorOpener.strength,
+    // Bytes are of a name below an open directory.
+    open: (path) => descriptorOpener.open(typeof path === 'string' ? reach(path) : path),
+    openDirectory: (path) => descriptorOpener.openDirectory(reach(path)),
+    reach,
+    under: enter,
+  };
+}
+
+const BY_DESCRIPTOR = '/proc/self/fd/';
 
 class DescriptorHandle implements Handle {
   readonly at: string;

@@ -51,6 +51,7 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
       'likeness. Before an LP1 patch, existing files must have been read with read_file; other formats need no read.',
     input: INPUT,
     category: 'file',
+    contained: true,
     // A byte takes at most six in JSON (`\u0001`).
     maxArgsBytes: (limits) => 6 * maxOf(limits) + 1024,
     touches: ['read', 'write', 'delete'],

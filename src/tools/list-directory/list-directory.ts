@@ -28,6 +28,7 @@ export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<
       'dot are left out unless asked for.',
     input: inputSchema(settings),
     category: 'file',
+    contained: true,
     idempotent: true,
     touches: ['read'],
     effects: (args) => [{ kind: 'read', path: parseListRequest(args, settings).path }],

@@ -78,6 +78,7 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
       'Large files have to be read in ranges.',
     input: INPUT,
     category: 'file',
+    contained: true,
     idempotent: true,
     cacheable: true,
     touches: ['read'],

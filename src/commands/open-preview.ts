@@ -1,0 +1,32 @@
+import type { CommandLimits, Confinement, RunCommand, TransactionRules } from '../contract/processes.js';
+import { runCommandIn } from './run-command.js';
+import { chooseSandbox } from './sandbox/find-sandbox.js';
+import { transactionRequired } from './start-command.js';
+import { PreviewLayers } from './transaction/preview-layers.js';
+
+export interface PreviewCommands {
+  readonly layers: PreviewLayers;
+  readonly run: RunCommand;
+}
+
+/**
+ * A world in which calls are tried. Its commands have no network: what they reached there would be real.
+ * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+ */
+export async function openPreview(
+  around: Confinement,
+  limits: CommandLimits,
+  rules: TransactionRules,
+): Promise<PreviewCommands> {
+  const confinement: Confinement = { ...around, os: 'required', network: false, transactions: rules };
+  await chooseSandbox(confinement);
+  const layers = await PreviewLayers.open(confinement, rules);
+  if ('reason' in layers) throw transactionRequired(layers.reason);
+  return {
+    layers,
+    run(request) {
+      const { onTransaction: _, ...plain } = request;
+      return runCommandIn({ ...plain, confinement, limits }, layers.transaction());
+    },
+  };
+}

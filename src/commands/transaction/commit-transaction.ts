@@ -1,0 +1,148 @@
+import type {
+  CommandChanges,
+  CommandRequest,
+  Confinement,
+  TransactionRules,
+} from '../../contract/processes.js';
+import {
+  type BinaryEntry,
+  type BinaryPath,
+  binaryEntry,
+  toBinary,
+  toText,
+} from '../../platform/fs/binary-fs.js';
+import { removeLater } from '../../platform/process/transaction-directory.js';
+import { checkGit } from './check-git.js';
+import { askLayers, type OverlayMount } from './overlay-mount.js';
+import type { OverlaySetup } from './overlay-setup.js';
+import { reportChanges } from './report-changes.js';
+import {
+  ChangedMeanwhile,
+  type Refusal,
+  type ScannedChanges,
+  type ScannedRoot,
+  type ScanOptions,
+  scanChanges,
+} from './scan-changes.js';
+import { commitPlan } from './sweep-transactions.js';
+import type { TransactionPlan } from './transaction-plan.js';
+
+export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion'> {
+  readonly exitCode: number | null;
+}
+
+/** What is kept apart, and by which rules it becomes real. */
+export interface TransactionParts {
+  readonly confinement: Confinement;
+  readonly rules: TransactionRules;
+  readonly setup: OverlaySetup;
+  readonly directory: string;
+  readonly mounts: readonly OverlayMount[];
+  /** The roots cannot have been changed before this without the command seeing it. */
+  readonly begunNs: bigint;
+}
+
+/** Makes real what may be, and says what was changed and what was not. */
+export async function commitTransaction(
+  parts: TransactionParts,
+  request: CommitRequest,
+): Promise<CommandChanges> {
+  return applyScanned(parts, await scanTransaction(parts, refusalBy(parts.rules, request.tool)), request);
+}
+
+/** The same with what was found before. */
+export async function applyScanned(
+  parts: TransactionParts,
+  { changes, leftOut }: ScannedChanges,
+  request: Omit<CommitRequest, 'tool'>,
+): Promise<CommandChanges> {
+  const { confinement, directory, mounts } = parts;
+  const roots = mounts.map(({ root }) => root);
+  const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
+  const failed = changes.length === 0 ? [] : commitPlan(directory, plan).failed;
+  const report = reportChanges({
+    roots,
+    first: confinement.roots[0] ?? '',
+    changes,
+    failed,
+    leftOut,
+    keepVersion: request.keepVersion,
+  });
+  if (changes.length === 0) void removeLater(directory);
+  else for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
+  return report;
+}
+
+const MOST_SCANS = 3;
+
+/** What was changed, and what of it cannot be made real. */
+export async function scanTransaction(
+  parts: TransactionParts,
+  refusal: ScanOptions['refusal'],
+): Promise<ScannedChanges> {
+  for (let round = 1; ; round++) {
+    try {
+      return await scan(parts, refusal);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile) || round === MOST_SCANS) throw error;
+    }
+  }
+}
+
+function scan(
+  { rules, setup, mounts, directory, begunNs }: TransactionParts,
+  refusal: ScanOptions['refusal'],
+): Promise<ScannedChanges> {
+  const roots = mounts.map(({ root, upper }, index) => ({
+    index,
+    lower: toBinary(root),
+    upper: toBinary(upper),
+  }));
+  const device = binaryEntry(toBinary(directory))?.dev;
+  return scanChanges(roots, {
+    begunNs,
+    refusal,
+    isHidden: (root, path) => rules.isHidden(absolute(roots[root], path)),
+    mayMoveTrees: roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
+    stillSeen: (witnesses) =>
+      askLayers(
+        setup.programs,
+        mounts,
+        witnesses.map(({ root, path }) => ({ mount: root, path })),
+      ),
+  });
+}
+
+/** @param tool whose command has changed it */
+export function refusalBy(rules: TransactionRules, tool: string | undefined): ScanOptions['refusal'] {
+  return (root, path, change, entry) => {
+    const byRule = rules.ruleRefusal(absolute(root, path), change, tool);
+    return byRule === undefined ? refusalByPattern(rules, root, path, change, entry) : { reason: byRule };
+  };
+}
+
+/** What holds for file tools too, and more freely for git's own files. */
+export function refusalByPattern(
+  rules: TransactionRules,
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+): Refusal | undefined {
+  const at = absolute(root, path);
+  const slash = /(^|\/)\.git(\/|$)/.exec(path);
+  const git =
+    slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
+  if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
+    const answer = checkGit(root, path, change, entry);
+    if (answer === 'silent') return 'silent';
+    if (answer !== undefined) return answer === 'fine' ? undefined : { reason: answer.refused };
+  }
+  const reason = rules.refusal(at, change);
+  return reason === undefined ? undefined : { reason };
+}
+
+/** As text. */
+export function absolute(root: ScannedRoot | undefined, path: BinaryPath): string {
+  return `${toText(root?.lower ?? '')}/${toText(path)}`;
+}

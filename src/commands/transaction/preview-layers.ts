@@ -1,0 +1,245 @@
+import type {
+  ChangedContent,
+  CommandChanges,
+  Confinement,
+  PreviewedChanges,
+  TransactionRules,
+} from '../../contract/processes.js';
+import { binaryEntry, readBinaryFile, toBinary } from '../../platform/fs/binary-fs.js';
+import type { FileView } from '../../platform/fs/open-handle.js';
+import { findTrustedProgram } from '../../platform/process/find-program.js';
+import { removeLater } from '../../platform/process/transaction-directory.js';
+import { startView, type ViewProcess } from '../../platform/process/view-process.js';
+import { ownIds } from '../../platform/runtime/environment.js';
+import { openMountHolder } from '../sandbox/mount-holder.js';
+import {
+  absolute,
+  applyScanned,
+  type CommitRequest,
+  refusalBy,
+  refusalByPattern,
+  scanTransaction,
+} from './commit-transaction.js';
+import {
+  changedBytes,
+  type Layers,
+  type NoTransaction,
+  openLayers,
+  type Transaction,
+} from './open-transaction.js';
+import { overlayCommand } from './overlay-mount.js';
+import { reportChanges } from './report-changes.js';
+import type { LeftOut, ScannedChanges } from './scan-changes.js';
+import type { PlannedChange } from './transaction-plan.js';
+
+/**
+ * Several calls on one overlay, mounted over the roots in the view of a process of ours: what one of them changes the
+ * next one sees, and no other program does.
+ */
+export class PreviewLayers {
+  readonly #layers: Layers;
+  readonly #view: ViewProcess;
+  readonly #nsenter: string;
+  /** What the end of a command has shown to be refused, by root and path. */
+  readonly #refused = new Map<string, LeftOut>();
+  #seen: ReadonlyMap<string, PlannedChange> = new Map();
+  #broken: string | undefined;
+  #ending: Promise<void> | undefined;
+
+  private constructor(layers: Layers, view: ViewProcess, nsenter: string) {
+    this.#layers = layers;
+    this.#view = view;
+    this.#nsenter = nsenter;
+  }
+
+  static async open(
+    confinement: Confinement,
+    rules: TransactionRules,
+  ): Promise<PreviewLayers | NoTransaction> {
+    const nsenter = findTrustedProgram('nsenter');
+    if (nsenter === undefined) return { reason: 'nsenter (util-linux) is not installed' };
+    const layers = await openLayers(confinement, rules);
+    if ('reason' in layers) return layers;
+    const holder = openMountHolder(false);
+    try {
+      for (const { root } of layers.mounts) holder.inherit(root);
+      const mounts = layers.mounts.map((mount) => ({ ...mount, merged: mount.root }));
+      const wait = ['/bin/sh', '-c', 'echo ready; read -r _'];
+      const command = [...overlayCommand(layers.setup.programs, mounts), ...wait];
+      return new PreviewLayers(layers, await startView(command, holder.places()), nsenter);
+    } catch (error) {
+      layers.release();
+      void removeLater(layers.directory);
+      return { reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      holder.close();
+    }
+  }
+
+  get directory(): string {
+    return this.#layers.directory;
+  }
+
+  /** The roots with the changes, for programs and for ourselves. */
+  get view(): FileView {
+    return { root: this.#view.root, enter: this.#enter('--wd=.') };
+  }
+
+  #enter(...options: readonly string[]): readonly string[] {
+    const into = ['--target', `${this.#view.pid}`, '--user', '--mount', '--preserve-credentials'];
+    return [this.#nsenter, ...into, ...options, '--'];
+  }
+
+  /** Why it is not what the calls would leave: a part of it belongs to a command that was stopped. */
+  get broken(): string | undefined {
+    return this.#broken;
+  }
+
+  /** For one command: what it leaves stays in these layers. */
+  transaction(): Transaction {
+    const { directory, mounts, rules, gitMounts, git } = this.#layers;
+    const { uid, gid } = ownIds();
+    return {
+      directory,
+      roots: [],
+      command: this.#enter(),
+      mounts: [
+        ...['--uid', `${uid}`, '--gid', `${gid}`],
+        ...mounts.flatMap(({ root }) => ['--bind', root, root]),
+        ...gitMounts,
+      ],
+      git,
+      maxMb: rules.maxMb,
+      size: () => changedBytes(mounts),
+      commit: (request) => this.#endCommand(request),
+      discard: () => {
+        this.#broken ??= 'a command was stopped before its end';
+      },
+      release() {},
+    };
+  }
+
+  async #endCommand({ tool, keepVersion }: CommitRequest): Promise<CommandChanges> {
+    const { changes, leftOut } = await scanTransaction(this.#layers, refusalBy(this.#layers.rules, tool));
+    const before = this.#seen;
+    this.#see(changes);
+    const isNew = (left: LeftOut): boolean => !this.#refused.has(keyOf(left));
+    const refused = leftOut.filter(isNew);
+    for (const left of leftOut) if (!left.isConflict) this.#refused.set(keyOf(left), left);
+    return this.#report({ changes: changedSince(before, this.#seen), leftOut: refused }, keepVersion);
+  }
+
+  /** What a file tool has changed is that tool's. */
+  async fileToolEnded(): Promise<void> {
+    this.#see((await this.#scan()).changes);
+  }
+
+  #see(changes: readonly PlannedChange[]): void {
+    this.#seen = new Map(changes.map((change) => [keyOf(change), change]));
+  }
+
+  #scan(): Promise<ScannedChanges> {
+    const { rules } = this.#layers;
+    return scanTransaction(this.#layers, (root, path, change, entry) => {
+      const refused = this.#refused.get(keyOf({ root: root.index, path }));
+      return refused ?? refusalByPattern(rules, root, path, change, entry);
+    });
+  }
+
+  #report({ changes, leftOut }: ScannedChanges, keepVersion?: CommitRequest['keepVersion']): CommandChanges {
+    const { confinement, mounts } = this.#layers;
+    return reportChanges({
+      roots: mounts.map(({ root }) => root),
+      first: confinement.roots[0] ?? '',
+      changes,
+      failed: [],
+      leftOut,
+      keepVersion,
+    });
+  }
+
+  /** @param most files whose content is given, and bytes of each */
+  async look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges> {
+    const scanned = await this.#scan();
+    const files = scanned.changes.filter(({ kind }) => kind !== 'dir').slice(0, most.files);
+    return {
+      changes: this.#report(scanned),
+      contents: files.map((change) => this.#contentOf(change, most.bytes)),
+    };
+  }
+
+  #contentOf(change: PlannedChange, mostBytes: number): ChangedContent {
+    const root = this.#layers.mounts[change.root]?.root ?? '';
+    const lower = `${toBinary(root)}/${change.path}`;
+    const { created, modified, deleted } = this.#report({ changes: [change], leftOut: [] });
+    const [path = ''] = [...created, ...modified, ...deleted];
+    return {
+      path,
+      before: change.change === 'create' ? undefined : contentAt(lower, mostBytes),
+      after: change.from === undefined ? undefined : contentAt(change.from, mostBytes),
+    };
+  }
+
+  /**
+   * Makes all of it real. Where others have changed a part of it meanwhile, or a part cannot be read, nothing is.
+   * @param begin waited for before anything is changed
+   * @returns what was changed; a text: why nothing was
+   */
+  async commit(begin: () => Promise<void>): Promise<CommandChanges | string> {
+    if (this.#broken !== undefined) return this.#broken;
+    await this.#end();
+    const scanned = await this.#scan();
+    const conflict = scanned.leftOut.find(({ isConflict }) => isConflict);
+    if (conflict !== undefined) {
+      void removeLater(this.directory);
+      const { mounts } = this.#layers;
+      const root = { index: 0, lower: toBinary(mounts[conflict.root]?.root ?? ''), upper: '' };
+      return `"${absolute(root, conflict.path)}" was changed by others meanwhile`;
+    }
+    await begin();
+    return applyScanned(this.#layers, scanned, { exitCode: 0 });
+  }
+
+  async discard(): Promise<void> {
+    await this.#end();
+    await removeLater(this.directory);
+  }
+
+  #end(): Promise<void> {
+    this.#ending ??= this.#view.end().then(() => this.#layers.release());
+    return this.#ending;
+  }
+}
+
+function keyOf({ root, path }: { readonly root: number; readonly path: string }): string {
+  return `${root}/${path}`;
+}
+
+function contentAt(path: string, mostBytes: number): Uint8Array | 'large' | undefined {
+  const entry = binaryEntry(path);
+  if (entry?.kind !== 'file') return undefined;
+  return entry.size > mostBytes ? 'large' : readBinaryFile(path);
+}
+
+/** What a command has changed that found the changes of others. */
+function changedSince(
+  before: ReadonlyMap<string, PlannedChange>,
+  now: ReadonlyMap<string, PlannedChange>,
+): readonly PlannedChange[] {
+  const changes: PlannedChange[] = [];
+  for (const [key, change] of now) {
+    const was = before.get(key);
+    if (was === undefined || was.change === 'delete') {
+      if (was?.change !== change.change) changes.push(change);
+    } else if (change.change === 'delete') changes.push(change);
+    else if (JSON.stringify(was.after) !== JSON.stringify(change.after)) {
+      changes.push({ ...change, change: 'modify' });
+    }
+  }
+  for (const [key, was] of before) {
+    if (now.has(key)) continue;
+    // What was made and is gone, or was gone and is what it was.
+    changes.push({ ...was, change: was.change === 'delete' ? 'create' : 'delete' });
+  }
+  return changes;
+}

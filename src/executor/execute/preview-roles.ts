@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Effect } from '../../contract/effect.js';
+import type { CommandChanges } from '../../contract/processes.js';
+import { refuseReady } from '../answer/refuse-ready.js';
+import { dryRunResult } from '../answer/results.js';
+import { NothingDone } from '../answer/thrown.js';
+import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+
+/** What a tool gave when it was tried. */
+type Given = { readonly value: unknown } | { readonly thrown: unknown };
+
+/** What cannot be tried. The call answers as in a dry run. */
+export class NotInPreview extends Error {}
+
+/** Tries calls, and keeps what their tools give. */
+export class PreviewTrial implements PreviewRole {
+  /** By the place of the call. */
+  readonly given = new Map<number, Given>();
+  #evaluated: readonly EvaluatedCall[] = [];
+  readonly #fileToolEnded: () => Promise<void>;
+
+  constructor(fileToolEnded: () => Promise<void>) {
+    this.#fileToolEnded = fileToolEnded;
+  }
+
+  /** As they were planned. */
+  get evaluated(): readonly EvaluatedCall[] {
+    return this.#evaluated;
+  }
+
+  runs({ onlyReads, tool, declared }: ReadyCall): boolean {
+    return onlyReads || (tool.contained === true && declared.every(isContained));
+  }
+
+  approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
+    this.#evaluated = evaluated;
+    return evaluated;
+  }
+
+  async run({ index, ready }: PreviewedCall, execute: () => unknown): Promise<unknown> {
+    try {
+      const value = await execute();
+      if (!ready.onlyReads && ready.declared.every(({ kind }) => kind !== 'run')) await this.#fileToolEnded();
+      this.given.set(index, { value });
+      return value;
+    } catch (thrown) {
+      if (thrown instanceof NotInPreview) {
+        const { output, metadata } = dryRunResult(ready);
+        return { text: output, metadata };
+      }
+      this.given.set(index, { thrown });
+      throw thrown;
+    }
+  }
+
+  answered(): void {}
+}
+
+/** All of it stays in files and commands. */
+function isContained({ kind }: Effect): boolean {
+  return kind === 'read' || kind === 'write' || kind === 'delete' || kind === 'run';
+}
+
+/** How the changes of a trial become real. */
+export interface TrialChanges {
+  readonly directory: string;
+  commit(begin: () => Promise<void>): Promise<CommandChanges | string>;
+}
+
+/**
+ * Takes a trial over: each call gets what its tool gave then, once the changes of all are real. They wait for each
+ * other, so that all of them are claimed before anything changes: after a crash none is taken for never started.
+ * What was not tried is run afterwards, in order.
+ */
+export class PreviewReplay implements PreviewRole {
+  readonly #trial: PreviewTrial;
+  readonly #changes: TrialChanges;
+  readonly #waiting = new Map<number, PreviewedCall>();
+  #expected: ReadonlySet<number> = new Set();
+  #last: Promise<unknown>;
+  #makeReal: () => void = () => {};
+  #giveUp: (why: string) => void = () => {};
+  readonly #made: Promise<void>;
+
+  constructor(trial: PreviewTrial, changes: TrialChanges) {
+    this.#trial = trial;
+    this.#changes = changes;
+    this.#made = new Promise<void>((resolve, reject) => {
+      this.#makeReal = () => void this.#commit().then(resolve, reject);
+      this.#giveUp = (why) => reject(nothingMade(why));
+    });
+    this.#made.catch(() => {});
+    this.#last = this.#made;
+  }
+
+  /** Whether the changes are real. */
+  isMade = false;
+
+  runs(): boolean {
+    return true;
+  }
+
+  approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
+    const tried = [...this.#trial.given.keys()];
+    if (tried.length === 0) {
+      this.#last = Promise.resolve();
+      return evaluated;
+    }
+    if (!tried.every((index) => this.#isAsTried(index, evaluated[index]))) {
+      this.#giveUp(REFUSED);
+      return evaluated.map(notMade);
+    }
+    this.#expected = new Set(tried);
+    return evaluated.map((call, index) => (this.#wasStopped(index, call) ? notMade(call) : call));
+  }
+
+  #isAsTried(index: number, call: EvaluatedCall | undefined): boolean {
+    const tried = this.#trial.evaluated[index];
+    return (
+      call?.kind === 'ready' && tried?.kind === 'ready' && isDeepStrictEqual(call.call.args, tried.call.args)
+    );
+  }
+
+  /** It did not come to its turn in the trial. */
+  #wasStopped(index: number, call: EvaluatedCall): boolean {
+    return call.kind === 'ready' && !this.#trial.given.has(index) && this.#trial.runs(call);
+  }
+
+  async run(call: PreviewedCall, execute: () => unknown): Promise<unknown> {
+    const given = this.#trial.given.get(call.index);
+    if (given === undefined) {
+      const before = this.#last;
+      const running = before.then(execute);
+      this.#last = running.catch(() => {});
+      return running;
+    }
+    const stop = (): void => this.#giveUp('it was stopped before');
+    call.signal.addEventListener('abort', stop, { once: true });
+    this.#waiting.set(call.index, call);
+    if (this.#waiting.size === this.#expected.size) this.#makeReal();
+    await this.#made;
+    call.signal.removeEventListener('abort', stop);
+    if ('thrown' in given) throw given.thrown;
+    return given.value;
+  }
+
+  answered(index: number): void {
+    if (this.#expected.has(index) && !this.#waiting.has(index)) this.#giveUp(REFUSED);
+  }
+
+  async #commit(): Promise<void> {
+    const calls = [...this.#waiting.values()];
+    const { directory } = this.#changes;
+    const noteAll = async (state: 'begun' | 'committed'): Promise<void> => {
+      const data = { transaction: directory, state, network: false };
+      await Promise.all(calls.map(({ ready, note }) => (ready.onlyReads ? undefined : note(data))));
+    };
+    const changes = await this.#changes.commit(() => noteAll('begun'));
+    if (typeof changes === 'string') throw nothingMade(changes);
+    this.isMade = true;
+    // It is made: that this is not on record changes nothing about it.
+    await noteAll('committed').catch(() => {});
+  }
+}
+
+const REFUSED = 'a part of it was refused';
+
+function nothingMade(why: string): NothingDone {
+  const message = `Nothing of the preview was made real: ${why}. Preview it again.`;
+  return new NothingDone('cancelled', message);
+}
+
+function notMade(call: EvaluatedCall): EvaluatedCall {
+  if (call.kind === 'resolved') return call;
+  return refuseReady(call, 'cancelled', nothingMade(REFUSED).message);
+}

@@ -1,0 +1,157 @@
+import type { ApprovalRequest } from '../contract/approval.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { ConversationMemory } from '../contract/context.js';
+import type { Preview, RunOptions } from '../contract/executor.js';
+import type { BackgroundShells } from '../contract/processes.js';
+import { ToolError } from '../errors/tool-error.js';
+import { FILES_READ, FilesRead, filesRead } from '../tools/files-read.js';
+import { toQuestion } from './approve/ask-approval.js';
+import { changedParts, SHOWN_CHANGES } from './approve/picture-parts.js';
+import { takeSnapshot } from './approve/shown-files.js';
+import type { BatchScope } from './call/batch-scope.js';
+import type { EngineSettings, PreviewWorld } from './call/settings.js';
+import { NotInPreview, PreviewReplay, PreviewTrial } from './execute/preview-roles.js';
+
+export interface PreviewParts {
+  readonly calls: readonly ToolCall[];
+  readonly options: RunOptions;
+  readonly settings: EngineSettings;
+  /** Of the conversation. */
+  readonly memory: ConversationMemory;
+  /** Runs the calls as a batch that differs from others in this. */
+  readonly run: (options: RunOptions, part: BatchPart) => Promise<ToolResult[]>;
+}
+
+export type BatchPart = Pick<BatchScope, 'preview'> &
+  Partial<Pick<BatchScope, 'settings' | 'memory'>> & {
+    /** It waits for no other batch, and no other waits for it. */
+    readonly isApart?: boolean;
+  };
+
+/**
+ * Tries calls in a world of their own.
+ * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+ */
+export async function previewCalls(parts: PreviewParts): Promise<Preview> {
+  const { settings, options } = parts;
+  const world = await settings.openPreview();
+  try {
+    const memory = await copyOf(parts.memory);
+    const trial = new PreviewTrial(() => world.fileToolEnded());
+    const { conversation: _, approver: __, ...others } = options;
+    const tried = await parts.run(
+      { ...others, dryRun: false, defer: false, parallel: false, concurrency: 1, approver: null },
+      { settings: settingsIn(world, settings), memory, preview: trial, isApart: true },
+    );
+    const { changes, contents } = await world.look(SHOWN_CHANGES);
+    const requests = await requestsOf(trial, settings);
+    const results = tried.map((result) => ({ ...result, metadata: { ...result.metadata, preview: true } }));
+    const ending = new PreviewEnding(parts, { world, trial, memory });
+    return {
+      results,
+      changes,
+      parts: changedParts(contents),
+      requests,
+      commit: () => ending.commit(),
+      discard: () => ending.discard(),
+      [Symbol.asyncDispose]: () => ending.discard(),
+    };
+  } catch (error) {
+    await world.discard();
+    throw error;
+  }
+}
+
+/** What is asked and recorded there is neither asked nor recorded: nothing of it has happened. */
+function settingsIn(world: PreviewWorld, settings: EngineSettings): EngineSettings {
+  const { sandbox, search, runCommand } = world;
+  const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
+  return { ...settings, ...nothing, sandbox, search, runCommand, shells: shellsOf(settings) };
+}
+
+/** Those that run can be looked at; another one would outlive the preview. */
+function shellsOf({ shells }: EngineSettings): BackgroundShells {
+  const start = async (): Promise<never> => {
+    throw new NotInPreview('background shells are not started in a preview');
+  };
+  return { ...shells, start };
+}
+
+async function requestsOf(
+  { evaluated }: PreviewTrial,
+  settings: EngineSettings,
+): Promise<readonly ApprovalRequest[]> {
+  const asked = evaluated.flatMap((call) => (call.kind === 'ready' && call.needsApproval ? [call] : []));
+  return Promise.all(
+    asked.map(async (ready) =>
+      toQuestion({ ready, snapshot: await takeSnapshot(ready, settings) }, settings),
+    ),
+  );
+}
+
+/** What a conversation knows of files, without what it learns from now on. */
+async function copyOf(memory: ConversationMemory): Promise<ConversationMemory> {
+  const known = filesRead(memory);
+  await known.refresh();
+  return new Map([...memory, [FILES_READ, new FilesRead(known)]]);
+}
+
+interface Tried {
+  readonly world: PreviewWorld;
+  readonly trial: PreviewTrial;
+  readonly memory: ConversationMemory;
+}
+
+class PreviewEnding {
+  readonly #parts: PreviewParts;
+  readonly #tried: Tried;
+  #committing: Promise<readonly ToolResult[]> | undefined;
+  #isDiscarded = false;
+
+  constructor(parts: PreviewParts, tried: Tried) {
+    this.#parts = parts;
+    this.#tried = tried;
+  }
+
+  commit(): Promise<readonly ToolResult[]> {
+    if (this.#isDiscarded) {
+      return Promise.reject(
+        new ToolError('bad_args', 'Cannot commit a preview that was discarded. Preview again.'),
+      );
+    }
+    this.#committing ??= this.#commit();
+    return this.#committing;
+  }
+
+  async discard(): Promise<void> {
+    if (this.#committing !== undefined) {
+      await this.#committing.catch(() => {});
+      return;
+    }
+    if (this.#isDiscarded) return;
+    this.#isDiscarded = true;
+    await this.#tried.world.discard();
+  }
+
+  async #commit(): Promise<readonly ToolResult[]> {
+    const { options, calls, run, memory } = this.#parts;
+    const { world, trial } = this.#tried;
+    const replay = new PreviewReplay(trial, world);
+    const together = { dryRun: false, defer: false, parallel: false, concurrency: Math.max(1, calls.length) };
+    try {
+      const results = await run({ ...options, ...together, failFast: false }, { preview: replay });
+      if (replay.isMade) this.#learn(memory);
+      return results;
+    } finally {
+      if (!replay.isMade) await world.discard();
+    }
+  }
+
+  /** What the calls have read and written is known to the conversation. */
+  #learn(memory: ConversationMemory): void {
+    const known = filesRead(memory);
+    for (const [path, record] of filesRead(this.#tried.memory)) {
+      if (known.get(path)?.sha256 !== record.sha256) known.set(path, record);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
+import { builtCommand } from './built-command.js';
+import { message, Toolexec } from './toolexec.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+beforeAll(() => void builtCommand(), 120_000);
+let toolexec: Toolexec;
+beforeEach(() => {
+  toolexec = new Toolexec();
+  toolexec.write('root/old', 'before\n');
+});
+afterEach(() => toolexec.remove());
+
+const at = (name: string): string => join(toolexec.root, name);
+const CALLS = message(
+  ['bash', { command: 'echo after >old; touch new' }],
+  ['write_file', { path: 'made/by-tool', content: 'x\n' }],
+);
+
+describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
+  it('of plan shows what the calls would change, and leaves nothing', async () => {
+    const file = toolexec.json('r.json', CALLS);
+    const { code, stdout, stderr } = await toolexec.run(['plan', file, '--preview']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/✓ bash \(toolu_1\)/);
+    expect(stdout).toMatch(/- before\n.*\+ after\n/);
+    expect(stdout).toContain('made/by-tool');
+    const json = JSON.parse((await toolexec.run(['plan', file, '--preview', '--json'])).stdout);
+    expect(json).toMatchObject({
+      changes: { created: ['made/', 'made/by-tool', 'new'], modified: ['old'], deleted: [] },
+      requests: [{ callId: 'toolu_1' }, { callId: 'toolu_2' }],
+    });
+    expect([readFileSync(at('old'), 'utf8'), existsSync(at('new'))]).toEqual(['before\n', false]);
+  });
+
+  it('of run makes nothing real without a person, and all of it with --yes, which undo takes back', async () => {
+    const file = toolexec.json('r.json', CALLS);
+    const unasked = await toolexec.run(['run', file, '--preview', '--conversation', 'unasked']);
+    expect(unasked.code).toBe(3);
+    expect(existsSync(at('new'))).toBe(false);
+    const agreed = await toolexec.run(['run', file, '--preview', '--yes']);
+    expect({ code: agreed.code, old: readFileSync(at('old'), 'utf8') }).toEqual({ code: 0, old: 'after\n' });
+    expect(existsSync(at('made/by-tool'))).toBe(true);
+    const undone = await toolexec.run(['undo', 'toolu_1']);
+    expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('put back old') });
+    expect([readFileSync(at('old'), 'utf8'), existsSync(at('new')), existsSync(at('made'))]).toEqual([
+      'before\n',
+      false,
+      false,
+    ]);
+  });
+
+  it('of run asks about changes also where each call may run unasked', async () => {
+    const config = toolexec.write('toolexec.toml', '[tools.approval]\nmode = "auto"\n');
+    const file = toolexec.json('r.json', message(['write_file', { path: 'new', content: 'x' }]));
+    const { code, stdout } = await toolexec.run(['run', file, '--preview', '--config', config]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining('only previewed') });
+    expect(existsSync(at('new'))).toBe(false);
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`undo of a command${WHY_NOT}`, () => {
+  it('puts back what it has changed, says what, and can be undone', async () => {
+    const file = toolexec.json('r.json', message(['bash', { command: 'rm old; mkdir d; echo x >d/x' }]));
+    expect((await toolexec.run(['run', file, '--yes'])).code).toBe(0);
+    expect(existsSync(at('old'))).toBe(false);
+    const dry = await toolexec.run(['undo', 'toolu_1', '--dry-run']);
+    expect(dry.stdout.split('\n').sort()).toEqual([
+      '',
+      'would put back d',
+      'would put back d/x',
+      'would put back old',
+    ]);
+    const undone = await toolexec.run(['undo', 'toolu_1']);
+    expect(undone.code).toBe(0);
+    expect([readFileSync(at('old'), 'utf8'), existsSync(at('d'))]).toEqual(['before\n', false]);
+    const [, id = ''] = /toolexec undo (\S+)/.exec(undone.stdout) ?? [];
+    expect((await toolexec.run(['undo', id])).code).toBe(0);
+    expect([existsSync(at('old')), readFileSync(at('d/x'), 'utf8')]).toEqual([false, 'x\n']);
+  });
+});

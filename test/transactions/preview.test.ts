@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ToolCall } from '../../src/contract/call.js';
+import type { Executor } from '../../src/contract/executor.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+let around: string;
+let root: string;
+beforeEach(() => {
+  around = realpathSync(mkdtempSync(join(tmpdir(), 'preview-')));
+  root = join(around, 'root');
+  mkdirSync(root);
+});
+afterEach(() => rmSync(around, { recursive: true, force: true }));
+
+function open(more: ExecutorOptions = {}): Executor {
+  return createExecutor({ root, approver: null, journal: join(around, 'journal.db'), ...more });
+}
+
+const outside = (command: string): string =>
+  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
+
+const call = (id: string, name: string, args: ToolCall['args']): ToolCall => ({ id, name, args });
+const bash = (id: string, command: string): ToolCall => call(id, 'bash', { command });
+
+const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
+
+/** What is left of transactions. */
+const left = (): readonly string[] =>
+  readdirSync(join(around, 'journal.db-transactions')).filter((name) => name.startsWith('transaction-'));
+
+/** Each sees what those before it have left, whatever kind of tool it is. */
+const CHAIN = [
+  call('1', 'write_file', { path: 'src/a.txt', content: 'one\n' }),
+  bash('2', 'cat src/a.txt; echo two >>src/a.txt; mkdir made; rm old; echo secret >.env'),
+  call('3', 'read_file', { path: 'src/a.txt' }),
+  call('4', 'edit_file', { path: 'src/a.txt', old_string: 'two', new_string: 'three' }),
+  call('5', 'grep', { pattern: 'three' }),
+  call('6', 'list_directory', { path: '.' }),
+  bash('7', 'cat src/a.txt; ls'),
+];
+
+describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
+  beforeEach(() => void outside('echo old >old; echo keep >keep'));
+
+  it('shows what the calls would give and change, each in the world that the others left', async () => {
+    await using executor = open();
+    const preview = await executor.preview(CHAIN);
+    expect(preview.results.map(({ success, error }) => error ?? success)).toEqual(CHAIN.map(() => true));
+    expect(preview.results[2]?.output).toMatch(/one[\s\S]*two/);
+    expect(preview.results[1]?.metadata.changes).toMatchObject({
+      created: ['made/'],
+      modified: ['src/a.txt'],
+      deleted: ['old'],
+      refused: [{ path: '.env' }],
+    });
+    expect(preview.results[4]?.output).toBe('src/a.txt');
+    expect(preview.results[5]?.output).toContain('made');
+    expect(preview.results[6]?.output).toBe('one\nthree\nkeep\nmade\nsrc\n');
+    expect(preview.changes).toMatchObject({
+      created: ['made/', 'src/', 'src/a.txt'],
+      modified: [],
+      deleted: ['old'],
+      refused: [{ path: '.env', reason: 'the deny pattern **/.env covers it' }],
+      conflicts: [],
+    });
+    expect(preview.parts).toEqual([
+      { kind: 'diff', path: 'old', before: 'old\n', after: undefined },
+      { kind: 'file', path: 'src/a.txt', text: 'one\nthree\n' },
+    ]);
+    expect(outside('ls -A')).toBe('keep\nold\n');
+    await preview.discard();
+    expect(outside('ls -A')).toBe('keep\nold\n');
+    expect(left()).toEqual([]);
+    await expect(preview.commit()).rejects.toMatchObject({ code: 'bad_args' });
+  });
+
+  it('becomes real as one, is recorded, and is undone as one', async () => {
+    await using executor = open();
+    const preview = await executor.preview(CHAIN, { conversation: 'c' });
+    const results = await preview.commit();
+    expect(results.map(({ output }) => output)).toEqual(preview.results.map(({ output }) => output));
+    expect(outside('ls -A; cat src/a.txt')).toBe('keep\nmade\nsrc\none\nthree\n');
+    // Delivered once more, it is answered from the record.
+    const [again] = await executor.run(CHAIN.slice(0, 1), { conversation: 'c' });
+    expect(again?.output).toBe(results[0]?.output);
+    // What it has read and written the conversation knows.
+    const [edited] = await executor.run(
+      [call('8', 'edit_file', { path: 'src/a.txt', old_string: 'three', new_string: 'four' })],
+      { conversation: 'c' },
+    );
+    expect(edited?.error).toBeUndefined();
+    outside('echo one >src/a.txt; echo three >>src/a.txt');
+    const { skipped } = await executor.undo('2', { conversation: 'c' });
+    expect(skipped.map(({ path }) => path)).toEqual([join(root, 'src/a.txt'), join(root, 'src')]);
+    expect(outside('cat old; ls -A')).toBe('old\nkeep\nold\nsrc\n');
+  });
+
+  it('says what would be asked; to make it real asks, and what is refused is all refused', async () => {
+    const asked: string[][] = [];
+    let kind: 'approve_all' | 'deny_all' = 'deny_all';
+    await using executor = open({
+      approver: (requests) => {
+        asked.push(requests.map(({ callId }) => callId));
+        return { kind };
+      },
+    });
+    const calls = [bash('1', 'touch a'), call('2', 'read_file', { path: 'keep' })];
+    const refused = await executor.preview(calls);
+    expect(refused.requests.map(({ callId }) => callId)).toEqual(['1']);
+    expect(asked).toEqual([]);
+    const none = await refused.commit();
+    expect(none.map(({ error }) => error?.code)).toEqual(['user_denied', 'cancelled']);
+    expect(outside('ls -A')).toBe('keep\nold\n');
+    expect(left()).toEqual([]);
+    kind = 'approve_all';
+    const agreed = await executor.preview(calls);
+    expect((await agreed.commit()).map(({ success }) => success)).toEqual([true, true]);
+    expect(asked).toEqual([['1'], ['1']]);
+    expect(outside('ls -A')).toBe('a\nkeep\nold\n');
+  });
+
+  it('is not made real where others have changed the same files since', async () => {
+    await using executor = open();
+    const preview = await executor.preview([bash('1', 'echo mine >old; touch new')]);
+    outside('echo theirs >>old');
+    const [result] = await preview.commit();
+    expect(result).toMatchObject({
+      error: { code: 'cancelled', details: { executed: 'no' }, message: expect.stringContaining('old') },
+    });
+    expect(outside('cat old; ls -A')).toBe('old\ntheirs\nkeep\nold\n');
+  });
+
+  it('is not made real where a command was stopped in the middle', async () => {
+    await using executor = open();
+    const preview = await executor.preview([
+      call('1', 'bash', { command: 'touch half; sleep 30', timeout: 500 }),
+      bash('2', 'touch whole'),
+    ]);
+    expect(preview.results[0]?.error?.code).toBe('timeout');
+    expect((await preview.commit()).map(({ error }) => error?.code)).toEqual(['cancelled', 'cancelled']);
+    expect(outside('ls -A')).toBe('keep\nold\n');
+  });
+
+  it('does not try what reaches further, and runs it when the rest is real', async () => {
+    let sent = 0;
+    const send = defineTool({
+      name: 'send',
+      description: 'sends',
+      input: { type: 'object' },
+      execute() {
+        sent++;
+        return outside('ls -A');
+      },
+    });
+    await using executor = open({ tools: [...builtinTools(), send] });
+    const preview = await executor.preview([call('1', 'send', {}), bash('2', 'touch a')]);
+    expect(preview.results[0]).toMatchObject({ success: true, metadata: { dry_run: true } });
+    expect(sent).toBe(0);
+    const [first] = await preview.commit();
+    expect([first?.output, sent]).toEqual(['a\nkeep\nold\n', 1]);
+  });
+
+  it('is all that run() gives with dryRun, and what is left open is dropped at the end', async () => {
+    {
+      await using executor = open();
+      const [result] = await executor.run([bash('1', 'echo x >new; cat new')], { dryRun: 'preview' });
+      expect(result).toMatchObject({
+        output: 'x\n',
+        metadata: { changes: { ...NOTHING, created: ['new'] } },
+      });
+      await executor.preview([bash('1', 'touch new')]);
+      expect(() => executor.start([bash('1', 'touch new')], { dryRun: 'preview' })).toThrow(/run\(\) alone/);
+    }
+    expect(outside('ls -A')).toBe('keep\nold\n');
+    expect(left()).toEqual([]);
+  });
+});
