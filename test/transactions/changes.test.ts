@@ -123,6 +123,22 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls -A')).toBe('');
   });
 
+  it('reach directories that their owner has closed, and leave them closed', async () => {
+    here.outside('mkdir -p shut/in; echo a >shut/a; echo b >shut/in/b; chmod 555 shut/in shut');
+    const { changes } = await here.run(
+      'mkdir -p new/in; echo x >new/in/x; chmod 555 new/in; chmod 0 new; chmod 755 shut; rm shut/a; echo y >shut/y; chmod 555 shut',
+    );
+    expect(changes).toEqual({
+      ...NOTHING,
+      created: ['new/', 'new/in/', 'new/in/x', 'shut/y'],
+      deleted: ['shut/a'],
+    });
+    expect(
+      here.outside('stat -c "%a %n" new shut; chmod 700 new; stat -c "%a %n" new/in; cat new/in/x; ls shut'),
+    ).toBe('0 new\n555 shut\n555 new/in\nx\nin\ny\n');
+    await expect.poll(() => readdirSync(here.place).filter((name) => name.includes('.gone'))).toEqual([]);
+  });
+
   it('drop set-user-ID and set-group-ID, and leave special files out', async () => {
     here.outside('echo s >mine; chmod 4755 mine');
     const { changes } = await here.run(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { Executor } from '../../src/contract/executor.js';
 import type { CommandChanges } from '../../src/contract/processes.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
@@ -18,7 +19,7 @@ beforeEach(() => {
   root = join(around, 'root');
   mkdirSync(root);
 });
-afterEach(() => rmSync(around, { recursive: true, force: true }));
+afterEach(() => removeTree(around));
 
 function open(more: ExecutorOptions = {}): Executor {
   return createExecutor({

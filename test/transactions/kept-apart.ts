@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../src/commands/run-command.js';
 import { openTransaction } from '../../src/commands/transaction/open-transaction.js';
 import type { CommandOutcome, CommandRequest, TransactionRules } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/files/create-sandbox.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -61,7 +62,7 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
         ...more,
       }),
     outside: (command) => execFileSync('/bin/sh', ['-c', command], { cwd: root, env, encoding: 'utf8' }),
-    remove: () => rmSync(around, { recursive: true, force: true }),
+    remove: () => removeTree(around),
   };
 }
 
@@ -89,6 +90,6 @@ export async function whyNoTransactions(): Promise<string> {
     opened.discard();
     return '';
   } finally {
-    rmSync(around, { recursive: true, force: true });
+    removeTree(around);
   }
 }

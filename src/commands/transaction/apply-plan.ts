@@ -16,7 +16,6 @@ import {
 import { describeErrno, errnoOf } from '../../platform/fs/fs-entry.js';
 import { ownTag } from '../../platform/process/process-tag.js';
 import {
-  type EntryPrint,
   type FailedChange,
   isAsPrinted,
   oldVersion,
@@ -45,8 +44,7 @@ export function applyPlan(
     plan.changes.forEach((change, index) => {
       if (change.isInside === true) return;
       try {
-        const step = { change, old: oldVersion(directory, index), places };
-        STEPS[change.change](step);
+        takeStep({ change, old: oldVersion(directory, index), places });
       } catch (error) {
         failed.push({ index, ...failureOf(error) });
       }
@@ -54,7 +52,31 @@ export function applyPlan(
     });
     return failed;
   } finally {
+    places.setModes();
     places.close();
+  }
+}
+
+/** A directory that its owner may not write in is opened for the step. */
+function takeStep(step: Step): void {
+  try {
+    STEPS[step.change.change](step);
+  } catch (error) {
+    if (errnoOf(error) !== 'EACCES') throw error;
+    step.places.openUp(step.change);
+    openWay(step);
+    STEPS[step.change.change](step);
+  }
+}
+
+/** The same with the directories that the new version lies in: those are ours, and nothing is left in them. */
+function openWay({ change: { from }, old }: Step): void {
+  const own = old.slice(0, old.lastIndexOf('/old/') + 1);
+  if (from === undefined || !from.startsWith(own)) return;
+  for (let end = from.indexOf('/', own.length); end !== -1; end = from.indexOf('/', end + 1)) {
+    const directory = from.slice(0, end);
+    const mode = binaryEntry(directory)?.mode ?? 0o700;
+    if ((mode & 0o700) !== 0o700) setBinaryMode(directory, mode | 0o700);
   }
 }
 
@@ -100,14 +122,14 @@ function createDirectory(at: BinaryPath, change: PlannedChange, places: HeldPlac
     makeBinaryDirectory(at, 0o700);
     places.made(change);
   } else if (there.kind !== 'dir') throw new Conflict('something else has been put there');
-  setDirectoryMode(at, change.after);
+  if (change.after !== undefined) places.keepMode(change, change.after.mode);
 }
 
 /** What a directory has of set-group-ID it has from the one above, not from the command. */
-function setDirectoryMode(at: BinaryPath, after: EntryPrint | undefined): void {
+function setDirectoryMode(at: BinaryPath, mode: number): void {
   const there = binaryEntry(at);
-  if (after === undefined || there === undefined || (there.mode & 0o1777) === (after.mode & 0o1777)) return;
-  setBinaryMode(at, (after.mode & 0o1777) | (there.mode & 0o6000));
+  if (there?.kind !== 'dir' || (there.mode & 0o1777) === (mode & 0o1777)) return;
+  setBinaryMode(at, (mode & 0o1777) | (there.mode & 0o6000));
 }
 
 function modify({ change, old, places }: Step): void {
@@ -115,7 +137,7 @@ function modify({ change, old, places }: Step): void {
   const { from, before, after } = change;
   if (change.kind === 'dir') {
     if (binaryEntry(at)?.kind !== 'dir') throw new Conflict('it is no directory any more');
-    setDirectoryMode(at, after);
+    if (after !== undefined) places.keepMode(change, after.mode);
     return;
   }
   if (from === undefined || binaryEntry(from) === undefined) return;
@@ -212,6 +234,8 @@ function failureOf(error: unknown): Omit<FailedChange, 'index'> {
 class HeldPlaces {
   readonly #roots: readonly string[];
   readonly #made = new Set<string>();
+  /** What directories are to have in the end, in the order in which that was said. */
+  readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
   #root: number | undefined;
   #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
 
@@ -234,6 +258,35 @@ class HeldPlaces {
   isNew({ root, path }: PlannedChange): boolean {
     const slash = path.lastIndexOf('/');
     return slash !== -1 && this.#made.has(`${root}/${path.slice(0, slash)}`);
+  }
+
+  /** Sets it when all that is in the directory is in its place. */
+  keepMode(change: PlannedChange, mode: number): void {
+    this.#modes.set(`${change.root}/${change.path}`, { change, mode });
+  }
+
+  /** Lets the owner write in the directory of a change, for now. */
+  openUp({ root, path }: PlannedChange): void {
+    const slash = path.lastIndexOf('/');
+    if (slash === -1) return;
+    const change: PlannedChange = { change: 'modify', kind: 'dir', root, path: path.slice(0, slash) };
+    const at = this.at(change);
+    const there = binaryEntry(at);
+    if (there?.kind !== 'dir' || (there.mode & 0o300) === 0o300) return;
+    if (!this.#modes.has(`${root}/${change.path}`)) this.keepMode(change, there.mode);
+    setBinaryMode(at, there.mode | 0o300);
+  }
+
+  /** The innermost first: the mode of one may close the way to the next. */
+  setModes(): void {
+    for (const { change, mode } of [...this.#modes.values()].reverse()) {
+      try {
+        setDirectoryMode(this.at(change), mode);
+      } catch {
+        // It is gone again, or others have it now.
+      }
+    }
+    this.#modes.clear();
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import type { GuardedPath } from '../../contract/files.js';
-import { removeQuietly } from '../../platform/fs/make-and-remove.js';
+import { removeTree } from '../../platform/fs/remove-tree.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
 import { whenProcessEnds } from '../../platform/runtime/environment.js';
 import { MasksLayer, type TrackedHidden } from './masks-layer.js';
@@ -42,7 +42,7 @@ export function holdMasks(
     } catch (error) {
       // What is half made is not used again.
       kept.delete(key);
-      removeQuietly(held.layer.path);
+      removeTree(held.layer.path);
       throw error;
     }
   }
@@ -51,13 +51,13 @@ export function holdMasks(
     path: held.layer.path,
     release() {
       held.users--;
-      if (held.users === 0 && kept.get(key) !== held) removeQuietly(held.layer.path);
+      if (held.users === 0 && kept.get(key) !== held) removeTree(held.layer.path);
     },
   };
 }
 
 function removeLayers(): void {
-  for (const path of places.values()) removeQuietly(path);
+  for (const path of places.values()) removeTree(path);
 }
 
 function placeOf(place: string): string {

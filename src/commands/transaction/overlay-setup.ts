@@ -1,7 +1,7 @@
 import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
 import { entryStat, errnoOf, isOwnedByUs } from '../../platform/fs/fs-entry.js';
 import { localFileSystem, mountBelow } from '../../platform/fs/local-file-system.js';
-import { removeQuietly } from '../../platform/fs/make-and-remove.js';
+import { removeTree } from '../../platform/fs/remove-tree.js';
 import { askProgram } from '../../platform/process/ask-program.js';
 import {
   makeOwnDirectory,
@@ -127,7 +127,7 @@ async function tryPlace(
       ? { whiteout }
       : `an overlay does not keep changes apart in ${place}`;
   } finally {
-    removeQuietly(directory);
+    removeTree(directory);
   }
 }
 

@@ -96,7 +96,7 @@ class Scan {
 
   /** @param wasThere the root has a directory of this name */
   visit(root: ScannedRoot, directory: BinaryPath, wasThere: boolean): void {
-    const names = binaryNames(below(root.upper, directory)).sort();
+    const { names, close } = openUp(below(root.upper, directory));
     for (const name of names) {
       const path = directory === '' ? name : `${directory}/${name}`;
       const entry = binaryEntry(below(root.upper, path));
@@ -106,6 +106,7 @@ class Scan {
       else if (entry.kind === 'dir') this.#directory(root, path, entry, lower);
       else this.#file(root, path, entry, lower);
     }
+    close();
     if (!wasThere) return;
     const touched = new Set(names);
     const untouched = binaryNames(below(root.lower, directory)).filter((name) => !touched.has(name));
@@ -247,6 +248,17 @@ class Scan {
     const left = { root: index, path, isDirectory, reason, isConflict };
     this.leftOut.push(from === undefined ? left : { ...left, from });
   }
+}
+
+/** A command may have closed what it made: it is opened for a look. */
+function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly close: () => void } {
+  const mode = binaryEntry(directory)?.mode ?? 0o700;
+  const isClosed = (mode & 0o500) !== 0o500;
+  if (isClosed) setBinaryMode(directory, mode | 0o500);
+  const close = (): void => {
+    if (isClosed) setBinaryMode(directory, mode);
+  };
+  return { names: binaryNames(directory).sort(), close };
 }
 
 /** A repository, and what makes it one: who removes that and makes it again has made another one. */

@@ -1,7 +1,8 @@
 import { systemClock } from '../../platform/clock/clock.js';
 import { toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
-import { removeQuietly } from '../../platform/fs/make-and-remove.js';
+import { removeTree } from '../../platform/fs/remove-tree.js';
 import {
+  directoriesOf,
   modifiedMs,
   ownDirectories,
   readWhole,
@@ -30,7 +31,7 @@ function completePlan(directory: string, plan: TransactionPlan): DonePlan {
   try {
     writeWhole(`${directory}/kept`, `${keptBytes(plan)}`);
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
-    removeQuietly(`${directory}/plan.json`);
+    removeTree(`${directory}/plan.json`);
   } catch {
     // A full disk. Another process finds the plan, and nothing of it left to do.
   }
@@ -50,7 +51,7 @@ export function readDone(directory: string): DonePlan | undefined {
 
 /** Removes what was kept of transactions that can no longer be undone. */
 export function forgetTransactions(directories: Iterable<string>): void {
-  for (const directory of directories) removeQuietly(directory);
+  for (const directory of directories) removeTree(directory);
 }
 
 /** What has become of a transaction whose process is dead. */
@@ -66,12 +67,12 @@ export function settleLeft(directory: string): SettledTransaction {
   if (done !== undefined) return { state: 'committed', exitCode: done.exitCode ?? null };
   const text = readWhole(`${directory}/plan.json`);
   if (text === undefined) {
-    removeQuietly(directory);
+    removeTree(directory);
     return { state: 'discarded' };
   }
   const plan = JSON.parse(text) as TransactionPlan;
   completePlan(directory, plan);
-  for (const root of plan.roots.keys()) removeQuietly(`${directory}/${root}`);
+  for (const root of plan.roots.keys()) removeTree(`${directory}/${root}`);
   return { state: 'committed', exitCode: plan.exitCode ?? null };
 }
 
@@ -88,22 +89,27 @@ const KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
 /** All of them together; the oldest make room. */
 const KEPT_BYTES = 2 * 1024 ** 3;
 
+/** Those of the roots, also where they were on their way out. */
+const LAYERS = /^\d+(?:\.gone)?$/;
+
 /** Brings what dead processes have left to its end, and forgets what is old, or too much. */
 export function sweepTransactions(place: string): void {
   const done: { readonly path: string; readonly doneAt: number }[] = [];
   for (const { path, maker } of ownDirectories(place, KIND)) {
     const doneAt = modifiedMs(`${path}/done.json`);
-    if (doneAt !== undefined) done.push({ path, doneAt });
-    else if (maker === 'gone') settleLeft(path);
+    if (doneAt !== undefined) {
+      done.push({ path, doneAt });
+      if (maker === 'gone') for (const layers of directoriesOf(path, LAYERS)) removeTree(layers);
+    } else if (maker === 'gone') settleLeft(path);
   }
   let bytes = 0;
   for (const { path, doneAt } of done.sort((a, b) => b.doneAt - a.doneAt)) {
     bytes += Number(readWhole(`${path}/kept`) ?? 0);
     const age = systemClock.now() - doneAt;
-    if (age > KNOWN_MS) removeQuietly(path);
-    else if (bytes > KEPT_BYTES || age > KEPT_MS) removeQuietly(`${path}/old`);
+    if (age > KNOWN_MS) removeTree(path);
+    else if (bytes > KEPT_BYTES || age > KEPT_MS) removeTree(`${path}/old`);
   }
   for (const kind of ['masks', 'probe']) {
-    for (const { path, maker } of ownDirectories(place, kind)) if (maker === 'gone') removeQuietly(path);
+    for (const { path, maker } of ownDirectories(place, kind)) if (maker === 'gone') removeTree(path);
   }
 }

@@ -3,7 +3,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -80,7 +79,7 @@ function ownDirectory(): string {
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const tag = NAME.exec(name)?.[1];
-    if (tag !== undefined && fateOf(tag) === 'gone')
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    // Another user's stay: the directory is everyone's.
+    if (tag !== undefined && fateOf(tag) === 'gone') removeQuietly(join(tmpdir(), name));
   }
 }

@@ -7,12 +7,11 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree, removeTreeLater } from '../fs/remove-tree.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /**
@@ -56,6 +55,13 @@ export function ownDirectories(
   });
 }
 
+/** The paths of the directories in it whose name fits. */
+export function directoriesOf(parent: string, name: RegExp): readonly string[] {
+  return readdirSync(parent, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() && name.test(entry.name) ? [join(parent, entry.name)] : [],
+  );
+}
+
 /** Undefined where there is no such file. */
 export function readWhole(path: string): string | undefined {
   try {
@@ -82,14 +88,14 @@ export async function removeLater(path: string): Promise<void> {
   } catch {
     // It is gone, or was on its way.
   }
-  await rm(trash, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+  await removeTreeLater(trash);
 }
 
 /** What an earlier process was still removing. */
 export function removeLeftTrash(parent: string): void {
   try {
     for (const name of readdirSync(parent)) {
-      if (name.endsWith('.gone')) rmSync(join(parent, name), { recursive: true, force: true });
+      if (name.endsWith('.gone')) removeTree(join(parent, name));
     }
   } catch {
     // Nothing is there, or another process does the same.
