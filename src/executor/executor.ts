@@ -22,7 +22,6 @@ import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
-import { ToolError } from '../errors/tool-error.js';
 import { adoptSubmitted } from './adopt-submitted.js';
 import { outputOf } from './answer/results.js';
 import { findDeferred } from './approve/find-deferred.js';
