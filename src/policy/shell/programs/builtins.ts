@@ -82,10 +82,11 @@ function evaluateCd({ words, scope, name, findings }: Call): void {
   if (target !== undefined && isComputed(target)) findings.ask(`The directory is computed: ${target.shown}`);
   scope.cameFrom = scope.directory;
   if (name === 'popd' || (name === 'pushd' && target === undefined)) scope.directory = undefined;
-  else scope.directory = target === undefined ? HOME : resolve(target, scope);
+  else scope.directory = target === undefined ? HOME : directoryOf(target, scope);
 }
 
-function resolve(target: Field, scope: Scope): string | undefined {
+/** Where `cd` leads; undefined where that is not known. */
+export function directoryOf(target: Field, scope: Scope): string | undefined {
   const text = exactText(target);
   const isAbsolute = text?.startsWith('/') === true;
   if (text === undefined || text === '-' || (!isAbsolute && scope.directory === undefined)) return undefined;

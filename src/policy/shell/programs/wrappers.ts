@@ -12,6 +12,7 @@ import {
 import { Options } from '../words/options.js';
 import { textValue, UNKNOWN_VALUE } from '../words/scope.js';
 import { evaluateVariable } from '../words/variables.js';
+import { directoryOf } from './builtins.js';
 import { codesBehind, type Program, type Programs, shownWords } from './program.js';
 
 /** What stands before the command of a wrapper: words (a duration, a mask), `NAME=value`. */
@@ -21,6 +22,8 @@ interface Wrapper {
   readonly assigns?: true;
   /** Options with which the command runs in another directory; `true`: it always does. */
   readonly directory?: RegExp | true;
+  /** Those of them whose value is that directory. */
+  readonly enters?: RegExp;
   /** It runs a shell on its input when no command is given, with one of these options. */
   readonly shell?: RegExp;
 }
@@ -35,7 +38,12 @@ export const WRAPPER_PROGRAMS: Programs = {
   sudo: wraps(
     'ugpCTRDhrtU',
     'user group prompt close-from command-timeout chroot chdir host role type other-user',
-    { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m, directory: /^(?:D|R|chd|chr|i|login)/ },
+    {
+      assigns: true,
+      shell: /^-(?:\w*[si]|-shell|-login)/m,
+      directory: /^(?:D|R|chd|chr|i|login)/,
+      enters: /^(?:D|chd)/,
+    },
   ),
   doas: wraps('uC', '', { shell: /^-(?:\w*[si]|-shell|-login)/m }),
   pkexec: wraps('', 'user'),
@@ -143,8 +151,18 @@ function unwrap(call: Call, options: Options, wrapper: Wrapper): Stream {
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  const inner = isOwn ? scope : scope.copy(changesDirectory ? { directory: undefined, elsewhere: [] } : {});
+  const place = changesDirectory ? { directory: entered(call, options, wrapper), elsewhere: [] } : {};
+  const inner = isOwn ? scope : scope.copy(place);
   return runRest(call, command, inner, call.input, settings);
+}
+
+/** The last option counts. Undefined where it is not known which directory that is. */
+function entered({ scope }: Call, { given }: Options, { directory, enters }: Wrapper): string | undefined {
+  if (directory === true || directory === undefined) return undefined;
+  const changes = given.filter(({ name }) => directory.test(name));
+  const last = changes.at(-1);
+  if (enters === undefined || !changes.every(({ name }) => enters.test(name))) return undefined;
+  return last?.value === undefined ? undefined : directoryOf(last.value, scope);
 }
 
 function wordsBefore({ before = 0 }: Wrapper, [first]: readonly Field[]): number {
@@ -189,7 +207,7 @@ function unwrapEnv(call: Call, options: Options): Stream {
     return call.shell.runText(text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''), scope.copy(), call.input);
   }
   if (options.operands[0]?.shown === '-') options.operands.shift();
-  const output = unwrap(call, options, { assigns: true, directory: /^(?:C|ch)/ });
+  const output = unwrap(call, options, { assigns: true, directory: /^(?:C|ch)/, enters: /^(?:C|ch)/ });
   return options.operands.length === 0 ? UNKNOWN : output;
 }
 
