@@ -1,7 +1,11 @@
-import { resolve } from 'node:path';
-import { isToolError } from '../errors/tool-error.js';
+import { dirname, resolve } from 'node:path';
+import { covers } from '../base/covers.js';
+import { showPath } from '../base/show-setting.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
+import { foreignFlaw } from '../platform/fs/foreign-file.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
+import { homeOf } from '../platform/runtime/environment.js';
 import { userConfigFile } from './add-user-rule.js';
 import { ADMINISTRATOR_PLACE, type AdministratorPlace, administratorLayer } from './administrator-file.js';
 import { CONFIG_KEYS } from './config-keys.js';
@@ -98,6 +102,7 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
     ignored: middle.ignored,
     warnings: [
       ...administrator.warnings,
+      ...homeWarning(layers, sources),
       ...[options, variables, own].flatMap(({ warnings }) => warnings),
       ...middle.warnings,
       ...unknownVariables(env),
@@ -147,9 +152,39 @@ interface MiddleLayer extends Pick<ResolvedConfig, 'project' | 'ignored' | 'warn
 function userLayer(env: ConfigSources['env']): { readonly layer: ConfigLayer; readonly file?: string } {
   const file = userConfigFile(env);
   if (isMissing(file)) return { layer: EMPTY_LAYER };
+  requireOwn(file);
   const { text } = readConfigFile(file, { acceptPipes: false });
   return { layer: fileLayer({ kind: 'user', file, text, shown: file }), file };
 }
+
+/** What makes things strict is not passed over either: then nothing runs. @throws ToolError `config_invalid` */
+function requireOwn(file: string): void {
+  for (const path of [dirname(file), file]) {
+    const flaw = foreignFlaw(path);
+    if (flaw === undefined) continue;
+    const remedy = 'Look at it, then let it be yours alone (chown, chmod go-w).';
+    throw new ToolError(
+      'config_invalid',
+      `Cannot apply your configuration "${showPath(file)}": ${showPath(path)} ${flaw}. ${remedy}`,
+    );
+  }
+}
+
+/** A root that holds the home directory holds everything that programs of the person read at their start. */
+function homeWarning(layers: readonly ConfigLayer[], { cwd, env }: ConfigSources): readonly string[] {
+  const layer = layers.find((one) => one.has(ROOTS)) ?? EMPTY_LAYER;
+  const home = realPlace(homeOf(env));
+  const root = rootsOf(layer, cwd).find((one) => covers(one, home));
+  return root === undefined ? [] : [`${describeHomeRoot(root, home)} ${HOME_REMEDY}`];
+}
+
+/** Said of such a root wherever it is said. */
+export function describeHomeRoot(root: string, home: string): string {
+  const what = root === home ? 'is your home directory' : 'holds your home directory';
+  return `The root ${showPath(root)} ${what}: tools and commands reach all in it but what deny patterns name, and can make files that your programs read at their start.`;
+}
+
+export const HOME_REMEDY = 'Choose a directory further down.';
 
 // What cannot even be looked at is not missing: reading it says why. It may be what makes things strict.
 function isMissing(file: string): boolean {

@@ -11,6 +11,8 @@ export interface Confinement {
   readonly roots: readonly string[];
   /** Directories that they may read besides, absolute. */
   readonly readable: readonly string[];
+  /** Directories inside the roots that this program goes by: no command changes them, nor makes them. Left out: none. */
+  readonly own?: readonly string[];
   /** Asked for each command. `every`: also more than can be mounted over. */
   readonly guarded: (every?: 'every') => GuardedPaths;
   /** Commands that are run to their end change nothing before their changes are looked at. Left out: they write through. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
@@ -23,9 +23,10 @@ import { parseRedaction, type RedactArguments } from '../journal/redaction/redac
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
+import { realPlace } from '../platform/fs/probe-place.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
-import { readEnvironment } from '../platform/runtime/environment.js';
+import { configHome, homeDirectory, readEnvironment, stateHome } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { policyOf } from '../policy/create-policy.js';
@@ -88,6 +89,9 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const commands = lazyCommands(around, options.journal === undefined || options.journal === false);
   const previews = lazyPreviews({ ...around, rules, seenFrom });
   const shells = lazyShells(around);
+  const home = realPlace(homeDirectory());
+  if (confinement.roots.some((root) => covers(root, home)))
+    logger.warn({ roots: confinement.roots }, 'a root holds the home directory: choose one further down');
   const journal = journalFor(options.journal, logger);
   nameTools(journal.journal, (called) => {
     const tool = registry.find(called);
@@ -218,8 +222,15 @@ function sandboxFor(
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
   const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
-  const { maxTransactionMb, onTimeout, ...denies } = others;
+  const { maxTransactionMb, onTimeout, ...patterns } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
+  const own = ownDirectories(rootSet.roots);
+  const hasDefaults = patterns.includeDefaultDenies !== false;
+  const deniedWritePatterns = [
+    ...(patterns.deniedWritePatterns ?? []),
+    ...(hasDefaults ? own.map(patternFor) : []),
+  ];
+  const denies = { ...patterns, deniedWritePatterns };
   const sandbox = sandboxIn(rootSet, denies);
   const guarded: Confinement['guarded'] = (every) => sandbox.guarded?.(every) ?? NOTHING_GUARDED;
   const readablePaths = readable.map((path) => resolve(path));
@@ -234,13 +245,28 @@ function sandboxFor(
       env: readEnvironment(),
     },
   );
-  const confinement = { os, network, readable: readablePaths, roots: sandbox.roots, guarded };
+  const confinement = {
+    ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded },
+    ...(hasDefaults ? { own } : {}),
+  };
   return {
     sandbox,
     confinement: transactions === 'off' ? confinement : { ...confinement, transactions: rules },
     rules,
     seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
   };
+}
+
+/** What this program goes by, and the next one: the person's configuration, what they trust, what was done. */
+function ownDirectories(roots: readonly string[]): readonly string[] {
+  const env = readEnvironment();
+  return [configHome(env), stateHome(env)]
+    .map((home) => join(realPlace(home), 'toolexec'))
+    .filter((directory) => roots.some((root) => covers(root, directory)));
+}
+
+function patternFor(directory: string): string {
+  return `${directory.replace(/[*?[\]{}()!@+|\\]/g, '\\$&')}/**`;
 }
 
 const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };

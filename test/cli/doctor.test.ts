@@ -34,7 +34,7 @@ describe('toolexec doctor', () => {
     const { code, ok, stderr, checks, check } = await examine();
     expect([code, ok, stderr]).toEqual([0, true, '']);
     const names =
-      'node sqlite journal configuration file containment bubblewrap ripgrep bash sh git terminal';
+      'node sqlite journal configuration roots file containment bubblewrap ripgrep bash sh git terminal';
     expect(checks.map(({ name }) => name).join(' ')).toBe(names);
     expect(check('node')?.found).toBe(process.versions.node);
     expect(check('sqlite')?.found).toMatch(/^3\.\d+\.\d+$/);
@@ -51,6 +51,15 @@ describe('toolexec doctor', () => {
     for (const { state, costs, remedy } of checks) {
       expect([costs !== undefined, remedy !== undefined]).toEqual([state !== 'ok', state !== 'ok']);
     }
+  });
+
+  it('says what a root that is the home directory means', async () => {
+    const { check } = await examine(['--root', toolexec.root], { HOME: toolexec.root });
+    expect(check('roots')).toMatchObject({
+      state: 'missing',
+      costs: expect.stringContaining('is your home directory'),
+      remedy: expect.stringContaining('further down'),
+    });
   });
 
   it('says which sandbox stands around commands, and what it is for', async () => {

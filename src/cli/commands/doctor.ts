@@ -10,6 +10,7 @@ import {
   checkContainment,
   checkJournal,
   checkNode,
+  checkRoots,
   checkSqlite,
   checkTerminal,
 } from '../doctor/check-machine.js';
@@ -63,6 +64,7 @@ async function runChecks(options: DoctorOptions, context: CliContext): Promise<r
     checkSqlite(),
     checkJournal(options.journal, roots),
     configuration,
+    checkRoots(roots, context.env),
     checkContainment(),
     await checkBubblewrap(resolved?.configuration.executor.sandbox),
     await checkRipgrep(

@@ -1,12 +1,13 @@
 /** What one part of the machine is good for. */
 
 import { relative, resolve } from 'node:path';
-import type { ResolvedConfig } from '../../config/resolve-config.js';
+import { covers } from '../../base/covers.js';
+import { describeHomeRoot, HOME_REMEDY, type ResolvedConfig } from '../../config/resolve-config.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { sandboxStrength } from '../../files/sandbox-strength.js';
 import { findJournalLoss } from '../../journal/verify-journal.js';
-import { probePlace } from '../../platform/fs/probe-place.js';
-import { nodeVersion } from '../../platform/runtime/environment.js';
+import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
+import { homeOf, nodeVersion } from '../../platform/runtime/environment.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
 import { openSqlite } from '../../platform/sqlite/sqlite.js';
 import type { CliContext } from '../cli-context.js';
@@ -160,6 +161,16 @@ function checkResolved({ project, userFile, administratorFile, ignored }: Resolv
     costs: `A project that is not trusted may only tighten: ${ignored.map(({ key }) => key).join(', ')}.`,
     remedy: 'Look at the file, then: toolexec config trust',
   };
+}
+
+/** What a root that holds the home directory means. */
+export function checkRoots(roots: readonly string[], env: CliContext['env']): Check {
+  const home = realPlace(homeOf(env));
+  const places = roots.map((root) => realPlace(resolve(root)));
+  const found = places.join(', ');
+  const wide = places.find((root) => covers(root, home));
+  if (wide === undefined) return { name: 'roots', state: 'ok', found };
+  return { name: 'roots', state: 'missing', found, costs: describeHomeRoot(wide, home), remedy: HOME_REMEDY };
 }
 
 /** How well file tools are kept inside the roots here. */

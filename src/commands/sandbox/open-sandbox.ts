@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
-import type { GuardedPaths } from '../../contract/files.js';
+import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
 import type { CommandRequest, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { entryStat } from '../../platform/fs/fs-entry.js';
 import { type InheritedFile, openBytes, openInherited, openText } from '../../platform/fs/inherited-file.js';
+import { makePrivateDirectories } from '../../platform/fs/make-and-remove.js';
 import { holdPlaceholder, isPlaceholder } from '../../platform/process/placeholder.js';
 import { openReportFile, type ReportFile } from '../../platform/process/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/process/spawn.js';
@@ -14,7 +15,7 @@ import { personalGitFiles } from './git/personal-settings.js';
 import { guardIncomplete } from './guard-incomplete.js';
 import { type GuardMounts, type GuardWatch, guardMounts } from './guard-mounts.js';
 import { limitLines } from './limit-lines.js';
-import { FIRST_PLACE, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
+import { FIRST_PLACE, isWithin, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { FEW_MOUNTS, mountTable } from './mount-table.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
 import { syscallFilter } from './syscall-filter.js';
@@ -212,7 +213,8 @@ function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() 
   const found = guarded();
   if (found.incomplete && os === 'required') throw guardIncomplete();
   const placeholders = holdPlaceholders(found, releases);
-  const readOnly = found.readOnly.filter(({ path }) => !placeholders.has(path));
+  const guardedCode = found.readOnly.filter(({ path }) => !placeholders.has(path));
+  const readOnly = [...guardedCode, ...ownDirectories(confinement, [...guardedCode, ...found.hidden])];
   const guards = guardMounts({ ...found, readOnly }, confinement, placeholders, holder);
   const given = guards.mounts.length > FEW_MOUNTS ? tableOf(roots, guards, holder) : undefined;
   return {
@@ -229,6 +231,13 @@ function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() 
       for (const release of releases.splice(0)) release();
     },
   };
+}
+
+/** What is ours is guarded also where it is not there yet: else a command could make it. */
+function ownDirectories({ own = [] }: Confinement, guarded: readonly GuardedPath[]): readonly GuardedPath[] {
+  const missing = own.filter((directory) => !guarded.some(({ path }) => isWithin(directory, path)));
+  for (const directory of missing) makePrivateDirectories(directory);
+  return missing.map((path) => ({ path, type: 'dir' }));
 }
 
 type Guards = Pick<GuardMounts, 'mounts' | 'besides'>;

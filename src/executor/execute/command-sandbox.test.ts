@@ -193,6 +193,29 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(existsSync(join(root, 'made'))).toBe(false);
   });
 
+  it('neither change nor make what toolexec goes by, also where their root is the home directory', async () => {
+    const kept = { HOME: process.env.HOME, XDG_STATE_HOME: process.env.XDG_STATE_HOME };
+    process.env.HOME = root;
+    process.env.XDG_STATE_HOME = join(root, 'state here');
+    try {
+      const plant = `mkdir -p .config/toolexec 'state here/toolexec'; for d in .config 'state here'; do
+        echo evil > "$d/toolexec/config.toml"; mv "$d/toolexec" x; mv "$d" y; mkdir -p "$d/toolexec"; echo evil > "$d/toolexec/config.toml"; done; echo made > .config/other; echo made > seen`;
+      for (const transactions of ['off', 'auto'] as const) {
+        await bash(executorOf({ sandbox: { transactions } }), plant);
+        for (const directory of ['.config', 'state here'])
+          expect(existsSync(join(root, directory, 'toolexec', 'config.toml'))).toBe(false);
+        expect(readFileSync(join(root, 'seen'), 'utf8')).toBe('made\n');
+      }
+      const write = { path: 'state here/toolexec/trusted.json', content: '{}' };
+      expect(await executorOf().execute('write_file', write)).toMatchObject({ success: false });
+    } finally {
+      for (const [name, value] of Object.entries(kept)) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+  });
+
   it('take links in a root for what they are', async () => {
     symlinkSync(outside, join(root, 'up'));
     expect((await bash(executorOf(), 'cat up/secret.txt')).output).not.toContain('the secret');

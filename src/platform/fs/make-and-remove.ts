@@ -5,7 +5,12 @@ export function makeEmptyDirectory(path: string): void {
   attempt(() => mkdirSync(path));
 }
 
-/** The same with a file. */
+/** Makes a directory and those above it, for this user alone, if that can be done. */
+export function makePrivateDirectories(path: string): void {
+  attempt(() => mkdirSync(path, { recursive: true, mode: 0o700 }));
+}
+
+/** Makes an empty file where nothing is. */
 export function makeEmptyFile(path: string): void {
   attempt(() => closeSync(openSync(path, 'wx', 0o644)));
 }

@@ -26,12 +26,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where programs keep what the person has configured: `$XDG_CONFIG_HOME`, else `~/.config`. */
 export function configHome(env: Environment): string {
-  return absolute(env.XDG_CONFIG_HOME) ?? join(home(env), '.config');
+  return absolute(env.XDG_CONFIG_HOME) ?? join(homeOf(env), '.config');
 }
 
 /** Where programs keep what must survive them: `$XDG_STATE_HOME`, else `~/.local/state`. */
 export function stateHome(env: Environment): string {
-  return absolute(env.XDG_STATE_HOME) ?? join(home(env), '.local', 'state');
+  return absolute(env.XDG_STATE_HOME) ?? join(homeOf(env), '.local', 'state');
 }
 
 /** Where programs keep what is not needed for long. */
@@ -39,13 +39,14 @@ export function temporaryHome(): string {
   return tmpdir();
 }
 
-function home(env: Environment): string {
+/** The home directory that an environment names, or that the system knows. */
+export function homeOf(env: Environment): string {
   return absolute(env.HOME) ?? homedir();
 }
 
 /** Of the user that runs this. */
 export function homeDirectory(): string {
-  return home(readEnvironment());
+  return homeOf(readEnvironment());
 }
 
 /** XDG: what is relative is ignored. */
