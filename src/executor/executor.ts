@@ -156,16 +156,7 @@ export class ToolExecutor implements Executor {
     // Begins only when the caller has the batch: what is cancelled at once does not run.
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
-    const results = this.#after(ready, batch).then(
-      (all) => {
-        stream.end();
-        return all;
-      },
-      (error: unknown) => {
-        stream.fail(error);
-        throw error;
-      },
-    );
+    const results = stream.endWith(this.#after(ready, batch));
     // A caller that reads only the events is told there.
     results.catch(() => {});
     return {

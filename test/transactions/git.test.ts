@@ -67,6 +67,20 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git status --porcelain')).toBe('?? untracked.pem\n');
   });
 
+  it('is changed as a whole or not at all where others change it, too', async () => {
+    const running = here.run('echo b >b; git add b; echo ready; sleep 0.6; git commit -qm two', {
+      onOutput: () => void here.outside('echo other >other; git add other'),
+    });
+    const { changes } = await running;
+    expect(changes?.conflicts).toEqual([
+      { path: '.git/', reason: 'it was changed by others while the command ran' },
+    ]);
+    expect(changes?.created).toEqual(['b']);
+    expect(here.outside('git fsck --strict 2>&1; git log --format=%s; git status --porcelain -uno')).toBe(
+      'one\nA  other\n',
+    );
+  });
+
   it('is not removed, nor replaced by another repository', async () => {
     const { changes } = await here.run(
       'rm -rf .git; git init -q; git config core.pager evil; echo x >.git/hooks/x; rm -rf .git/objects',

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { applyPlan } from '../../src/commands/transaction/apply-plan.js';
+import { applySteps } from '../../src/commands/transaction/apply-plan.js';
 import { settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
 import {
   type PlannedChange,
@@ -84,7 +84,9 @@ describe('a transaction whose process dies while it is made', () => {
       const die = (index: number): void => {
         if (index === last) throw new Killed();
       };
-      expect(() => applyPlan(plan, directory, die)).toThrow(Killed);
+      expect(() => {
+        for (const index of applySteps(plan, directory)) die(index);
+      }).toThrow(Killed);
       expect(settleLeft(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
       expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '2', '6']);

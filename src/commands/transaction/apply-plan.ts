@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { timeSlices } from '../../platform/clock/time-slices.js';
 import {
   type BinaryEntry,
   type BinaryPath,
@@ -33,23 +34,45 @@ import {
  *
  * @param directory of the transaction; its `old` is there
  */
-export function applyPlan(
+export function applyPlan(plan: TransactionPlan, directory: BinaryPath): readonly FailedChange[] {
+  const steps = applySteps(plan, directory);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in slices: what else waits has its turn in between. */
+export async function applyPlanInSlices(
   plan: TransactionPlan,
   directory: BinaryPath,
-  afterEach: (index: number) => void = () => {},
-): readonly FailedChange[] {
+): Promise<readonly FailedChange[]> {
+  const steps = applySteps(plan, directory);
+  const slice = timeSlices();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (slice.isOver()) await slice.next();
+  }
+}
+
+/** Gives the place of each change that it has come past. */
+export function* applySteps(
+  plan: TransactionPlan,
+  directory: BinaryPath,
+): Generator<number, readonly FailedChange[]> {
   const places = new HeldPlaces(plan.roots);
   const failed: FailedChange[] = [];
   try {
-    plan.changes.forEach((change, index) => {
-      if (change.isInside === true) return;
+    for (const [index, change] of plan.changes.entries()) {
+      if (change.isInside === true) continue;
       try {
         takeStep({ change, old: oldVersion(directory, index), places });
       } catch (error) {
         failed.push({ index, ...failureOf(error) });
       }
-      afterEach(index);
-    });
+      yield index;
+    }
     return failed;
   } finally {
     places.setModes();

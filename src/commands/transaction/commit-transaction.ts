@@ -59,7 +59,7 @@ export async function applyScanned(
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
   const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
-  const failed = changes.length === 0 ? [] : commitPlan(directory, plan).failed;
+  const { failed } = changes.length === 0 ? { failed: [] } : await commitPlan(directory, plan);
   const report = reportChanges({
     roots,
     first: confinement.roots[0] ?? '',

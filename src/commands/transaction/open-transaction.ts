@@ -91,6 +91,8 @@ function makeLayers(
   roots: readonly string[],
 ): Layers | NoTransaction {
   const guarded = confinement.guarded('every');
+  if (guarded.incomplete)
+    return { reason: 'there is more in the roots than can be looked through for what is hidden' };
   const repositories = findRepositories(guarded.readOnly, confinement.roots);
   if (repositories.some(({ isOutside }) => isOutside)) {
     return { reason: 'the repository of a root lies outside of the roots' };

@@ -1,3 +1,4 @@
+import { timeSlices } from '../../platform/clock/time-slices.js';
 import {
   type BinaryEntry,
   type BinaryPath,
@@ -67,8 +68,9 @@ export async function scanChanges(
   options: ScanOptions,
 ): Promise<ScannedChanges> {
   const scan = new Scan(options);
-  for (const root of roots) scan.visit(root, '', true);
+  for (const root of roots) await scan.visit(root, '', true);
   await scan.removeReplaced();
+  scan.keepRepositoriesWhole(roots);
   return { changes: [...scan.gone, ...scan.come], leftOut: scan.leftOut };
 }
 
@@ -89,21 +91,23 @@ class Scan {
   readonly leftOut: LeftOut[] = [];
   readonly #options: ScanOptions;
   readonly #merged: Merged[] = [];
+  readonly #slices = timeSlices();
 
   constructor(options: ScanOptions) {
     this.#options = options;
   }
 
   /** @param wasThere the root has a directory of this name */
-  visit(root: ScannedRoot, directory: BinaryPath, wasThere: boolean): void {
+  async visit(root: ScannedRoot, directory: BinaryPath, wasThere: boolean): Promise<void> {
     const { names, close } = openUp(below(root.upper, directory));
     for (const name of names) {
+      if (this.#slices.isOver()) await this.#slices.next();
       const path = directory === '' ? name : `${directory}/${name}`;
       const entry = binaryEntry(below(root.upper, path));
       if (entry === undefined) continue;
       const lower = wasThere ? binaryEntry(below(root.lower, path)) : undefined;
       if (entry.kind === 'whiteout') this.#remove(root, path);
-      else if (entry.kind === 'dir') this.#directory(root, path, entry, lower);
+      else if (entry.kind === 'dir') await this.#directory(root, path, entry, lower);
       else this.#file(root, path, entry, lower);
     }
     close();
@@ -138,26 +142,50 @@ class Scan {
     for (const { root, git } of replaced) this.#refuseAllOf(root, git);
   }
 
+  /** Half of what git has changed is no repository: where others have changed a part of it, none of it is made. */
+  keepRepositoriesWhole(roots: readonly ScannedRoot[]): void {
+    const conflicts = this.leftOut.filter(({ isConflict }) => isConflict);
+    const repositories = new Map<string, { readonly root: number; readonly git: BinaryPath }>();
+    for (const { root, path } of conflicts) {
+      const [, git] = REPOSITORY.exec(path) ?? [];
+      if (git !== undefined) repositories.set(`${root}/${git}`, { root, git });
+    }
+    for (const { root, git } of repositories.values()) {
+      const at = roots[root];
+      if (at !== undefined) this.#refuseAllOf(at, git, CHANGED, true);
+    }
+  }
+
   /** Nothing of what was changed below a directory is made. */
-  #refuseAllOf(root: ScannedRoot, directory: BinaryPath): void {
+  #refuseAllOf(
+    root: ScannedRoot,
+    directory: BinaryPath,
+    reason = 'commands may not replace a repository',
+    isConflict = false,
+  ): void {
     const isElsewhere = (one: { readonly root: number; readonly path: BinaryPath }): boolean =>
       one.root !== root.index || !`${one.path}/`.startsWith(`${directory}/`);
     for (const list of [this.gone, this.come]) list.splice(0, list.length, ...list.filter(isElsewhere));
     const others = this.leftOut.filter(isElsewhere);
     this.leftOut.splice(0, this.leftOut.length, ...others);
-    this.#leaveOut(root, directory, true, 'commands may not replace a repository', false);
+    this.#leaveOut(root, directory, true, reason, isConflict);
   }
 
-  #directory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry | undefined): void {
+  async #directory(
+    root: ScannedRoot,
+    path: BinaryPath,
+    entry: BinaryEntry,
+    lower: BinaryEntry | undefined,
+  ): Promise<void> {
     if (lower?.kind === 'dir') {
       if ((entry.mode & 0o1777) !== (lower.mode & 0o1777)) this.#changeMode(root, path, entry, lower);
-      this.visit(root, path, true);
+      await this.visit(root, path, true);
       return;
     }
     if (this.#isRefused(root, path, 'write', entry)) return;
     if (lower !== undefined && !this.#remove(root, path)) return;
     this.come.push({ change: 'create', kind: 'dir', root: root.index, path, after: plainPrint(entry) });
-    this.visit(root, path, false);
+    await this.visit(root, path, false);
   }
 
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
@@ -263,6 +291,8 @@ function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly
 
 /** A repository, and what makes it one: who removes that and makes it again has made another one. */
 const KEYSTONE = /^((?:.*\/)?\.git)(?:\/(?:objects|refs))?$/s;
+
+const REPOSITORY = /^((?:.*\/)?\.git)(?=\/)/s;
 
 const CHANGED = 'it was changed by others while the command ran';
 

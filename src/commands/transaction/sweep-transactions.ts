@@ -8,8 +8,8 @@ import {
   readWhole,
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
-import { applyPlan } from './apply-plan.js';
-import type { DonePlan, TransactionPlan } from './transaction-plan.js';
+import { applyPlan, applyPlanInSlices } from './apply-plan.js';
+import type { DonePlan, FailedChange, TransactionPlan } from './transaction-plan.js';
 
 /*
  * A transaction's directory says how far it came:
@@ -21,13 +21,13 @@ import type { DonePlan, TransactionPlan } from './transaction-plan.js';
 export const KIND = 'transaction';
 
 /** Makes a plan real; what it cannot do is told. Once it is on the disk it is done, also by another process. */
-export function commitPlan(directory: string, plan: TransactionPlan): DonePlan {
+export async function commitPlan(directory: string, plan: TransactionPlan): Promise<DonePlan> {
   writeDurably(`${directory}/plan.json`, JSON.stringify(plan));
-  return completePlan(directory, plan);
+  return recordDone(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
 }
 
-function completePlan(directory: string, plan: TransactionPlan): DonePlan {
-  const done: DonePlan = { ...plan, failed: applyPlan(plan, toBinary(directory)) };
+function recordDone(directory: string, plan: TransactionPlan, failed: readonly FailedChange[]): DonePlan {
+  const done: DonePlan = { ...plan, failed };
   try {
     writeWhole(`${directory}/kept`, `${keptBytes(plan)}`);
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
@@ -71,7 +71,7 @@ export function settleLeft(directory: string): SettledTransaction {
     return { state: 'discarded' };
   }
   const plan = JSON.parse(text) as TransactionPlan;
-  completePlan(directory, plan);
+  recordDone(directory, plan, applyPlan(plan, toBinary(directory)));
   for (const root of plan.roots.keys()) removeTree(`${directory}/${root}`);
   return { state: 'committed', exitCode: plan.exitCode ?? null };
 }

@@ -50,11 +50,11 @@ export function undoDirectory(directory: string): string {
 }
 
 /** @returns what could not be done. */
-export function commitUndo(
+export async function commitUndo(
   directory: string,
   plan: TransactionPlan,
-): readonly { readonly path: string; readonly reason: string }[] {
-  const { failed } = commitPlan(directory, plan);
+): Promise<readonly { readonly path: string; readonly reason: string }[]> {
+  const { failed } = await commitPlan(directory, plan);
   return failed.map(({ index, reason }: FailedChange) => {
     const change = plan.changes[index];
     return { path: change === undefined ? '' : absolute(plan, change), reason };

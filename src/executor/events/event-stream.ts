@@ -71,6 +71,18 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     this.end();
   }
 
+  /** Ends as these results do. @returns them */
+  async endWith<Results>(results: Promise<Results>): Promise<Results> {
+    try {
+      const all = await results;
+      this.end();
+      return all;
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<ToolEvent, void, void> {
     this.#reading = true;
     try {

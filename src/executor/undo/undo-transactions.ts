@@ -44,7 +44,7 @@ export async function planTransactions(
           const own = undoDirectory(directory);
           // Before anything is changed: who finds it, finishes it.
           await note({ transaction: own, state: 'begun', network: false });
-          const failed = commitUndo(own, undo.plan);
+          const failed = await commitUndo(own, undo.plan);
           await note({ transaction: own, state: 'committed', network: false });
           return failed;
         },
