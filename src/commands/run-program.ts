@@ -1,16 +1,17 @@
-import type { KeptOutput, StartedCommand } from '../contract/processes.js';
+import { dirname } from 'node:path';
+import type { CommandSandbox, Confinement, KeptOutput, StartedCommand } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { errnoOf } from '../platform/fs/fs-entry.js';
-import { type InputFile, openInputFile } from '../platform/process/input-file.js';
+import { errnoOf, realPath } from '../platform/fs/fs-entry.js';
+import { type InputFile, openInputFile, writeInputFile } from '../platform/process/input-file.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
 import { createKeptBytes } from './kept-bytes.js';
 import { type LaunchedCommand, launchProcess } from './launch-command.js';
-import type { StartedCommand as StartedProgram } from './start-command.js';
+import { type StartedCommand as StartedProgram, startCommand } from './start-command.js';
 
-/** One program to run to its end, without a shell and without a sandbox. */
+/** One program to run to its end, without a shell; in the command sandbox where `confinement` says so. */
 export interface ProgramRequest {
   /** Absolute. */
   readonly file: string;
@@ -26,6 +27,8 @@ export interface ProgramRequest {
   /** Of standard error: the first and the last half are kept. */
   readonly keepErrorBytes: number;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
+  /** Left out: it may touch what the user may. */
+  readonly confinement?: Confinement | undefined;
   /** Told when it runs. */
   readonly onStarted?: (process: StartedCommand) => void;
 }
@@ -44,6 +47,8 @@ export interface ProgramOutcome {
   readonly durationMs: number;
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
+  /** What stood around it. */
+  readonly wall: CommandSandbox;
 }
 
 /**
@@ -55,7 +60,9 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
   const flooded = new AbortController();
   const stdout = createBoundedBytes(request.maxOutputBytes, () => flooded.abort());
   const stderr = createKeptBytes(request.keepErrorBytes);
-  const input = openInput(request);
+  const confinement = request.confinement?.os === 'off' ? undefined : request.confinement;
+  const plain = confinement === undefined ? openInput(request) : undefined;
+  const named = confinement === undefined ? undefined : { confinement, input: writeInput(request) };
   try {
     const launched = await launchProcess(
       {
@@ -64,14 +71,19 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
         stdout,
         stderr,
       },
-      (mark) => startProgram(request, input.fd, mark),
+      (mark) =>
+        named === undefined
+          ? startProgram(request, plain?.fd, mark)
+          : startConfined(request, { ...named.confinement, input: named.input.path }, mark),
     );
     request.onStarted?.(identify(launched));
-    const { exitCode, signal, survivors } = await launched.ended;
+    const { exitCode, signal, survivors, neverStarted } = await launched.ended;
+    if (neverStarted) throw notConfined(request, stderr.end());
     return {
       exitCode,
       signal,
       survivors,
+      wall: launched.wall,
       stdout: stdout.end(),
       stderr: stderr.end(),
       overflow: flooded.signal.aborted,
@@ -79,19 +91,29 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
       durationMs: systemClock.monotonic() - startedAt,
     };
   } finally {
-    input.close();
+    plain?.close();
+    named?.input.close();
   }
 }
 
-/** @param input what its standard input is. @throws ToolError `spawn_failed`. */
+/** @param input what its standard input is; undefined: it has none. @throws ToolError `spawn_failed`. */
 export async function startProgram(
   request: Pick<ProgramRequest, 'file' | 'args' | 'cwd' | 'env'>,
-  input: number | 'pipe',
+  input: number | 'pipe' | undefined,
   mark: CommandMark,
 ): Promise<StartedProgram> {
   const { file, args, cwd, env } = request;
   const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
-  const start = { file, name: file, args, cwd, env, mark: markFor(env, mark), input, ...inherit };
+  const start = {
+    file,
+    name: file,
+    args,
+    cwd,
+    env,
+    mark: markFor(env, mark),
+    ...(input === undefined ? {} : { input }),
+    ...inherit,
+  };
   try {
     return {
       process: await startProcess(start),
@@ -100,6 +122,45 @@ export async function startProgram(
       told: () => undefined,
       close() {},
     };
+  } catch (error) {
+    throw spawnFailed(request, error);
+  }
+}
+
+interface ConfinedBy extends Confinement {
+  /** The file that its standard input is. */
+  readonly input: string;
+}
+
+/**
+ * The command sandbox has no input and starts a shell: that becomes the program, with a file as its input. What lies beside
+ * the program is there too, read-only; its changes are real at once.
+ */
+function startConfined(
+  { file, args, cwd, env }: ProgramRequest,
+  { input, transactions: _, ...confinement }: ConfinedBy,
+  mark: CommandMark,
+): Promise<StartedProgram> {
+  const command = `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
+  const readable = [...confinement.readable, dirname(realPath(file) ?? file), dirname(file), input];
+  return startCommand({ shell: 'sh', command, cwd, env, confinement: { ...confinement, readable } }, mark);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function notConfined({ file }: ProgramRequest, { head }: KeptOutput): ToolError {
+  const said = head.trim().slice(0, 500);
+  return new ToolError('spawn_failed', `Cannot start "${file}": its sandbox could not be built.`, {
+    details: { path: file, executed: 'no' },
+    ...(said === '' ? {} : { hint: said }),
+  });
+}
+
+function writeInput(request: ProgramRequest): ReturnType<typeof writeInputFile> {
+  try {
+    return writeInputFile(request.input);
   } catch (error) {
     throw spawnFailed(request, error);
   }

@@ -158,6 +158,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'What becomes of what a command has changed that was stopped before its end.',
     tighten: stricter('discard', 'keep'),
   },
+  'tools.sandbox.external_tools': {
+    kind: choice('off', 'untrusted', 'all'),
+    fallback: 'off',
+    option: 'executor.sandbox.externalTools',
+    meaning:
+      'Which programs that are tools run in the sandbox of commands: those of directories that are not trusted, all, or none.',
+    tighten: stricter('all', 'untrusted', 'off'),
+  },
   'tools.run_command.sandbox': {
     kind: choice('off', 'preferred', 'required'),
     fallback: 'preferred',

@@ -45,6 +45,7 @@ export interface ConfiguredOptions {
     readonly allowAbsolute?: boolean;
     readonly includeDefaultDenies?: boolean;
     readonly os?: 'off' | 'preferred' | 'required';
+    readonly externalTools?: 'off' | 'untrusted' | 'all';
     readonly network?: boolean;
     readonly readable?: readonly string[];
     readonly hardLinks?: HardLinks;

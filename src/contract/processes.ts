@@ -305,6 +305,8 @@ export interface ToolProcesses {
   killShell(id: string): Promise<ShellSnapshot | undefined>;
   /** What commands see of this program's environment: without secrets, as it is configured. */
   environment(): Readonly<Record<string, string>>;
+  /** What a program that the call starts itself is to be kept in; undefined: in nothing. */
+  confinement(program: { readonly isTrusted: boolean }): Confinement | undefined;
   /**
    * For a tool that starts a process of its own: until `run` has come to its end the call has a process, whose end is
    * waited for (2.5 s) when the call is stopped. What it notes is recorded: after a crash it says what was left running.

@@ -78,7 +78,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   const registry = registryOf(options, logger);
   const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
-  const { sandbox, confinement, rules, seenFrom } = sandboxFor(options, { policy, registry });
+  const { sandbox, confinement, programs, rules, seenFrom } = sandboxFor(options, { policy, registry });
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const around: CommandSurroundings = {
     confinement,
@@ -117,6 +117,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     covers,
     runCommand: commands.run,
     openPreview: previews.open,
+    programs: { which: programs, confinement },
     commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),
     shells,
@@ -219,10 +220,11 @@ function sandboxFor(
   readonly confinement: Confinement;
   readonly rules: TransactionRules;
   readonly seenFrom: (view: FileView) => Sandbox;
+  readonly programs: EngineSettings['programs']['which'];
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
   const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
-  const { maxTransactionMb, onTimeout, ...patterns } = others;
+  const { maxTransactionMb, onTimeout, externalTools, ...patterns } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
   const own = ownDirectories(rootSet.roots);
   const hasDefaults = patterns.includeDefaultDenies !== false;
@@ -254,6 +256,7 @@ function sandboxFor(
     confinement: transactions === 'off' ? confinement : { ...confinement, transactions: rules },
     rules,
     seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
+    programs: externalTools,
   };
 }
 

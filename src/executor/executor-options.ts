@@ -66,6 +66,11 @@ export interface SandboxOptions {
    * (default), where it does not stand every command is asked for; `off`.
    */
   readonly os?: 'off' | 'preferred' | 'required';
+  /**
+   * Which external tools run in it too, with the roots, network and `readable` of commands: those of directories that are
+   * not trusted, all, or none (default).
+   */
+  readonly externalTools?: 'off' | 'untrusted' | 'all';
   /** Whether commands inside it reach the network; default false. */
   readonly network?: boolean;
   /** Directories outside the roots that commands inside it may read: toolchains, say. Default: none. */
@@ -212,6 +217,11 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
     'preferred',
     (value) => OS_WALLS.includes(value as string),
     `one of ${OS_WALLS.join(', ')}`,
+  ),
+  externalTools: option<'off' | 'untrusted' | 'all'>(
+    'off',
+    (value) => value === 'off' || value === 'untrusted' || value === 'all',
+    'one of off, untrusted, all',
   ),
   network: option(false, isBoolean, 'true or false'),
   readable: option([], isTextList, 'a list of directories'),

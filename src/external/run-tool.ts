@@ -48,6 +48,7 @@ export const runTool: CallRunner = async (call) => {
   if (signal.aborted) throw stopped(call);
   const errors = new TextDecoder();
   const stream = documentOf(call)?.streaming === true ? new StreamReader(ctx, maxOutputBytes) : undefined;
+  const confinement = confinementOf(call);
   const outcome = await ctx.processes.track(async (note) => {
     let pid: number | undefined;
     const ended = await runProgram({
@@ -57,6 +58,7 @@ export const runTool: CallRunner = async (call) => {
       env: environmentOf(call),
       input: JSON.stringify(args),
       signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
+      confinement,
       maxOutputBytes,
       keepErrorBytes: KEPT_ERROR_BYTES,
       onOutput: (from, chunk) =>
@@ -69,8 +71,16 @@ export const runTool: CallRunner = async (call) => {
     if (pid !== undefined) note({ pid, exitCode: ended.exitCode, signal: ended.signal });
     return ended;
   });
-  return toOutput(call, outcome, stream);
+  return toOutput(call, outcome, stream, confinement !== undefined);
 };
+
+/** The sandbox that the program is to run in; undefined: none. */
+export function confinementOf({
+  ctx,
+  tool,
+}: ExternalCall): ReturnType<ToolContext['processes']['confinement']> {
+  return ctx.processes.confinement({ isTrusted: tool.trusted });
+}
 
 /** Undefined: the program does not describe itself. */
 export function documentOf({ tool: { description } }: ExternalCall): SchemaDocument | undefined {
@@ -89,13 +99,19 @@ function traceVariables(trace: TraceContext): Record<string, string> {
 }
 
 /** What a process that has ended says of its call. */
-function toOutput(call: ExternalCall, outcome: ProgramOutcome, stream: StreamReader | undefined): ToolOutput {
+function toOutput(
+  call: ExternalCall,
+  outcome: ProgramOutcome,
+  stream: StreamReader | undefined,
+  isConfined: boolean,
+): ToolOutput {
   const { exitCode, signal, stdout } = outcome;
   const said = shownError(outcome);
   const metadata: JsonObject = {
     exit_code: exitCode,
     ...(signal === null ? {} : { signal }),
     ...(said === '' ? {} : { stderr: said }),
+    ...(isConfined ? { sandbox: { ...outcome.wall } } : {}),
   };
   if (outcome.aborted && call.signal.aborted) throw stopped(call);
   const failed = (code: 'execution_failed' | 'invalid_tool_output', why: string): ToolOutput => ({

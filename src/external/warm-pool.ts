@@ -6,7 +6,14 @@ import { MODE_VARIABLES } from './describe-program.js';
 import type { DescribedTool } from './described-tool.js';
 import { FairQueue } from './fair-queue.js';
 import { turn } from './limit-calls.js';
-import { type CallRunner, documentOf, type ExternalCall, readAnswer, stopped } from './run-tool.js';
+import {
+  type CallRunner,
+  confinementOf,
+  documentOf,
+  type ExternalCall,
+  readAnswer,
+  stopped,
+} from './run-tool.js';
 import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 import type { Warn } from './trace-context.js';
 
@@ -43,7 +50,11 @@ export class WarmPool {
 
   /** @param cold how a call runs in a process of its own. */
   around(cold: CallRunner): CallRunner {
-    return (call) => (documentOf(call)?.serve === true ? this.#run(call, cold) : cold(call));
+    // The sandbox gives a program a file as its input: there is no serving in it.
+    return (call) =>
+      documentOf(call)?.serve === true && confinementOf(call) === undefined
+        ? this.#run(call, cold)
+        : cold(call);
   }
 
   /** Processes of programs that are there no more, or were replaced, get no further call. */

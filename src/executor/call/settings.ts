@@ -9,6 +9,7 @@ import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/po
 import type {
   BackgroundShells,
   CommandChanges,
+  Confinement,
   PreviewedChanges,
   RunCommand,
 } from '../../contract/processes.js';
@@ -96,6 +97,8 @@ export interface EngineSettings {
   readonly runCommand: RunCommand;
   /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
   readonly openPreview: () => Promise<PreviewWorld>;
+  /** Which external tools are kept in the command sandbox, and in what. */
+  readonly programs: { readonly which: 'off' | 'untrusted' | 'all'; readonly confinement: Confinement };
   /** What the command sandbox means for a call that runs a command. */
   readonly commandGuard: CommandGuard;
   readonly search: SearchEngine;

@@ -126,6 +126,11 @@ export function grantProcesses({
       lease.require('see the environment of commands');
       return settings.commandEnvironment();
     },
+    confinement({ isTrusted }) {
+      lease.require('start a program');
+      const { which, confinement } = settings.programs;
+      return which === 'all' || (which === 'untrusted' && !isTrusted) ? confinement : undefined;
+    },
     track(run) {
       lease.require('start a process');
       return lease.holdProcess(run((process) => note({ ...process })));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openUnnamedFile } from '../fs/scratch.js';
@@ -17,6 +17,19 @@ export interface InputFile {
 export function openInputFile(text: string): InputFile {
   const fd = openUnnamed(text) ?? openNamed(text);
   return { fd, close: () => closeSync(fd) };
+}
+
+/** The same under a name, for what has to be shown by its path; no other user can read it. */
+export function writeInputFile(text: string): { readonly path: string; close(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'toolexec-input-'));
+  const path = join(folder, 'input');
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return { path, close: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 function openUnnamed(text: string): number | undefined {

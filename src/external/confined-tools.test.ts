@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findCommandSandbox } from '../commands/sandbox/find-sandbox.js';
+import type { SandboxOptions } from '../executor/executor-options.js';
+import { executorFor, openTools } from './fixtures/open-tools.js';
+import { servingScript } from './fixtures/serving-program.js';
+import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
+
+const { stands } = await findCommandSandbox();
+const ANY = { input_schema: { type: 'object' }, output_schema: {} };
+
+/** Says what it can reach: a file beside the roots, the home directory, the network, itself, the root. */
+const REACH = `
+input=$(cat)
+beside=$(cat $FOLDER/secret 2>/dev/null || echo no)
+: > $FOLDER/made 2>/dev/null
+: > here
+nets=$(tail -n +3 /proc/self/net/dev | grep -vc '^ *lo:')
+printf '{"input":%s,"beside":"%s","nets":%s,"own":%s}' "$input" "$beside" "$nets" "$([ -w "$0" ] && echo true || echo false)"
+`;
+
+async function run(script: string, sandbox: SandboxOptions, trusted: boolean, args: object = { a: 1 }) {
+  using folder = new ToolsFolder();
+  const root = join(folder.root, 'root');
+  mkdirSync(root);
+  writeFileSync(join(folder.root, 'secret'), 'secret');
+  folder.add('tool', script.replaceAll('$FOLDER', folder.root));
+  await using service = await openTools(folder.path, trusted ? { trusted: true } : {});
+  await using executor = executorFor(service, { root, sandbox, limits: { maxToolArgsBytes: 2_000_000 } });
+  const result = await executor.execute('tool', { ...args });
+  const made = [join(folder.root, 'made'), join(root, 'here')].map((path) => existsSync(path));
+  return { result, made };
+}
+
+describe.skipIf(!stands)('an external tool in the command sandbox (skipped where there is none)', () => {
+  it('reaches the roots, and nothing beside them, as commands do', async () => {
+    const { result, made } = await run(scriptOf(REACH, ANY), { externalTools: 'untrusted' }, false);
+    expect(result).toMatchObject({
+      structured: { input: { a: 1 }, beside: 'no', nets: 0, own: false },
+      metadata: { exit_code: 0, sandbox: { kind: 'bubblewrap', network: false } },
+    });
+    expect(made).toEqual([false, true]);
+  });
+
+  it.each([
+    ['it is off', 'off', false],
+    ['its directory is trusted', 'untrusted', true],
+  ] as const)('is outside where %s', async (_, externalTools, trusted) => {
+    const { result, made } = await run(scriptOf(REACH, ANY), { externalTools }, trusted);
+    expect(result).toMatchObject({ structured: { beside: 'secret' } });
+    expect(result.metadata.sandbox).toBeUndefined();
+    expect(made[0]).toBe(true);
+  });
+
+  it('is inside where all are, and answers each call in a process of its own', async () => {
+    const script = servingScript('answer \'"warm"\'', `echo '"cold"'`, ANY);
+    const { result } = await run(script, { externalTools: 'all' }, true);
+    expect(result).toMatchObject({ structured: 'cold', metadata: { sandbox: { kind: 'bubblewrap' } } });
+  });
+
+  it('fails as outside, with its exit code and what it said', async () => {
+    const { result } = await run(scriptOf('echo why >&2; exit 7', ANY), { externalTools: 'all' }, false);
+    expect(result.error).toMatchObject({
+      code: 'execution_failed',
+      message: expect.stringMatching(/exit code 7\nwhy/),
+    });
+  });
+
+  it('reads an input of a megabyte, streams, and leaves no input behind', async () => {
+    const script = scriptOf(
+      `n=$(wc -c)\nprintf '{"type":"stdout","text":"x"}\\n{"type":"result","value":%s}\\n' "$n"`,
+      { ...ANY, streaming: true },
+    );
+    const text = 'a'.repeat(1_000_000);
+    const { result } = await run(script, { externalTools: 'all' }, false, { text });
+    expect(result.structured).toBe(JSON.stringify({ text }).length);
+  });
+
+  it('is ended when it is cancelled, with what it started', async () => {
+    using folder = new ToolsFolder();
+    const root = join(folder.root, 'root');
+    mkdirSync(root);
+    folder.add('tool', scriptOf('(while :; do echo . >> beat; sleep 0.02; done) & sleep 60', ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service, { root, sandbox: { externalTools: 'all' } });
+    const stop = new AbortController();
+    const running = executor.execute('tool', {}, { signal: stop.signal });
+    await expect.poll(() => existsSync(join(root, 'beat')), { timeout: 20_000 }).toBe(true);
+    stop.abort();
+    expect((await running).error?.code).toBe('cancelled');
+    const beat = (): string => readFileSync(join(root, 'beat'), 'utf8');
+    const before = beat();
+    await new Promise((done) => setTimeout(done, 100));
+    expect(beat()).toBe(before);
+  });
+});
