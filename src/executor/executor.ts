@@ -269,11 +269,7 @@ export class ToolExecutor implements Executor {
     this.#requireOpen('undo');
     const undoing = undoCall(callId, options, this.#settings, this.#recovery.ensure());
     this.#undoing.add(undoing);
-    try {
-      return await undoing;
-    } finally {
-      this.#undoing.delete(undoing);
-    }
+    return undoing.finally(() => this.#undoing.delete(undoing));
   }
 
   close(): Promise<void> {
