@@ -62,6 +62,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./command.js')).measureCommand,
   },
   {
+    name: 'question',
+    title: 'At a terminal: the first line of run, and the question',
+    nodeOptions: [],
+    load: async () => (await import('./question.js')).measureQuestion,
+  },
+  {
     name: 'lookup',
     title: 'Look-up among 10,000 tools',
     nodeOptions: [],

@@ -1,5 +1,5 @@
-/** Makes a block's content from what stands after the colon of its opening comment. */
-export type BlockSource = (argument: string) => string;
+/** Makes a block's content from what stands after the colon of its opening comment. Undefined: it stays as it is. */
+export type BlockSource = (argument: string) => string | undefined;
 
 /**
  * Fills `<!-- kind: argument -->` … `<!-- /kind -->` in a Markdown text; what stood between them is replaced.
@@ -20,7 +20,8 @@ export function fillBlocks(text: string, sources: Readonly<Record<string, BlockS
     if (source === undefined) continue;
     const end = rest.indexOf(`<!-- /${kind} -->`);
     if (end === -1) throw new Error(`Cannot fill ${comment}: <!-- /${kind} --> is missing.`);
-    filled += `\n\n${source(argument).trim()}\n\n`;
+    const content = source(argument);
+    filled += content === undefined ? rest.slice(0, end) : `\n\n${content.trim()}\n\n`;
     rest = rest.slice(end);
   }
 }

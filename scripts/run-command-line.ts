@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join(ROOT, 'dist', 'command', 'toolexec.cjs');
+/** The built command. */
+export const MAIN = join(ROOT, 'dist', 'command', 'toolexec.cjs');
 
 export interface CommandLineOutput {
   readonly stdout: string;

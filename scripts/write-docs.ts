@@ -8,15 +8,17 @@ import { ERROR_CATALOGUE, EXIT_CODES } from '../src/errors/catalogue.js';
 import { configurationDocument } from './configuration-document.js';
 import { type BlockSource, fillBlocks } from './fill-blocks.js';
 import { formatJson } from './format-json.js';
-import { picture } from './picture.js';
+import { drawScreen, picture } from './picture.js';
 import { readRegion } from './read-region.js';
 import { runCommandLine } from './run-command-line.js';
 
 const ROOT = join(import.meta.dirname, '..');
 
+const screen = await drawScreen();
+
 const BLOCKS: Readonly<Record<string, BlockSource>> = {
   snippet,
-  picture,
+  picture: (part) => (part === 'screen' ? screen : picture(part)),
   help: (command) =>
     ['```text', runCommandLine([...command.split(' '), '--help']).stdout.trimEnd(), '```'].join('\n'),
   table,

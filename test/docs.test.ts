@@ -310,6 +310,11 @@ describe('fillBlocks()', () => {
     expect(fillBlocks(filled, sources)).toBe(filled);
   });
 
+  it('keeps what is there where the source makes nothing', () => {
+    const text = 'a <!-- shout: hi --> old <!-- /shout --> b';
+    expect(fillBlocks(text, { shout: () => undefined })).toBe(text);
+  });
+
   it('leaves other comments alone, and refuses a block that is not closed', () => {
     expect(fillBlocks('<!-- other: x --> y', sources)).toBe('<!-- other: x --> y');
     expect(() => fillBlocks('<!-- shout: hi -->', sources)).toThrow('is missing');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
-import type { Effect } from '../../contract/effect.js';
 import type { ToolEvent } from '../../contract/executor.js';
 import { createProgressLines } from './progress-lines.js';
 import { createPalette } from './terminal-text.js';
@@ -51,12 +50,12 @@ function open(columns = 80) {
 const base = (callId: string) => ({ callId, toolName: 'bash', at: 0 });
 const started = (callId: string): ToolEvent => ({ ...base(callId), type: 'started' });
 const printed = (callId: string, chunk: string): ToolEvent => ({ ...base(callId), type: 'stdout', chunk });
-function planned(callId: string, summary: string, effects: readonly Effect[] = []): ToolEvent {
+function planned(callId: string, summary: string): ToolEvent {
   const plan = {
     callId,
     toolName: 'bash',
     disposition: 'execute_now',
-    effects,
+    effects: [],
     risk: 'low',
     summary,
     reason: '',
@@ -75,17 +74,18 @@ const DENIED = { code: 'user_denied', message: 'not now', details: { executed: '
 describe('createProgressLines()', () => {
   it('writes one line a call when it ends: what it did, how long, what it printed last', () => {
     const { display, lines } = open();
-    display.event(planned('c1', 'Read a.txt', [{ kind: 'read', path: 'a.txt' }]));
+    display.note('hello');
+    display.event(planned('c1', 'Read a.txt'));
     display.event(started('c1'));
     display.event(printed('c1', 'one\ntw'));
     display.event(printed('c1', 'o\n'));
     display.event(completed('c1'));
-    expect(lines()).toEqual(['✓ bash (c1) Read a.txt · 5 ms · two']);
+    expect(lines().slice(1)).toEqual(['✓ bash (c1) Read a.txt · 5 ms · two']);
   });
 
   it('says at once that something happens, where nothing was said before', () => {
     const { display, lines } = open();
-    display.event(planned('c1', 'Run command: make', [{ kind: 'run', command: 'make', shell: 'sh' }]));
+    display.event(planned('c1', 'Run command: make'));
     display.event(started('c1'));
     expect(lines()).toEqual(['▸ bash (c1) Run command: make']);
   });
@@ -157,7 +157,7 @@ describe('createProgressLines()', () => {
 
   it('writes nothing that moves the cursor, and fits its lines to the width, wide characters too', () => {
     const { out, display, clock, lines, written } = open(40);
-    display.event(planned('c1', '说明'.repeat(40), [{ kind: 'run', command: 'x', shell: 'sh' }]));
+    display.event(planned('c1', '说明'.repeat(40)));
     display.event(started('c1'));
     display.event(printed('c1', `${'数'.repeat(5000)}\n`));
     clock.pass(2000);

@@ -1,7 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
 import type { ToolEvent } from '../../contract/executor.js';
-import { isAllReads } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { describeDuration, describeName, outcomeOf, type RecordedOutcome } from './describe-call.js';
@@ -41,8 +40,6 @@ class ProgressLines implements Display {
   readonly #palette: Palette;
   readonly #clock: Clock;
   readonly #summaries = new Map<string, string>();
-  /** Calls whose effects are all reads: as a rule they end at once. */
-  readonly #reading = new Set<string>();
   readonly #running = new Map<string, RunningCall>();
   readonly #outcomes = new Map<RecordedOutcome, number>();
   #firstAt: number | undefined;
@@ -65,7 +62,6 @@ class ProgressLines implements Display {
     switch (event.type) {
       case 'planned':
         this.#summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
-        if (event.plan.effects.length > 0 && isAllReads(event.plan.effects)) this.#reading.add(event.callId);
         break;
       case 'started':
         this.#start(event);
@@ -102,7 +98,6 @@ class ProgressLines implements Display {
     this.#running.clear();
     this.#summarize();
     this.#summaries.clear();
-    this.#reading.clear();
     this.#outcomes.clear();
     this.#firstAt = undefined;
     this.#heldMs = 0;
@@ -117,7 +112,7 @@ class ProgressLines implements Display {
       this.#keepSaying(event, call, 0);
     };
     // The person who has just hit Enter sees at once that something happens.
-    if (this.#isSilent && !this.#reading.has(event.callId)) begin();
+    if (this.#isSilent) begin();
     else call.forget = this.#clock.after(QUICK_MS, begin);
   }
 
