@@ -22,8 +22,9 @@ interface Consent {
  * No option lifts more than the question (`--yes` never lifts the denylist or the sandbox).
  */
 export function chooseApprover(options: Consent & JournalChoice, context: CliContext): Approver | undefined {
-  if (options.yes === true) return inAdvance(() => ({ kind: 'approve_all' }));
-  if (options.deny === true) return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)' });
+  if (options.yes === true) return inAdvance(() => ({ kind: 'approve_all', by: '--yes' }));
+  if (options.deny === true)
+    return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)', by: '--deny' });
   if (options.approve !== undefined) return inAdvance(approveThese(options.approve));
   // A person who does not see the question cannot answer it.
   if (!context.stdio.stderr.isTerminal || isAutomated(context.env)) return undefined;
@@ -45,6 +46,7 @@ function inAdvance(approver: Approver): Approver {
 function approveThese(ids: readonly string[]): Approver {
   return (requests) => ({
     kind: 'approve_selected',
+    by: '--approve',
     ids,
     reasons: Object.fromEntries(
       requests.map(({ callId }) => [callId, 'not among the approved ones (--approve)']),

@@ -142,6 +142,7 @@ const journal: CommandGroup = {
   examples: [
     'toolexec journal list',
     'toolexec journal show toolu_01',
+    'toolexec journal report --since 1d --html report.html',
     'toolexec journal recover',
     'toolexec journal undo toolu_01 --dry-run',
     'toolexec journal export > calls.jsonl',
@@ -156,6 +157,11 @@ const journal: CommandGroup = {
       name: 'show',
       summary: 'a batch, a call or a conversation: calls, effects, approvals, notes and results',
       load: () => import('./commands/journal/show.js'),
+    },
+    {
+      name: 'report',
+      summary: 'what happened since then: failures, questions, time, tool by tool',
+      load: () => import('./commands/journal/report.js'),
     },
     {
       name: 'export',

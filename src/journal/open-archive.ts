@@ -8,6 +8,7 @@ import type {
   JournalNote,
 } from '../contract/journal.js';
 import { journalFailure } from './records/journal-errors.js';
+import { readKept } from './sqlite/blobs.js';
 import { readFacts } from './sqlite/conversation-facts.js';
 import type { JournalLoss } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
@@ -30,6 +31,8 @@ export interface JournalArchive {
   calls(batchId: string): readonly CallRecord[];
   decisions(batchId: string): readonly BatchDecision[];
   notes(call: CallRecord): readonly JournalNote[];
+  /** What was kept under this hash: the old content of a file. */
+  kept(hash: string): Uint8Array | undefined;
   /** The batches that a call of this id was delivered with, the latest first. */
   batchesOfCall(callId: string): readonly string[];
   close(): void;
@@ -68,6 +71,7 @@ function archiveOf(path: string, open: () => JournalDatabase): JournalArchive {
     calls: (batchId) => guarded(() => readBatch(database, batchId)),
     decisions: (batchId) => guarded(() => readDecisions(database, batchId)),
     notes: ({ key }) => guarded(() => readNotes(database, key)),
+    kept: (hash) => guarded(() => readKept(hash).run(database)),
     batchesOfCall: (callId) => guarded(() => readBatchesOfCall(database, callId)),
     close() {
       database.rollback();

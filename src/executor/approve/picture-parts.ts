@@ -182,8 +182,8 @@ function sha256(bytes: Uint8Array): string {
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined where there is no file, false where it is no text. */
-function textOf(bytes: Uint8Array | null | undefined): string | false | undefined {
+/** Undefined where there is no file, false where it is no text, or too much of it. */
+export function textOf(bytes: Uint8Array | null | undefined): string | false | undefined {
   if (bytes === undefined || bytes === null) return undefined;
   if (bytes.length > MOST_BYTES || bytes.includes(0)) return false;
   try {
@@ -193,7 +193,8 @@ function textOf(bytes: Uint8Array | null | undefined): string | false | undefine
   }
 }
 
-async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
+/** A command line, taken apart. */
+export async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
   const { analyzeCommand: analyze } = await import('../../policy/shell/analyze-command.js');
   const { verdict, reasons, commands } = analyze(text, shell);
   const marks: CommandMark[] = [];

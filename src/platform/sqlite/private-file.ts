@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { entryStat } from '../fs/fs-entry.js';
-import { ensureJournalFile, syncDirectoryOf } from '../fs/journal-file.js';
+import { ensureJournalFile } from '../fs/journal-file.js';
 import { readFileBytes } from '../fs/read-file-bytes.js';
+import { replaceFile } from '../fs/replace-file.js';
 import { openSqlite } from './sqlite.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -45,20 +44,4 @@ function withLock(path: string, action: () => void): void {
   } finally {
     lock.close();
   }
-}
-
-function replaceFile(path: string, bytes: Uint8Array): void {
-  const draft = `${path}.${randomUUID()}`;
-  const descriptor = openSync(draft, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-    renameSync(draft, path);
-  } catch (error) {
-    unlinkSync(draft);
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-  syncDirectoryOf(path);
 }

@@ -5,6 +5,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { addJournalOptions } from '../../options.js';
+import { parseAge } from '../../parse-age.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, readingJournal } from '../../recorded-journal.js';
 
@@ -78,21 +79,6 @@ function describe(pruned: Pruned, dryRun: boolean): string {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
-}
-
-const MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
-function parseAge(text: string): number {
-  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? [];
-  const ms = MS[unit];
-  if (count !== undefined && ms !== undefined) return Number(count) * ms;
-  throw new InvalidArgumentError('Write a number and s, m, h, d or w: 30d.');
 }
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, K: 1000, M: 1e6, G: 1e9 };

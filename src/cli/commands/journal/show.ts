@@ -1,42 +1,34 @@
+import { Option } from 'commander';
 import type { ToolResult } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
-import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { outputInWords } from '../../../protocols/content-words.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
-import { UsageError } from '../../cli-context.js';
 import { cut, describeName, describeResult, outcomeOf } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, toSafeJson, writeJson } from '../../display/terminal-text.js';
 import { addJournalOptions } from '../../options.js';
+import { findRecorded, type RecordedBatch, type RecordedCall } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { openRecorded, readingJournal, requireJournal } from '../../recorded-journal.js';
 
 interface JournalShowOptions extends JournalChoice {
   readonly json?: boolean;
+  /** A file. */
+  readonly html?: string;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
     .argument('<id>', 'the id of a batch, of a call or of a conversation, or 8 characters or more of a batch')
-    .option('--json', 'as JSON, nothing shortened')
+    .addOption(new Option('--json', 'as JSON, nothing shortened').conflicts('html'))
+    .option('--html <file>', 'as a page for a browser, written into this file (- for standard output)')
     .addHelpText('before', 'Examples:\n  toolexec journal show toolu_01\n  toolexec journal show c1 --json\n')
     .action(async (id: string, options: JournalShowOptions) => {
       finish(await showRecorded(id, options, context));
     });
 };
-
-export interface RecordedCall extends CallRecord {
-  /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
-  readonly place: number;
-  readonly notes: readonly JournalNote[];
-}
-
-export interface RecordedBatch extends BatchRecord {
-  readonly calls: readonly RecordedCall[];
-  readonly decisions: readonly BatchDecision[];
-}
 
 /** `toolexec journal show ID`: all that is known of a batch, a call or a conversation. @throws UsageError */
 export async function showRecorded(
@@ -44,13 +36,30 @@ export async function showRecorded(
   options: JournalShowOptions,
   context: CliContext,
 ): Promise<ExitCode> {
-  const { stdout } = context.stdio;
   const path = requireJournal(options, context);
-  const found = await readingJournal(() => find(openRecorded(path, context), id));
-  if (found.length === 0) {
-    throw new UsageError(
-      `The journal holds no batch, call or conversation ${JSON.stringify(id)}. See toolexec journal list.`,
-    );
+  return readingJournal(async () => {
+    const archive = openRecorded(path, context);
+    try {
+      return await show(id, archive, options, context);
+    } finally {
+      archive.close();
+    }
+  });
+}
+
+async function show(
+  id: string,
+  archive: JournalArchive,
+  options: JournalShowOptions,
+  context: CliContext,
+): Promise<ExitCode> {
+  const { stdout } = context.stdio;
+  const found = findRecorded(archive, id);
+  if (options.html !== undefined) {
+    const { toPageBatch, writeRecordedPage } = await import('../../journal-page.js');
+    const page = { title: titleOf(id, found), about: '', batches: found.map(toPageBatch) };
+    await writeRecordedPage(options.html, page, archive, context);
+    return 0;
   }
   if (options.json === true) writeJson(stdout, { batches: found });
   else {
@@ -60,41 +69,10 @@ export async function showRecorded(
   return 0;
 }
 
-/** By batch, by conversation, by call, by the beginning of a batch's id: the first that there is. */
-function find(archive: JournalArchive, id: string): readonly RecordedBatch[] {
-  try {
-    const batch = archive.batch(id);
-    const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];
-    if (whole.length > 0) return whole.map((each) => readWhole(archive, each));
-    const ofCall = archive.batchesOfCall(id);
-    if (ofCall.length === 0) return beginningWith(archive, id).map((each) => readWhole(archive, each));
-    return ofCall
-      .flatMap((name) => archive.batch(name) ?? [])
-      .map((each) => readWhole(archive, each))
-      .map((each) => ({ ...each, calls: each.calls.filter(({ callId }) => callId === id) }));
-  } finally {
-    archive.close();
-  }
-}
-
-/** @throws UsageError where several batches begin so. */
-function beginningWith(archive: JournalArchive, prefix: string): readonly BatchRecord[] {
-  if (prefix.length < 8) return [];
-  const found = archive.batches({ prefix, limit: 6 });
-  if (found.length < 2) return found;
-  const ids = found.slice(0, 5).map(({ id }) => id);
-  const more = found.length > ids.length ? ', and more' : '';
-  throw new UsageError(
-    `Cannot show "${prefix}": several batches begin with it: ${ids.join(', ')}${more}. Give more of the id.`,
-  );
-}
-
-function readWhole(archive: JournalArchive, batch: BatchRecord): RecordedBatch {
-  return {
-    ...batch,
-    decisions: archive.decisions(batch.id),
-    calls: archive.calls(batch.id).map((call, place) => ({ ...call, place, notes: archive.notes(call) })),
-  };
+function titleOf(id: string, [first, ...others]: readonly RecordedBatch[]): string {
+  if (first?.id === id) return `Batch ${id}`;
+  if (first?.conversation === id) return `Conversation ${id}`;
+  return others.length === 0 && first?.id.startsWith(id) === true ? `Batch ${first.id}` : `Call ${id}`;
 }
 
 /** A recorded batch for people: nothing in it can drive the terminal. */

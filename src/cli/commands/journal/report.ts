@@ -1,0 +1,192 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { BatchRecord } from '../../../contract/journal.js';
+import type { JournalArchive } from '../../../journal/open-archive.js';
+import { sanitize } from '../../../output/sanitize.js';
+import type { PageBatch } from '../../../page/page-data.js';
+import { isBad, type Totals, totalsOf } from '../../../page/totals.js';
+import { systemClock } from '../../../platform/clock/clock.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import { cut, describeDuration, describeName } from '../../display/describe-call.js';
+import { createPalette, inColumns, type Palette, shortIds, writeJson } from '../../display/terminal-text.js';
+import { toPageBatch, writeRecordedPage } from '../../journal-page.js';
+import { addJournalOptions } from '../../options.js';
+import { parseAge } from '../../parse-age.js';
+import { readWhole } from '../../recorded-batches.js';
+import type { JournalChoice } from '../../recorded-journal.js';
+import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+
+interface JournalReportOptions extends JournalChoice {
+  /** Milliseconds since the epoch. */
+  readonly since?: number;
+  readonly conversation?: string;
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  addJournalOptions(command)
+    .description(
+      'What became of the calls since then, those that went wrong first: what was asked and who decided, how long calls ' +
+        'waited and ran, and what rules have spared.',
+    )
+    .option(
+      '--since <age>',
+      'what was delivered since: 1d, 12h, 90m, or a date such as 2026-11-20 (default: 1d)',
+      parseSince,
+    )
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--html <file>', 'as a page for a browser, written into this file (- for standard output)')
+    .addOption(new Option('--json', 'as JSON').conflicts('html'))
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec journal report\n  toolexec journal report --since 7d --html report.html\n',
+    )
+    .action(async (options: JournalReportOptions) => {
+      finish(await reportCalls(options, context));
+    });
+};
+
+/** `toolexec journal report`: what happened in a time, as a table, as JSON or as a page. @throws UsageError */
+export async function reportCalls(options: JournalReportOptions, context: CliContext): Promise<ExitCode> {
+  const { stdout } = context.stdio;
+  const until = systemClock.now();
+  const since = options.since ?? until - DAY_MS;
+  const path = journalIfAny(options, context);
+  if (path === undefined) {
+    if (options.json === true) writeJson(stdout, toJson([], since, until));
+    return 0;
+  }
+  await readingJournal(async () => {
+    const archive = openRecorded(path, context);
+    try {
+      const batches = readSince(archive, since, options.conversation);
+      if (options.html !== undefined) {
+        const about = `${iso(since)} to ${iso(until)}${options.conversation === undefined ? '' : `, conversation ${options.conversation}`}`;
+        await writeRecordedPage(options.html, { title: 'Report', about, batches }, archive, context);
+      } else if (options.json === true) writeJson(stdout, toJson(batches, since, until));
+      else {
+        const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
+        stdout.write(describe(batches, since, short, createPalette(stdout.isTerminal, context.env)));
+      }
+    } finally {
+      archive.close();
+    }
+  });
+  return 0;
+}
+
+const DAY_MS = 86_400_000;
+const PAGE = 500;
+
+/** Newest first. */
+function readSince(
+  archive: JournalArchive,
+  since: number,
+  conversation: string | undefined,
+): readonly PageBatch[] {
+  const found: PageBatch[] = [];
+  let before: string | undefined;
+  for (;;) {
+    const page: readonly BatchRecord[] = archive.batches({
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+      ...(conversation === undefined ? {} : { conversation }),
+    });
+    const recent = page.filter(({ at }) => at >= since);
+    for (const batch of recent) found.push(toPageBatch(readWhole(archive, batch)));
+    before = page.at(-1)?.id;
+    if (page.length < PAGE || recent.length === 0) return found;
+  }
+}
+
+function toJson(batches: readonly PageBatch[], since: number, until: number): unknown {
+  const totals = totalsOf(batches);
+  return {
+    since: iso(since),
+    until: iso(until),
+    ...totals,
+    asked: { ...totals.asked, medianMs: totals.asked.medianMs ?? null },
+    spared: { ...totals.spared, ms: totals.spared.ms ?? null },
+    problems: problemsOf(batches).map(({ batch, call }) => ({
+      at: iso(call.acceptedAt),
+      batch: batch.id,
+      conversation: batch.conversation,
+      callId: call.callId,
+      toolName: call.toolName,
+      outcome: call.outcome,
+      code: call.error?.code ?? null,
+      message: call.error?.message ?? null,
+    })),
+  };
+}
+
+function problemsOf(batches: readonly PageBatch[]) {
+  return batches.flatMap((batch) =>
+    batch.calls.filter((call) => isBad(call) && call.repeats === undefined).map((call) => ({ batch, call })),
+  );
+}
+
+const MOST_PROBLEMS = 50;
+
+function describe(
+  batches: readonly PageBatch[],
+  since: number,
+  short: (id: string) => string,
+  palette: Palette,
+): string {
+  if (batches.length === 0) return `Nothing was delivered since ${iso(since)}.\n`;
+  const totals = totalsOf(batches);
+  const problems = problemsOf(batches);
+  const lines = problems.slice(0, MOST_PROBLEMS).map(({ batch, call }) => {
+    const sign = call.outcome === 'not run' ? palette.yellow('⊘') : palette.red('✗');
+    const why = call.error === undefined ? call.outcome : `${call.error.code}: ${call.error.message}`;
+    return `${sign} ${describeName(call)} ${palette.dim(`in ${short(batch.id)}, ${iso(call.acceptedAt)}`)}\n    ${cut(sanitize(why, 'inline'), 200)}\n`;
+  });
+  const more = problems.length > lines.length ? `and ${problems.length - lines.length} more\n` : '';
+  const [head = '', ...rows] = inColumns([HEAD, ...totals.tools.map(toCells)]).split('\n');
+  const parts = [`${lines.join('')}${more}`, [palette.dim(head), ...rows].join('\n'), sums(totals, since)];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+const HEAD = ['TOOL', 'CALLS', 'OK', 'FAILED', 'NOT RUN', 'MEDIAN', 'RAN'];
+
+function toCells({ toolName, calls, outcomes, medianMs, ranMs }: Totals['tools'][number]): readonly string[] {
+  return [
+    cut(sanitize(toolName, 'inline'), 40),
+    String(calls),
+    String(outcomes.ok),
+    String(outcomes.failed + outcomes.unknown),
+    String(outcomes['not run']),
+    describeDuration(medianMs),
+    describeDuration(ranMs),
+  ];
+}
+
+function sums({ batches, calls, outcomes, ranMs, asked, spared }: Totals, since: number): string {
+  const open = outcomes.running + outcomes.queued;
+  const waits = outcomes.waits === 0 ? '' : `, ${outcomes.waits} wait for you (toolexec waiting)`;
+  const inAdvance = asked.inAdvance === 0 ? '' : `; ${asked.inAdvance} decided in advance`;
+  const took =
+    asked.medianMs === undefined ? '' : `, answered in ${describeDuration(asked.medianMs)} (median)`;
+  const saved = spared.ms === undefined ? '' : `, which saves about ${describeDuration(spared.ms)}`;
+  return [
+    `${calls} calls in ${batches} batches since ${iso(since)}: ran ${describeDuration(ranMs)}${open === 0 ? '' : `, ${open} under way`}${waits}`,
+    `asked ${asked.calls}: ${asked.approved} agreed, ${asked.refused} refused, ${asked.open} open${took}${inAdvance}`,
+    `not asked because of rules: ${spared.calls}${saved}`,
+    '',
+  ].join('\n');
+}
+
+function iso(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+/** An age, or a moment. */
+function parseSince(text: string): number {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const at = Date.parse(text);
+    if (!Number.isNaN(at)) return at;
+    throw new InvalidArgumentError('Write a date such as 2026-11-20, or 2026-11-20T08:00:00Z.');
+  }
+  return systemClock.now() - parseAge(text);
+}

@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import type { ApprovalRequest } from '../../contract/approval.js';
+import type { CallRecord, JournalNote } from '../../contract/journal.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+import type { Picture, PicturePart } from '../../contract/picture.js';
+import { describeEffects, riskOfEffects } from '../../effects/traits.js';
+import { summarizeText } from '../../output/clean-output.js';
+import { type NotedChange, readIntent } from '../record/noted-change.js';
+import { describeRequest } from './describe-request.js';
+import { commandPart, textOf } from './picture-parts.js';
+
+/** Where contents of files are found again. */
+export interface RecordedContents {
+  /** What the journal keeps under this hash. */
+  kept(hash: string): Uint8Array | undefined;
+  /** What a file holds now; undefined where it cannot be read. */
+  now(path: string): Uint8Array | undefined;
+}
+
+/** The line that stands for a recorded call: cheap, nothing is looked at. */
+export function summarizeRecorded({
+  toolName,
+  effects,
+}: Pick<CallRecord, 'toolName' | 'effects'>): Pick<Picture, 'title' | 'risk'> {
+  const { title, risk } = describeRequest(
+    requestOf({ toolName, effects, callId: '', args: {}, reason: '' }, []),
+  );
+  return { title, risk };
+}
+
+/**
+ * What a recorded call was to do and did to files, as the picture that the person was asked with: its command lines taken
+ * apart, the difference of each file, from the contents that the journal keeps. Never rejects.
+ */
+export async function describeRecorded(
+  record: CallRecord,
+  notes: readonly JournalNote[],
+  contents: RecordedContents,
+): Promise<Picture> {
+  const args = approvedArgs(notes) ?? record.args;
+  const parts: PicturePart[] = [];
+  for (const effect of record.effects) {
+    if (effect.kind === 'run') parts.push(await commandPart(effect));
+    if (effect.kind === 'fetch') parts.push({ kind: 'url', url: effect.url });
+  }
+  for (const change of changesIn(notes)) parts.push(changePart(change, args, contents));
+  if (parts.length === 0) parts.push({ kind: 'arguments', json: args });
+  return describeRequest(requestOf({ ...record, args }, parts));
+}
+
+function requestOf(
+  {
+    callId,
+    toolName,
+    args,
+    effects,
+    reason,
+  }: Pick<CallRecord, 'callId' | 'toolName' | 'args' | 'effects' | 'reason'>,
+  parts: readonly PicturePart[],
+): ApprovalRequest {
+  const words = summarizeText(describeEffects(toolName, effects));
+  // The title begins with the name already.
+  const summary = words.startsWith(`${toolName}: `)
+    ? words.slice(toolName.length + 2)
+    : words.replace(`${toolName} (touches nothing)`, 'touches nothing');
+  return { callId, toolName, summary, risk: riskOfEffects(effects), args, effects, reason, shown: [], parts };
+}
+
+/** What a person has put in place of the model's arguments. */
+export function approvedArgs(notes: readonly JournalNote[]): JsonObject | undefined {
+  const args = notes.findLast(({ kind, data }) => kind === 'approval' && data.approved === true)?.data.args;
+  return typeof args === 'object' && args !== null && !Array.isArray(args) ? (args as JsonObject) : undefined;
+}
+
+/** Of each file from what the call found to what it left. */
+function changesIn(notes: readonly JournalNote[]): readonly NotedChange[] {
+  const byPath = new Map<string, NotedChange>();
+  for (const { kind, data } of notes) {
+    for (const change of (kind === 'intent' ? readIntent(data) : undefined)?.changes ?? []) {
+      const first = byPath.get(change.path);
+      byPath.set(change.path, first === undefined ? change : { ...first, after: change.after });
+    }
+  }
+  return [...byPath.values()].filter(({ before, after }) => before !== after);
+}
+
+function changePart(
+  { path, before, after, preimage, movedFrom }: NotedChange,
+  args: JsonObject,
+  contents: RecordedContents,
+): PicturePart {
+  const old = preimage === undefined ? undefined : contents.kept(preimage);
+  const left = after === null ? undefined : find(after, path, args, contents);
+  const sizes = { bytesBefore: old?.length, bytesAfter: left?.length };
+  if ((before !== null && old === undefined) || (after !== null && left === undefined)) {
+    return { kind: 'unshown', path, why: 'its content is not in the journal', ...sizes };
+  }
+  const [was, is] = [textOf(old), textOf(left)];
+  if (was === false || is === false)
+    return { kind: 'unshown', path, why: 'it is no text, or too large to be shown', ...sizes };
+  if (was === undefined) return { kind: 'file', path, text: is ?? '' };
+  return {
+    kind: 'diff',
+    path,
+    before: was,
+    after: is,
+    ...(movedFrom === undefined ? {} : { from: movedFrom }),
+  };
+}
+
+/** By its hash: the next change kept it, the file still holds it, or it is an argument. */
+function find(
+  sha256: string,
+  path: string,
+  args: JsonObject,
+  contents: RecordedContents,
+): Uint8Array | undefined {
+  const kept = contents.kept(sha256);
+  if (kept !== undefined) return kept;
+  for (const text of texts(args)) {
+    const bytes = Buffer.from(text, 'utf8');
+    if (hash('sha256', bytes) === sha256) return bytes;
+  }
+  const now = contents.now(path);
+  return now !== undefined && hash('sha256', now) === sha256 ? now : undefined;
+}
+
+function* texts(value: JsonValue | undefined): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null)
+    for (const item of Object.values(value)) yield* texts(item);
+}
