@@ -140,7 +140,7 @@ function drawOutput(
   if (output === '') return undefined;
   const cut = truncated ? `, cut${outputRef === undefined ? '' : `; all of it: ${outputRef}`}` : '';
   const open = outcome === 'failed' && output.length <= 2_000 ? html` open` : undefined;
-  const size = `${count(output.split('\n').length, 'line')}, ${count(output.length, 'character')}${cut}`;
+  const size = `${count(output.replace(/\n$/, '').split('\n').length, 'line')}, ${count(output.length, 'character')}${cut}`;
   return html`<details class="part output"${open}><summary>Output <span class="dim">(${size})</span></summary><pre>${shorten(output, room)}</pre></details>`;
 }
 

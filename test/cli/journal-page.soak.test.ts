@@ -1,0 +1,80 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser, CHROMIUM } from './browser.js';
+import { builtCommand } from './built-command.js';
+import { HOSTILE, recordHostile } from './hostile-journal.js';
+import { Toolexec } from './toolexec.js';
+
+let toolexec: Toolexec;
+let file: string;
+beforeAll(async () => {
+  builtCommand();
+  toolexec = new Toolexec();
+  file = join(toolexec.folder, 'calls.db');
+  await recordHostile(toolexec.root, file);
+}, 120_000);
+afterAll(() => toolexec.remove());
+
+const journal = (...args: readonly string[]) => toolexec.run(['journal', ...args, '--journal', file]);
+
+describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where there is no Chromium)', () => {
+  it('runs nothing, loads nothing, fits from 320 to 1,600 pixels, and can be used with keys', async () => {
+    const path = join(toolexec.folder, 'report.html');
+    expect((await journal('report', '--html', path)).code).toBe(0);
+    const browser = new Browser(String(CHROMIUM));
+    try {
+      await browser.open(pathToFileURL(path).href);
+      expect(
+        await browser.ask('document.querySelectorAll("script,img,iframe,link,object,base,form").length'),
+      ).toBe(0);
+      const calls = Number(await browser.ask('document.querySelectorAll("li.call").length'));
+      expect(calls).toBe(Number(JSON.parse((await journal('report', '--json')).stdout).calls));
+      // What a person sees of a text is the text: the names of what is not seen aside.
+      const shown = String(await browser.ask('document.querySelector("main").textContent'));
+      const plain = HOSTILE.commands.filter((command) => /^[ -~]{1,200}$/.test(command));
+      expect(plain.length).toBeGreaterThan(50);
+      expect(plain.filter((command) => !shown.includes(command) && !shown.includes('[REDACTED]'))).toEqual(
+        [],
+      );
+      const colours = new Set<unknown>();
+      for (const scheme of ['light', 'dark'] as const) {
+        for (const width of [320, 800, 1600]) {
+          await browser.show(width, scheme);
+          await browser.ask('for (const each of document.querySelectorAll("details")) each.open = true');
+          expect(Number(await browser.ask('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(
+            width,
+          );
+        }
+        colours.add(await browser.ask('getComputedStyle(document.body).backgroundColor'));
+      }
+      expect(colours.size).toBe(2);
+      await browser.ask('for (const each of document.querySelectorAll("details")) each.open = false');
+      // A link to a call opens it.
+      const target = '[...document.querySelectorAll(".problems a")][0]';
+      await browser.ask(`${target}.focus()`);
+      await browser.press('Enter');
+      expect(
+        await browser.ask(`document.getElementById(${target}.hash.slice(1)).closest("details").open`),
+      ).toBe(true);
+      // The choice of calls is one stop, its values are arrow keys.
+      await browser.ask('document.getElementById("all").focus()');
+      await browser.press('ArrowRight');
+      expect(await browser.ask('document.querySelector(":checked").id')).toBe('bad');
+      expect(
+        await browser.ask(
+          '[...document.querySelectorAll("li.call")].filter((call) => call.checkVisibility() && !call.classList.contains("bad")).length',
+        ),
+      ).toBe(0);
+      await browser.ask('for (const each of document.querySelectorAll("details")) each.open = false');
+      await browser.press('Tab');
+      await browser.press('Enter');
+      expect(await browser.ask('document.activeElement.parentElement.open')).toBe(true);
+      expect([browser.requests, browser.complaints]).toEqual([[pathToFileURL(path).href], []]);
+    } finally {
+      await browser.close();
+      rmSync(path);
+    }
+  }, 60_000);
+});
