@@ -17,6 +17,7 @@ import {
   type LaunchedCommand,
   launchCommand,
 } from './launch-command.js';
+import { ChangesRefused } from './transaction/commit-transaction.js';
 import type { Transaction } from './transaction/open-transaction.js';
 import { isTooLarge } from './transaction/watch-size.js';
 
@@ -34,7 +35,14 @@ export async function runCommandIn(request: CommandRequest, layers?: Transaction
   try {
     const { neverStarted, ...ended } = request.signal.aborted
       ? NOT_WANTED
-      : await toItsEnd(request, { ...request, layers, onOutput: onOutputOf(request), stdout, stderr });
+      : await toItsEnd(request, {
+          ...request,
+          layers,
+          isKeptApart: request.agree !== undefined,
+          onOutput: onOutputOf(request),
+          stdout,
+          stderr,
+        });
     const { transaction, ...ending } = ended;
     const settled =
       transaction === undefined
@@ -87,23 +95,27 @@ async function settleTransaction(
   transaction: Transaction,
   request: CommandRequest,
   ending: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode'>,
-): Promise<Pick<CommandOutcome, 'changes' | 'discarded'>> {
+): Promise<Pick<CommandOutcome, 'changes' | 'discarded' | 'isRefused'>> {
   const { directory } = transaction;
   const { exitCode } = ending;
   const { onTransaction, confinement } = request;
   const network = confinement?.network !== false;
   let discarded = whyDiscarded(transaction, request, ending);
   let changes: CommandChanges | undefined;
+  let isRefused = false;
   if (discarded === undefined) {
     try {
-      const { tool, keepVersion } = request;
+      const { tool, keepVersion, agree } = request;
       changes = await transaction.commit({
         exitCode,
         ...(tool === undefined ? {} : { tool }),
         ...(keepVersion === undefined ? {} : { keepVersion }),
+        ...(agree === undefined ? {} : { agree }),
       });
     } catch (error) {
-      discarded = `its changes could not be read: ${error instanceof Error ? error.message : String(error)}`;
+      isRefused = error instanceof ChangesRefused;
+      const why = error instanceof Error ? error.message : String(error);
+      discarded = isRefused ? why : `its changes could not be read: ${why}`;
     }
   }
   if (changes === undefined) transaction.discard();
@@ -115,6 +127,7 @@ async function settleTransaction(
   return {
     ...(changes === undefined ? {} : { changes }),
     ...(discarded === undefined ? {} : { discarded }),
+    ...(isRefused ? { isRefused } : {}),
   };
 }
 

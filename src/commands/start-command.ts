@@ -17,6 +17,8 @@ export type CommandStart = Pick<
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;
+  /** It does not run where they cannot be. */
+  readonly isKeptApart?: boolean;
   /** They are kept apart in these layers. */
   readonly layers?: Transaction | undefined;
 };
@@ -81,7 +83,7 @@ const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
 /** @throws ToolError `sandbox_violation` where one is required and there can be none. */
 async function chooseTransaction(
-  { isTransaction, layers }: CommandStart,
+  { isTransaction, isKeptApart, layers }: CommandStart,
   confinement: Confinement,
 ): Promise<ChosenTransaction> {
   if (layers !== undefined) return { transaction: layers, told: { transaction: true } };
@@ -90,7 +92,7 @@ async function chooseTransaction(
   if (isTransaction !== true) return { told: { transaction: false } };
   const transaction = await openTransaction(confinement, transactions);
   if (!('reason' in transaction)) return { transaction, told: { transaction: true } };
-  if (transactions.mode === 'required') throw transactionRequired(transaction.reason);
+  if (transactions.mode === 'required' || isKeptApart === true) throw transactionRequired(transaction.reason);
   return { told: { transaction: false, transactionReason: transaction.reason } };
 }
 

@@ -79,6 +79,7 @@ export interface ConfiguredOptions {
   readonly definitions?: readonly ToolDefinition[];
   /** For `builtinTools`. */
   readonly builtins?: {
+    readonly bash?: { readonly approval?: 'before' | 'after' };
     readonly listDirectory?: {
       readonly maxEntries?: number;
       readonly maxDepth?: number;

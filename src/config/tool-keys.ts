@@ -1,12 +1,20 @@
 import { CALLS_AT_A_TIME, TOOL_SECONDS, VERSION_RANGES } from './by-tool.js';
 import type { ConfigKey } from './config-keys.js';
-import { never, only, smaller } from './tighten.js';
-import { BOOLEAN, PROGRAM_DIRECTORIES, SECONDS, wholeNumber } from './value-kind.js';
+import { never, only, smaller, stricter } from './tighten.js';
+import { BOOLEAN, choice, PROGRAM_DIRECTORIES, SECONDS, wholeNumber } from './value-kind.js';
 
 const BYTES = wholeNumber(1, 'bytes');
 
 /** The keys of single tools, and of tools that are programs of their own: a part of `CONFIG_KEYS`. */
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
+  'tools.bash.approval': {
+    kind: choice('before', 'after'),
+    fallback: 'before',
+    option: 'executor.builtins.bash.approval',
+    meaning:
+      'When `bash` asks: `after` its commands have ended, with their changes in hand and nothing of them real, where the OS sandbox is required and the network off.',
+    tighten: stricter('before', 'after'),
+  },
   'tools.read_file.max_file_read_bytes': {
     kind: BYTES,
     fallback: 204_800,

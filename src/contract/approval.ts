@@ -2,6 +2,7 @@ import type { ToolResult } from './call.js';
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { PicturePart } from './picture.js';
+import type { CommandChanges } from './processes.js';
 
 /** The content that a request was shown with. */
 export interface ShownFile {
@@ -29,6 +30,11 @@ export interface ApprovalRequest {
   readonly agent?: string;
   /** What there is to see of it: `describeRequest` makes a picture of them. Left out where nothing was looked at. */
   readonly parts?: readonly PicturePart[];
+  /**
+   * Present where the call has run, and the question is whether its changes become real: what was changed. `parts` show
+   * it.
+   */
+  readonly changes?: CommandChanges;
   /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
   readonly changed?: readonly string[];
 }

@@ -150,6 +150,11 @@ export interface CommandRequest {
   readonly tool?: string;
   /** Told what becomes of its transaction, where it has one. */
   readonly onTransaction?: (event: TransactionEvent) => void;
+  /**
+   * Asked when it has ended, before its changes become real; where there are none it is not asked. A text: why they do
+   * not. With it the command runs only where its changes are kept apart.
+   */
+  readonly agree?: (changes: PreviewedChanges) => Promise<string | undefined>;
   /** Keeps a version of a file that was not made real, and says where it can be read. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }
@@ -191,6 +196,8 @@ export interface CommandOutcome {
   readonly changes?: CommandChanges;
   /** Its changes were not made: why, in words. */
   readonly discarded?: string;
+  /** Because the person did not agree to them. */
+  readonly isRefused?: true;
 }
 
 /** Runs a command and resolves when it has ended, with everything it started. */

@@ -120,6 +120,12 @@ export interface ToolSpec<A, O = unknown> {
    */
   readonly touches?: readonly EffectKind[];
   readonly requiresApproval?: boolean | ((args: A) => boolean);
+  /**
+   * `after`: of a call that only runs commands the person is asked when these have ended, with their changes in hand, and
+   * nothing of them is real before. Only where the OS sandbox is required, the network off, and nothing is seen that
+   * deletes; else, and by default, `before`.
+   */
+  readonly approval?: 'before' | 'after' | ((args: A) => 'before' | 'after');
   /** Default: from the effects. */
   readonly risk?: Risk | ((args: A) => Risk);
   /** Pure, no I/O. Default: from the effects. Secrets are redacted, more than 200 characters are cut. */

@@ -10,7 +10,7 @@ import type { Registry, Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch.js';
 import { askUserQuestionTool } from '../tools/ask-user-question.js';
-import { bashTool } from '../tools/bash.js';
+import { type BashOptions, bashTool } from '../tools/bash.js';
 import { bashOutputTool } from '../tools/bash-output.js';
 import { editFileTool } from '../tools/edit-file.js';
 import { globTool } from '../tools/glob.js';
@@ -30,11 +30,18 @@ import { createRegistry } from './declare/registry.js';
 export interface BuiltinToolsOptions {
   /** `[tools.list_directory]` */
   readonly listDirectory?: ListDirectoryOptions;
+  /** `[tools.bash]` */
+  readonly bash?: BashOptions;
   /** With the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default false. */
   readonly agents?: boolean;
 }
 
-const RULES: OptionRules<{ listDirectory: ListDirectoryOptions | undefined; agents: boolean }> = {
+const RULES: OptionRules<{
+  bash: BashOptions | undefined;
+  listDirectory: ListDirectoryOptions | undefined;
+  agents: boolean;
+}> = {
+  bash: option(undefined, isObject, 'an object'),
   listDirectory: option(undefined, isObject, 'an object'),
   agents: option(false, isBoolean, 'true or false'),
 };
@@ -49,12 +56,12 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
 
 /** The same by another clock, which says when a file was read or written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
-  const { listDirectory, agents } = normalizeOptions('builtinTools', options, RULES);
+  const { listDirectory, agents, bash } = normalizeOptions('builtinTools', options, RULES);
   const now = (): number => clock.now();
   return [
     defineOwnTool(applyPatchTool({ now })),
     defineOwnTool(askUserQuestionTool()),
-    defineOwnTool(bashTool()),
+    defineOwnTool(bashTool(bash)),
     defineOwnTool(bashOutputTool()),
     defineOwnTool(editFileTool({ now })),
     defineOwnTool(globTool()),

@@ -126,6 +126,17 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSu
   };
 }
 
+/** Whether commands can be kept from changing anything before their end, on this machine and in these roots. */
+export async function canKeepApart(confinement: Confinement): Promise<boolean> {
+  const { transactions } = confinement;
+  if (transactions === undefined) return false;
+  const { openLayers } = await import('../commands/transaction/open-transaction.js');
+  const layers = await openLayers(confinement, transactions);
+  if ('reason' in layers) return false;
+  layers.drop();
+  return true;
+}
+
 /** Background shells: there are none before the first is started. */
 export function lazyShells(around: CommandSurroundings): BackgroundShells {
   let opened: BackgroundShells | undefined;

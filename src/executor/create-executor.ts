@@ -37,6 +37,7 @@ import type { EngineSettings } from './call/settings.js';
 import { shieldClock } from './call/shields.js';
 import {
   type CommandSurroundings,
+  canKeepApart,
   createCommandGuard,
   type LazyAnalysis,
   lazyAnalysis,
@@ -118,6 +119,9 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     runCommand: commands.run,
     openPreview: previews.open,
     programs: { which: programs, confinement },
+    keepsCommandsApart:
+      confinement.os === 'required' && !confinement.network && confinement.transactions !== undefined,
+    canKeepApart: () => canKeepApart(confinement),
     commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),
     shells,

@@ -141,6 +141,10 @@ export class CallRunner implements ExecutionOwner {
     if (late !== undefined) this.#context?.runInAsyncScope(this.#batch.answered, this.#batch, index, late);
   }
 
+  resumed(execution: Execution): void {
+    if (this.#running.includes(execution)) this.#deadlines?.watch(execution);
+  }
+
   #idempotencyKey(index: number, { call }: ReadyCall): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
     const { id, conversation } = this.#batch.scope;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { ToolContext } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import type { CommandOutcome } from '../contract/processes.js';
@@ -54,8 +55,22 @@ const INPUT = {
   },
 } as const;
 
+export interface BashOptions {
+  /** When the person is asked: `after` where nothing is real before the person has agreed; default `before`. */
+  readonly approval?: 'before' | 'after';
+}
+
+const RULES: OptionRules<Required<BashOptions>> = {
+  approval: option<'before' | 'after'>(
+    'before',
+    (value) => value === 'before' || value === 'after',
+    'one of before, after',
+  ),
+};
+
 /** `bash` (B001–B011, B019, B020, C025, F002 to F004): a command with everything it starts, or a background shell. */
-export function bashTool(): ToolSpec<BashArgs> {
+export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
+  const { approval } = normalizeOptions('bash', options, RULES);
   return {
     name: 'bash',
     aliases: ['Bash'],
@@ -72,6 +87,8 @@ export function bashTool(): ToolSpec<BashArgs> {
     timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     requiresApproval: true,
+    // What a background shell changes is real at once.
+    approval: (args) => (args.run_in_background === true ? 'before' : approval),
     risk: 'high',
     touches: ['run'],
     effects: (args) => [

@@ -105,7 +105,7 @@ export function commandError(
   const { limit } = outcome;
   const hint = sandboxHint(outcome);
   return {
-    code: 'execution_failed',
+    code: outcome.isRefused === true ? 'user_denied' : 'execution_failed',
     message: message(reason),
     ...(hint === undefined ? {} : { hint }),
     ...(limit === undefined ? {} : { details: { limit: limit.limit, max: limit.max } }),

@@ -1,13 +1,16 @@
 import type {
+  ChangedContent,
   CommandChanges,
   CommandRequest,
   Confinement,
+  PreviewedChanges,
   TransactionRules,
 } from '../../contract/processes.js';
 import {
   type BinaryEntry,
   type BinaryPath,
   binaryEntry,
+  readBinaryFile,
   toBinary,
   toText,
 } from '../../platform/fs/binary-fs.js';
@@ -25,9 +28,9 @@ import {
   scanChanges,
 } from './scan-changes.js';
 import { commitPlan } from './sweep-transactions.js';
-import type { TransactionPlan } from './transaction-plan.js';
+import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 
-export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion'> {
+export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree'> {
   readonly exitCode: number | null;
 }
 
@@ -47,7 +50,46 @@ export async function commitTransaction(
   parts: TransactionParts,
   request: CommitRequest,
 ): Promise<CommandChanges> {
-  return applyScanned(parts, await scanTransaction(parts, refusalBy(parts.rules, request.tool)), request);
+  const scanned = await scanTransaction(parts, refusalBy(parts.rules, request.tool));
+  if (request.agree !== undefined && scanned.changes.length > 0) {
+    const refusal = await request.agree(lookAt(parts, scanned, SHOWN));
+    if (refusal !== undefined) throw new ChangesRefused(refusal);
+  }
+  return applyScanned(parts, scanned, request);
+}
+
+/** The person does not agree to what was changed. The message: why. */
+export class ChangesRefused extends Error {}
+
+/** Files whose content is shown, and bytes of each. */
+const SHOWN = { files: 100, bytes: 1024 * 1024 } as const;
+
+/** What was found, with the contents. @param most files whose content is given, and bytes of each */
+export function lookAt(
+  { confinement, mounts }: Pick<TransactionParts, 'confinement' | 'mounts'>,
+  { changes, leftOut }: ScannedChanges,
+  most: { readonly files: number; readonly bytes: number },
+): PreviewedChanges {
+  const roots = mounts.map(({ root }) => root);
+  const report = (part: ScannedChanges): CommandChanges =>
+    reportChanges({ ...part, roots, first: confinement.roots[0] ?? '', failed: [], keepVersion: undefined });
+  const contentOf = (change: PlannedChange): ChangedContent => {
+    const { created, modified, deleted } = report({ changes: [change], leftOut: [] });
+    const lower = `${toBinary(roots[change.root] ?? '')}/${change.path}`;
+    return {
+      path: [...created, ...modified, ...deleted][0] ?? '',
+      before: change.change === 'create' ? undefined : contentAt(lower, most.bytes),
+      after: change.from === undefined ? undefined : contentAt(change.from, most.bytes),
+    };
+  };
+  const files = changes.filter(({ kind }) => kind !== 'dir').slice(0, most.files);
+  return { changes: report({ changes, leftOut }), contents: files.map(contentOf) };
+}
+
+function contentAt(path: BinaryPath, mostBytes: number): Uint8Array | 'large' | undefined {
+  const entry = binaryEntry(path);
+  if (entry?.kind !== 'file') return undefined;
+  return entry.size > mostBytes ? 'large' : readBinaryFile(path);
 }
 
 /** The same with what was found before. */

@@ -7,6 +7,7 @@ import {
   writeMarker,
 } from '../../platform/fs/binary-fs.js';
 import { setEntryTimes } from '../../platform/fs/placeholder-entry.js';
+import { removeTree } from '../../platform/fs/remove-tree.js';
 import { makeOwnDirectory, removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import { findRepositories } from '../sandbox/git/find-repositories.js';
@@ -78,6 +79,8 @@ function outermost(roots: readonly string[]): readonly string[] {
 /** The layers of what is kept apart, ready to be mounted. */
 export interface Layers extends TransactionParts {
   readonly release: () => void;
+  /** They are not used. */
+  readonly drop: () => void;
   /** Arguments for bubblewrap. */
   readonly gitMounts: readonly string[];
   readonly git: Readonly<Record<string, string>>;
@@ -120,6 +123,10 @@ function makeLayers(
     mounts,
     begunNs: writeMarker(`${directory}/begun`),
     release,
+    drop() {
+      release();
+      removeTree(directory);
+    },
     gitMounts: tracked.mounts,
     git: { 'core.checkStat': 'minimal', 'core.trustctime': 'false', ...tracked.env },
   };

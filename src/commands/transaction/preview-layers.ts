@@ -1,11 +1,10 @@
 import type {
-  ChangedContent,
   CommandChanges,
   Confinement,
   PreviewedChanges,
   TransactionRules,
 } from '../../contract/processes.js';
-import { binaryEntry, readBinaryFile, toBinary } from '../../platform/fs/binary-fs.js';
+import { toBinary } from '../../platform/fs/binary-fs.js';
 import type { FileView } from '../../platform/fs/open-handle.js';
 import { findTrustedProgram } from '../../platform/process/find-program.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
@@ -16,6 +15,7 @@ import {
   absolute,
   applyScanned,
   type CommitRequest,
+  lookAt,
   refusalBy,
   refusalByPattern,
   scanTransaction,
@@ -160,24 +160,7 @@ export class PreviewLayers {
 
   /** @param most files whose content is given, and bytes of each */
   async look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges> {
-    const scanned = await this.#scan();
-    const files = scanned.changes.filter(({ kind }) => kind !== 'dir').slice(0, most.files);
-    return {
-      changes: this.#report(scanned),
-      contents: files.map((change) => this.#contentOf(change, most.bytes)),
-    };
-  }
-
-  #contentOf(change: PlannedChange, mostBytes: number): ChangedContent {
-    const root = this.#layers.mounts[change.root]?.root ?? '';
-    const lower = `${toBinary(root)}/${change.path}`;
-    const { created, modified, deleted } = this.#report({ changes: [change], leftOut: [] });
-    const [path = ''] = [...created, ...modified, ...deleted];
-    return {
-      path,
-      before: change.change === 'create' ? undefined : contentAt(lower, mostBytes),
-      after: change.from === undefined ? undefined : contentAt(change.from, mostBytes),
-    };
+    return lookAt(this.#layers, await this.#scan(), most);
   }
 
   /**
@@ -213,12 +196,6 @@ export class PreviewLayers {
 
 function keyOf({ root, path }: { readonly root: number; readonly path: string }): string {
   return `${root}/${path}`;
-}
-
-function contentAt(path: string, mostBytes: number): Uint8Array | 'large' | undefined {
-  const entry = binaryEntry(path);
-  if (entry?.kind !== 'file') return undefined;
-  return entry.size > mostBytes ? 'large' : readBinaryFile(path);
 }
 
 /** What a command has changed that found the changes of others. */

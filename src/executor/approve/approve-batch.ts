@@ -48,11 +48,24 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of waiting) after[index] = unasked(ready(evaluated, index));
     return after;
   }
-  const asked = await Promise.all(waiting.map((index) => withSnapshot(ready(evaluated, index), scope)));
+  const before = await askedBefore(parts, after);
+  if (before.length === 0) return after;
+  const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
   const answers = await ask(asked, approver, parts);
-  for (const [place, answer] of answers.entries()) after[waiting[place] as number] = answer.evaluated;
-  noteAnswers(answers, waiting, recorder);
+  for (const [place, answer] of answers.entries()) after[before[place] as number] = answer.evaluated;
+  noteAnswers(answers, before, recorder);
   return after;
+}
+
+/** Those of the waiting calls that are asked for now; the others are asked for when their commands have ended. */
+async function askedBefore(
+  { waiting, evaluated, scope }: ApprovalParts,
+  after: EvaluatedCall[],
+): Promise<readonly number[]> {
+  const isLate = (index: number): boolean => ready(evaluated, index).mayAskAfter;
+  if (!waiting.some(isLate) || !(await scope.settings.canKeepApart())) return waiting;
+  for (const index of waiting) if (isLate(index)) after[index] = ready(evaluated, index).askingAfter();
+  return waiting.filter((index) => !isLate(index));
 }
 
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */

@@ -32,6 +32,10 @@ export interface ReadyParts {
   /** The tool itself requires it, so that no review may lift it. */
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
+  /** It may be asked for when its commands have ended. */
+  readonly mayAskAfter: boolean;
+  /** It is, and not before. */
+  readonly asksAfter?: boolean;
 }
 
 /** A call that may run, or may after a person has agreed. */
@@ -49,6 +53,8 @@ export class ReadyCall {
   readonly reason: string;
   /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
   readonly onlyReads: boolean;
+  readonly mayAskAfter: boolean;
+  readonly asksAfter: boolean;
   #summary: string | undefined;
 
   constructor(parts: ReadyParts, summary?: string) {
@@ -63,6 +69,8 @@ export class ReadyCall {
     this.toolRequiresApproval = parts.toolRequiresApproval;
     this.reason = parts.reason;
     this.onlyReads = isAllReads(parts.declared);
+    this.mayAskAfter = parts.mayAskAfter;
+    this.asksAfter = parts.asksAfter === true;
     this.#summary = summary;
   }
 
@@ -75,6 +83,11 @@ export class ReadyCall {
   /** The same call, asked for or not. */
   asking(needsApproval: boolean, reason: string): ReadyCall {
     return new ReadyCall({ ...this, needsApproval, reason }, this.#summary);
+  }
+
+  /** The same call, which runs unasked, and whose changes are asked for before they become real. */
+  askingAfter(): ReadyCall {
+    return new ReadyCall({ ...this, needsApproval: false, asksAfter: true }, this.#summary);
   }
 
   #describe(): string {

@@ -95,6 +95,10 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
+  /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
+  readonly keepsCommandsApart: boolean;
+  /** Whether this machine can do that. */
+  readonly canKeepApart: () => Promise<boolean>;
   /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
   readonly openPreview: () => Promise<PreviewWorld>;
   /** Which external tools are kept in the command sandbox, and in what. */

@@ -45,6 +45,10 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
     accepts: (value) => isBoolean(value) || isFunction(value),
     expected: 'true, false or a function',
   },
+  approval: {
+    accepts: (value) => isOneOf('before', 'after')(value) || isFunction(value),
+    expected: 'before, after or a function',
+  },
   risk: {
     accepts: (value) => isOneOf(...RISKS)(value) || isFunction(value),
     expected: `${RISKS.join(', ')} or a function`,

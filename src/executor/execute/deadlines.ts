@@ -9,6 +9,9 @@ export interface Timed {
   stop(stop: Stop): void;
 }
 
+/** A timer may ring so much early. */
+const EARLY_MS = 5;
+
 /**
  * Ends what runs too long, with one timer for a batch: nearly all calls are answered long before their time is over,
  * and to set a timer and take it back for each of them costs more than many a call.
@@ -27,7 +30,7 @@ export class Deadlines {
   }
 
   watch(run: Timed): void {
-    this.#watch(run, run.timeoutMs);
+    this.#watch(run, run.dueAt - this.#clock.monotonic());
   }
 
   /** Nothing runs any more, and nothing will. */
@@ -47,10 +50,11 @@ export class Deadlines {
   #ring(due: Timed): void {
     this.end();
     const now = this.#clock.monotonic();
-    // A timer may ring a little early: what it was set for is due.
-    const isDue = (run: Timed): boolean => run === due || run.dueAt <= now;
+    // A timer may ring a little early: what it was set for is due, if its time has not been stopped meanwhile.
+    const isDue = (run: Timed): boolean => run.dueAt <= (run === due ? now + EARLY_MS : now);
     const running = [...this.#running()];
-    for (const run of running) if (!isDue(run)) this.#watch(run, run.dueAt - now);
+    for (const run of running)
+      if (!isDue(run) && Number.isFinite(run.dueAt)) this.#watch(run, run.dueAt - now);
     for (const run of running) if (isDue(run)) run.stop({ cause: 'timeout', timeoutMs: run.timeoutMs });
   }
 }

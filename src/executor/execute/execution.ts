@@ -31,6 +31,8 @@ export interface ExecutionOwner {
   readonly queue: object;
   /** Called once. @param late the answer, unless `start` gives it. */
   ended(execution: Execution, index: number, late: ToolResult | undefined): void;
+  /** Its time goes on. */
+  resumed(execution: Execution): void;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface ExecutionOwner {
  */
 export class Execution implements CallScope, Timed {
   readonly timeoutMs: number;
-  readonly dueAt: number;
+  #dueAt: number;
   readonly #owner: ExecutionOwner;
   readonly #parts: CallParts;
   readonly #handles: CallHandles;
@@ -63,13 +65,29 @@ export class Execution implements CallScope, Timed {
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
-  constructor(parts: CallParts, owner: ExecutionOwner) {
-    this.#parts = parts;
+  constructor(parts: Omit<CallParts, 'whilePaused'>, owner: ExecutionOwner) {
+    this.#parts = { ...parts, whilePaused: (wait) => this.#pauseWhile(wait) };
     this.#owner = owner;
-    this.#handles = new CallHandles(parts);
+    this.#handles = new CallHandles(this.#parts);
     this.#startedAt = parts.scope.settings.clock.monotonic();
     this.timeoutMs = parts.timeoutMs;
-    this.dueAt = this.#startedAt + parts.timeoutMs;
+    this.#dueAt = this.#startedAt + parts.timeoutMs;
+  }
+
+  get dueAt(): number {
+    return this.#dueAt;
+  }
+
+  async #pauseWhile<T>(wait: () => Promise<T>): Promise<T> {
+    const { clock } = this.#parts.scope.settings;
+    const leftMs = this.#dueAt - clock.monotonic();
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    try {
+      return await wait();
+    } finally {
+      this.#dueAt = clock.monotonic() + leftMs;
+      this.#owner.resumed(this);
+    }
   }
 
   get queue(): object {

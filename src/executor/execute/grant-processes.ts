@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.js';
-import type { ShellReading, ShellText, StartedCommand, ToolProcesses } from '../../contract/processes.js';
+import type {
+  CommandRequest,
+  ShellReading,
+  ShellText,
+  StartedCommand,
+  ToolProcesses,
+} from '../../contract/processes.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
@@ -23,6 +29,8 @@ export interface ProcessGrant {
   /** Records what is known of a process; the call does not wait for it. */
   readonly note: (data: JsonObject) => void;
   readonly tally: CommandTally;
+  /** Asks for what a command has changed; undefined: nothing is asked. */
+  readonly agree: CommandRequest['agree'];
   /** Undefined: there is no reader, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
 }
@@ -36,6 +44,7 @@ export function grantProcesses({
   note,
   live,
   tally,
+  agree,
 }: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
 
@@ -65,6 +74,7 @@ export function grantProcesses({
         whole: settings.outputs.openSink(),
         tool: ready.tool.name,
         keepVersion: (bytes) => settings.outputs.save(bytes),
+        ...(agree === undefined ? {} : { agree }),
         onTransaction: ({ directory, ...event }) => note({ transaction: directory, ...event }),
         onStarted: (started) => {
           begun = started;

@@ -1,6 +1,6 @@
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
-import type { ToolProcesses } from '../../contract/processes.js';
+import type { PreviewedChanges, ToolProcesses } from '../../contract/processes.js';
 import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import { grantsEverything } from '../../effects/traits.js';
@@ -27,6 +27,8 @@ export interface CallParts {
   readonly idempotencyKey: string;
   /** Undefined: nothing of this batch is recorded. */
   readonly recorder: Recorder | undefined;
+  /** Waits for a person: the time that this takes is not the call's. */
+  readonly whilePaused: <T>(wait: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -103,9 +105,18 @@ export class CallHandles {
         note: (data) => recorder?.note(index, ready.call.id, 'process', data),
         live: scope.observer === undefined ? undefined : this.#output(),
         tally: this.#tally,
+        agree: ready.asksAfter ? (changes) => this.#askAfter(changes) : undefined,
       }),
     );
     return this.#processes;
+  }
+
+  #askAfter(changes: PreviewedChanges): Promise<string | undefined> {
+    const { ready, scope, index, recorder, whilePaused } = this.parts;
+    return whilePaused(async () => {
+      const { askAfter } = await import('../approve/ask-after.js');
+      return askAfter({ ready, scope, index, recorder, signal: this.signal }, changes);
+    });
   }
 
   // A function of its own, because tools take their context apart: `({ emit }) => emit(text)`.

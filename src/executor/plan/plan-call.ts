@@ -250,12 +250,30 @@ function makeReady(
     // D044: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     return new ReadyCall(
-      { call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
+      {
+        ...{ call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
+        mayAskAfter: needsApproval && mayAskAfter(permitted, settings),
+      },
       summary,
     );
   } catch (error) {
     return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
   }
+}
+
+/** Nothing is seen that deletes, no rule asks, and all that the call does stays in the sandbox until the person agrees. */
+function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
+  if (tool.approval === undefined || !settings.keepsCommandsApart) return false;
+  const { approval } = tool;
+  const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
+  const { rule, seen = [] } = answer;
+  return (
+    said === 'after' &&
+    rule === undefined &&
+    declared.length > 0 &&
+    declared.every(({ kind }) => kind === 'run') &&
+    seen.every(({ kind }) => kind !== 'delete')
+  );
 }
 
 /** What a policy may answer where the sandbox has not been asked yet (D041). */

@@ -234,6 +234,7 @@ async function reviveCall(
       risk: 'high',
       needsApproval: false,
       toolRequiresApproval: false,
+      mayAskAfter: false,
       reason: record.reason,
     });
   } catch {

@@ -1,0 +1,35 @@
+// See first, then decide: calls are tried where no other program sees it, and become real as one or not at all.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createExecutor, isToolError } from 'toolexec';
+
+const workspace = mkdtempSync(join(tmpdir(), 'toolexec-example-'));
+writeFileSync(join(workspace, 'notes.txt'), 'alpha\n');
+const calls = [
+  { id: '1', name: 'bash', args: { command: 'echo beta >> notes.txt; mkdir made' } },
+  { id: '2', name: 'read_file', args: { path: 'notes.txt' } },
+];
+try {
+  await using executor = createExecutor({ root: workspace, approver: () => ({ kind: 'approve_all' }) });
+  // #region preview
+  await using preview = await executor.preview(calls);
+  console.log(preview.results); // as if everything were approved
+  console.log(preview.changes); // what all calls together have created, modified, deleted
+  console.log(preview.parts); // the same as differences, for describeRequest
+  console.log(preview.requests); // what the approver would be asked
+  const before = readFileSync(join(workspace, 'notes.txt'), 'utf8');
+  const results = await preview.commit(); // asks the approver, makes it real as one, records it
+  // #endregion preview
+  assert.equal(before, 'alpha\n');
+  assert.deepEqual(preview.changes.modified, ['notes.txt']);
+  assert.match(results[1]?.output ?? '', /alpha[\s\S]*beta/);
+  assert.equal(existsSync(join(workspace, 'made')), true);
+} catch (error) {
+  // Not every machine can keep changes apart.
+  if (!isToolError(error, 'sandbox_violation')) throw error;
+  console.log(error.message);
+} finally {
+  rmSync(workspace, { recursive: true });
+}

@@ -1,0 +1,76 @@
+import { abortable } from '../../base/abortable.js';
+import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import type { PreviewedChanges } from '../../contract/processes.js';
+import { cleanReason } from '../answer/refuse-ready.js';
+import { reasonOf } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import type { Recorder } from '../record/recorder.js';
+import { toRequest } from './ask-approval.js';
+import { changedParts, pictureParts } from './picture-parts.js';
+
+export interface LateQuestion {
+  readonly ready: ReadyCall;
+  readonly index: number;
+  readonly scope: BatchScope;
+  readonly recorder: Recorder | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks whether what a command has changed becomes real. @returns why it does not, in words; undefined: it does. A person
+ * who cannot be asked has not agreed.
+ */
+export async function askAfter(
+  question: LateQuestion,
+  { changes, contents }: PreviewedChanges,
+): Promise<string | undefined> {
+  const { ready, index, scope, recorder, signal } = question;
+  const { settings, observer } = scope;
+  const { approver } = settings;
+  if (approver === null) return undefined;
+  observer?.approvalRequested(ready);
+  const parts = [...(await pictureParts(ready, [], settings)), ...changedParts(contents)];
+  const snapshot = { shown: [], places: [] };
+  const request: ApprovalRequest = { ...toRequest({ ready, snapshot }, settings), parts, changes };
+  let refusal: string | undefined;
+  let by: string | undefined;
+  try {
+    if (approver === undefined) throw new Error('there is no person to ask.');
+    const decision = await abortable(async () => approver([request], { signal }), signal);
+    refusal = refusalOf(decision, ready.call.id);
+    by = decision.by;
+  } catch (error) {
+    refusal = `the person could not be asked about its changes: ${reasonOf(error)}`;
+  }
+  const reason = refusal === undefined ? undefined : cleanReason(refusal);
+  const approved = reason === undefined;
+  observer?.approvalDecided(ready.call, approved, reason);
+  recorder?.note(index, ready.call.id, 'approval', {
+    approved,
+    after: true,
+    ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  });
+  return reason;
+}
+
+function refusalOf(decision: ApprovalDecision, id: string): string | undefined {
+  switch (decision?.kind) {
+    case 'approve_all':
+      return undefined;
+    case 'approve_selected': {
+      if (!decision.ids.includes(id)) return refused(decision.reasons?.[id]);
+      const isEdited = decision.edits !== undefined && Object.hasOwn(decision.edits, id);
+      return isEdited ? 'the person wants it with other arguments, and it has run already' : undefined;
+    }
+    case 'deny_all':
+      return refused(decision.reason);
+    default:
+      return 'the person could not be asked about its changes: there was no decision';
+  }
+}
+
+function refused(reason: string | undefined): string {
+  return `the person refused its changes${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
+}

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalDecision, ApprovalRequest } from '../../src/contract/approval.js';
+import type { Executor } from '../../src/contract/executor.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+let around: string;
+let root: string;
+let asked: ApprovalRequest[];
+let decision: ApprovalDecision;
+/** What is in the root while the person is asked. */
+let seen: string;
+beforeEach(() => {
+  around = realpathSync(mkdtempSync(join(tmpdir(), 'ask-after-')));
+  root = join(around, 'root');
+  mkdirSync(root);
+  asked = [];
+  seen = '';
+  decision = { kind: 'approve_all' };
+});
+afterEach(() => removeTree(around));
+
+const outside = (command: string): string =>
+  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
+
+function open(more: ExecutorOptions = {}): Executor {
+  return createExecutor({
+    root,
+    tools: builtinTools({ bash: { approval: 'after' } }),
+    journal: join(around, 'journal.db'),
+    async approver(requests) {
+      asked.push(...requests);
+      seen = outside('ls');
+      return decision;
+    },
+    ...more,
+    sandbox: { os: 'required', ...more.sandbox },
+  });
+}
+
+const bash = (command: string, more: Readonly<Record<string, number | boolean>> = {}) => ({
+  id: 'c1',
+  name: 'bash',
+  args: { command, ...more },
+});
+
+describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
+  it('asks when the command has ended, with its changes in hand and nothing of them real', async () => {
+    await using executor = open();
+    const [result] = await executor.run([bash('echo x >new; echo done')]);
+    expect(result).toMatchObject({ output: 'done\n', metadata: { changes: { created: ['new'] } } });
+    expect(seen).toBe('');
+    expect(asked).toMatchObject([
+      {
+        callId: 'c1',
+        changes: { created: ['new'], modified: [], deleted: [], refused: [], conflicts: [] },
+        parts: [{ kind: 'command' }, { kind: 'file', path: 'new', text: 'x\n' }],
+      },
+    ]);
+    expect(outside('ls')).toBe('new\n');
+  });
+
+  it('asks nothing where nothing was changed', async () => {
+    const tools = builtinTools({ bash: { approval: 'after' } });
+    await using executor = createExecutor({ root, tools, sandbox: { os: 'required' } });
+    await using other = open({ journal: false });
+    expect((await other.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
+    expect(asked).toEqual([]);
+    // Without a person it is not run at all.
+    expect((await executor.run([bash('echo nothing')]))[0]?.error?.code).toBe('approval_unavailable');
+  });
+
+  it('drops what is refused, and tells the model', async () => {
+    decision = { kind: 'deny_all', reason: 'not that file' };
+    await using executor = open();
+    const [result] = await executor.run([bash('echo x >new; echo done')]);
+    expect(result).toMatchObject({
+      success: false,
+      error: {
+        code: 'user_denied',
+        details: { executed: 'no' },
+        message: expect.stringContaining('the person refused its changes: not that file'),
+      },
+    });
+    expect(result?.output).toContain('Nothing of what this command changed was kept');
+    expect(outside('ls')).toBe('');
+  });
+
+  it('gives the person time that is not the command’s', async () => {
+    await using executor = open({
+      async approver() {
+        await new Promise((resolve) => setTimeout(resolve, 3100));
+        return { kind: 'approve_all' };
+      },
+    });
+    const [result] = await executor.run([bash('echo x >new', { timeout: 3000 })]);
+    expect(result?.error).toBeUndefined();
+    expect(outside('ls')).toBe('new\n');
+  });
+
+  it('asks before: what deletes, what a rule asks about, background shells, and without the conditions', async () => {
+    decision = { kind: 'deny_all' };
+    const askedBefore = async (more: ExecutorOptions, call = bash('touch new')): Promise<void> => {
+      asked = [];
+      await using executor = open({ journal: false, ...more });
+      const [result] = await executor.run([call]);
+      expect(result?.error?.code).toBe('user_denied');
+      expect(asked[0]?.changes).toBeUndefined();
+      expect(asked).toHaveLength(1);
+    };
+    await askedBefore({}, bash('rm -rf old'));
+    await askedBefore({}, bash('touch new', { run_in_background: true }));
+    await askedBefore({ policy: { rules: [{ decision: 'ask', tool: 'bash' }] } });
+    await askedBefore({ sandbox: { network: true } });
+    await askedBefore({ sandbox: { os: 'preferred' } });
+    await askedBefore({ sandbox: { transactions: 'off' } });
+    await askedBefore({ tools: builtinTools() });
+    expect(outside('ls')).toBe('');
+  });
+});
