@@ -146,7 +146,7 @@ async function firstEnding(
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
-  const most = max + (wall.kind === 'none' ? 0 : PROCESSES_OF_THE_SANDBOX);
+  const most = max + (wall.kind === 'none' ? Number(wall.unheld !== true) : PROCESSES_OF_THE_SANDBOX);
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
   const size = watchSize(transaction);
   try {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandRequest } from '../contract/processes.js';
 import { isToolError } from '../errors/tool-error.js';
-import { living, sleepToken, TREES } from './fixtures/nasty-trees.js';
+import { findOrphanHolder } from '../platform/process/hold-orphans.js';
+import { FLEES_WITHOUT_A_TRACE, living, sleeping, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { runCommand } from './run-command.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'run-command-')));
@@ -257,7 +258,7 @@ describe('a command that is aborted', () => {
     const other = sleepToken();
     await abortWhenReady(`setsid sleep ${other} & echo ready; sleep ${other}`);
     // The bystander may still be starting.
-    await expect.poll(() => living(token)).toHaveLength(1);
+    await expect.poll(() => sleeping(token)).toHaveLength(1);
     abort.abort();
     await bystander;
     expect(living(token)).toEqual([]);
@@ -272,6 +273,25 @@ describe('what a finished command leaves running', () => {
     expect(living(token)).toEqual([]);
     expect(outcome.durationMs).toBeLessThan(10_000);
   });
+
+  const isHeld = findOrphanHolder() !== undefined;
+
+  it.skipIf(!isHeld)(
+    'dies though it has left every trace behind (needs perl)',
+    async () => {
+      for (let round = 0; round < 12; round++) {
+        const token = sleepToken();
+        const tree = FLEES_WITHOUT_A_TRACE.replaceAll('TOKEN', token);
+        const outcome =
+          round % 2 === 0
+            ? await run(tree, { shell: 'bash' })
+            : await abortWhenReady(`${tree}; sleep ${token}`);
+        expect([outcome.survivors, living(token)]).toEqual([[], []]);
+        expect(outcome.wall).toEqual({ kind: 'none', network: true });
+      }
+    },
+    60_000,
+  );
 
   it('dies for fifty commands at once', async () => {
     const token = sleepToken();

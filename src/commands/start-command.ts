@@ -1,14 +1,18 @@
 import type { CommandRequest, CommandSandbox, Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/process/find-shell.js';
+import { findOrphanHolder } from '../platform/process/hold-orphans.js';
+import { shellsCarry } from '../platform/process/prewarmed-shells.js';
+import { openReportFile } from '../platform/process/report-file.js';
 import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
+import { holdingProgram } from './holding-program.js';
 import { type ChosenSandbox, chooseSandbox } from './sandbox/find-sandbox.js';
 import type { GuardWatch } from './sandbox/guard-mounts.js';
 import { limitLines } from './sandbox/limit-lines.js';
 import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
-import type { SandboxedEnd } from './sandbox/sandbox-program.js';
+import { endToldBy, readReport, type SandboxedEnd } from './sandbox/sandbox-program.js';
 import { openTransaction, type Transaction } from './transaction/open-transaction.js';
 
 export type CommandStart = Pick<
@@ -57,7 +61,11 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
     const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
     return {
       process,
-      wall: { ...wall, ...told, ...(entry.incomplete ? { incomplete: true } : {}) },
+      wall: {
+        ...{ ...wall, ...told },
+        ...(entry.incomplete ? { incomplete: true } : {}),
+        ...(inside === undefined && entry.start.holdsOrphans !== true ? { unheld: true } : {}),
+      },
       ...(transaction === undefined ? {} : { transaction }),
       ...(entry.watch === undefined ? {} : { watch: entry.watch }),
       read: entry.read,
@@ -123,14 +131,30 @@ function openEntry(
   }
 }
 
+/** Outside of a sandbox: ended with all that it has started where that can be held. */
 function plainEntry(request: CommandStart, file: string): CommandEntry {
+  const canHold = findOrphanHolder() !== undefined && shellsCarry(request.env);
+  const report = canHold ? openReportFile() : undefined;
+  if (report === undefined) {
+    return {
+      start: plainStart(request, file),
+      env: request.env,
+      incomplete: false,
+      read: (end) => ({ ...end, neverStarted: false, tidied: false }),
+      told: () => undefined,
+      close() {},
+    };
+  }
+  const { shell, command, limits = {} } = request;
+  const program = holdingProgram(limitLines(limits, false));
+  const args = ['-c', program, 'toolexec', file, '-c', command, shell];
   return {
-    start: plainStart(request, file),
+    start: { file: findShell('sh') ?? file, name: 'sh', args, report: report.fd, holdsOrphans: true },
     env: request.env,
     incomplete: false,
-    read: (end) => ({ ...end, neverStarted: false, tidied: false }),
-    told: () => undefined,
-    close() {},
+    read: (end) => ({ ...readReport(end, report.read()), neverStarted: false }),
+    told: () => endToldBy(report.read()),
+    close: () => report.close(),
   };
 }
 

@@ -15,9 +15,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../platform/process/find-program.js';
 import { findShell } from '../platform/process/find-shell.js';
+import { findOrphanHolder } from '../platform/process/hold-orphans.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import { SharedList } from '../platform/process/shared-list.js';
-import { BREED, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
+import { BREED, FLEES_WITHOUT_A_TRACE, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { SUPERVISOR_PROGRAM } from './supervise-command.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
@@ -96,7 +97,10 @@ function readOrEmpty(path: string): string {
 }
 
 describe('when the program that runs them is killed with SIGKILL', () => {
-  it.each(Object.entries(TREES))('its commands end: %s', async (_what, tree) => {
+  const trees = Object.entries(TREES);
+  if (findOrphanHolder() !== undefined) trees.push(['without a track', FLEES_WITHOUT_A_TRACE]);
+
+  it.each(trees)('its commands end: %s', async (_what, tree) => {
     const token = sleepToken();
     const command = `${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`;
     const host = await startHost([

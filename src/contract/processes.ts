@@ -96,6 +96,8 @@ export interface CommandSandbox {
   readonly denied?: readonly Denial[];
   /** There was more than could be guarded: some of what deny patterns hide could be seen. */
   readonly incomplete?: true;
+  /** Whether all of it has ended cannot be known: what leaves its session, environment and files is not found here. */
+  readonly unheld?: true;
   /** What another program replaced while it ran, so that nothing guarded it any more: the command was ended for that. */
   readonly lost?: readonly string[];
   /** Repositories that came while it ran, in which settings or hooks were switched off (`.disabled`). */

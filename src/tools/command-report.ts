@@ -132,8 +132,18 @@ export function sandboxMetadata({
   readonly wall?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
-  const { kind, network, reason, denied, incomplete, lost, disarmed, transaction, transactionReason } =
-    wall ?? {};
+  const {
+    kind,
+    network,
+    reason,
+    denied,
+    incomplete,
+    unheld,
+    lost,
+    disarmed,
+    transaction,
+    transactionReason,
+  } = wall ?? {};
   return {
     ...(kind === undefined || network === undefined
       ? {}
@@ -144,6 +154,7 @@ export function sandboxMetadata({
             ...(reason === undefined ? {} : { reason }),
             ...(denied === undefined ? {} : { denied: [...denied] }),
             ...(incomplete === undefined ? {} : { incomplete }),
+            ...(unheld === undefined ? {} : { unheld }),
             ...(lost === undefined ? {} : { lost: [...lost] }),
             ...(disarmed === undefined ? {} : { disarmed: [...disarmed] }),
             ...(transaction === undefined ? {} : { transaction }),

@@ -296,7 +296,7 @@ function cannotMount({ path, message }: PlaceChanged): ToolError {
 
 /** How a command is started, and what the end of the process says of it. */
 export interface CommandEntry {
-  readonly start: Pick<ProcessStart, 'file' | 'name' | 'args' | 'report' | 'places'>;
+  readonly start: Pick<ProcessStart, 'holdsOrphans' | 'file' | 'name' | 'args' | 'report' | 'places'>;
   readonly env: Readonly<Record<string, string>>;
   /** Not everything is guarded that should be. */
   readonly incomplete: boolean;

@@ -97,8 +97,8 @@ export class PrewarmedShells {
   }
 
   /** Those that are made for another directory or environment are of no use: new ones are made for this. */
-  #fits({ cwd, env }: ProcessStart): boolean {
-    const pattern = patternOf(cwd, env, this.#pattern);
+  #fits(start: ProcessStart): boolean {
+    const pattern = patternOf(start, this.#pattern);
     if (pattern !== undefined && pattern === this.#pattern) return true;
     this.dropAll();
     this.#pattern = pattern;
@@ -113,9 +113,10 @@ export class PrewarmedShells {
     const { fd: order, name } = pipe;
     // The server opens them by our descriptor. It does not open them again, which might be too late.
     unlinkQuietly(name);
-    const { cwd, env } = pattern;
+    const { cwd, env, holdsOrphans } = pattern;
     const mark = env.TOOLEXEC_CALL ?? '';
-    const opening = this.#options.open({ file, name: 'sh', args: ['-s'], cwd, env, mark, input: order });
+    const start = { file, name: 'sh', args: ['-s'], cwd, env, mark, input: order, holdsOrphans };
+    const opening = this.#options.open(start);
     if (opening === undefined) closeSync(order);
     else {
       this.#coming++;
@@ -158,20 +159,27 @@ interface Pattern {
   readonly place: string;
   readonly env: ProcessStart['env'];
   readonly text: string;
+  readonly holdsOrphans: boolean;
 }
 
 /** The same object where nothing has changed; undefined where a shell could not carry the environment. */
-function patternOf(cwd: string, env: ProcessStart['env'], last: Pattern | undefined): Pattern | undefined {
+function patternOf(
+  { cwd, env, holdsOrphans = false }: ProcessStart,
+  last: Pattern | undefined,
+): Pattern | undefined {
   const status = statSync(cwd, { throwIfNoEntry: false });
   if (status === undefined) return undefined;
   const place = `${status.dev}:${status.ino}`;
-  const isSamePlace = last?.cwd === cwd && last.place === place;
+  const isSamePlace = last?.cwd === cwd && last.place === place && last.holdsOrphans === holdsOrphans;
   if (isSamePlace && last.env === env) return last;
   const text = JSON.stringify(env);
   if (isSamePlace && last.text === text) return last;
-  return Object.keys(env).every((name) => CARRIED.test(name) && !OWN.test(name))
-    ? { cwd, place, env, text }
-    : undefined;
+  return shellsCarry(env) ? { cwd, place, env, text, holdsOrphans } : undefined;
+}
+
+/** Whether a shell hands an environment on as it is. */
+export function shellsCarry(env: ProcessStart['env']): boolean {
+  return Object.keys(env).every((name) => CARRIED.test(name) && !OWN.test(name));
 }
 
 /** Names that every shell hands on. */

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unlinkQuietly } from '../fs/make-and-remove.js';
+import { startHeld } from './hold-orphans.js';
 import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
 import { PrewarmedShells, type TakenPipe } from './prewarmed-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
@@ -60,7 +61,7 @@ class NodeSpawnServer implements SpawnServer {
   constructor(onGone: () => void) {
     this.#onGone = onGone;
     this.#prewarmed = new PrewarmedShells({
-      open: (start) => this.#open(start),
+      open: (start) => this.#open(startHeld(start)),
       takePipe: () => this.#takePipe(constants.O_RDWR),
       drop: closeOutputs,
     });
@@ -86,7 +87,7 @@ class NodeSpawnServer implements SpawnServer {
     const isLate = start.input === undefined || start.keepsInput === true;
     const shell = isLate ? this.#prewarmed.take(start) : undefined;
     if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
-    const opening = this.#open(start);
+    const opening = this.#open(startHeld(start));
     if (opening === undefined) return undefined;
     this.#hold();
     return opening.then((opened) => this.#hand(opened)).finally(() => this.#letGo());

@@ -21,6 +21,8 @@ export interface ProcessStart {
   readonly input?: number | 'pipe';
   /** `input` stays open until the program has ended: it may be opened late. */
   readonly keepsInput?: boolean;
+  /** It becomes the parent of every orphan below it, where the machine can do that. */
+  readonly holdsOrphans?: boolean;
   /** An open file that the program and its descendants inherit, as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */

@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import { startHeld } from './hold-orphans.js';
 import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
 import { openSpawnServer, type SpawnServer } from './spawn-server.js';
 
@@ -9,10 +10,10 @@ import { openSpawnServer, type SpawnServer } from './spawn-server.js';
  */
 export function startProcess(start: ProcessStart): Promise<StartedProcess> {
   // The server hands out names of open files, and a pipe to us has none.
-  if (start.input === 'pipe') return spawnProcess(start);
+  if (start.input === 'pipe') return spawnProcess(startHeld(start));
   started++;
   if (server === undefined && isWorthIt()) server = openServer();
-  return server?.start(start) ?? spawnProcess(start);
+  return server?.start(start) ?? spawnProcess(startHeld(start));
 }
 
 /** It starts again with the next process. One whose processes run goes on. Resolves when it is gone. */

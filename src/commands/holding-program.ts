@@ -1,0 +1,31 @@
+/**
+ * For `sh -c`, in a process that holds its orphans, and followed by a name and the command with its arguments: runs it, tells on
+ * descriptor 4 what becomes of it as the shell in the sandbox does, and ends what it leaves running.
+ */
+export function holdingProgram(limits: string): string {
+  return `exec 5>&2 2>&4
+trap : HUP INT QUIT TERM
+echo started >&4
+(
+${limits}
+exec "$@" 2>&5 4>&- 5>&-
+)
+status=$?
+echo "ended $status" >&4
+others() { found=; read -r found </proc/$$/task/$$/children; [ -n "$found" ]; }
+# What is left may be busy with its last output (> >(tee log)).
+round=0
+while others && [ $round -lt 12 ]; do
+  [ $round -eq 4 ] && kill -s TERM $found
+  sleep 0.03 || break
+  round=$((round + 1))
+done
+while others && [ $round -lt 300 ]; do
+  kill -s KILL $found
+  sleep 0.01 || break
+  round=$((round + 1))
+done
+others && echo 'some are left' >&4
+exit $status
+`;
+}
