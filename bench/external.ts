@@ -56,7 +56,8 @@ async function measureCalls(directory: string, isQuick: boolean): Promise<readon
     if (!success) throw new Error(error?.message);
   };
   const together = Array.from({ length: TOGETHER }, (_, at) => `c${at}`);
-  using server = startServer(warm);
+  using server = startServer(warm, false);
+  using apart = startServer(warm, true);
   const times = await interleave(
     {
       bare: { units: 1, run: () => runBare(cold, [], INPUT) },
@@ -73,6 +74,7 @@ async function measureCalls(directory: string, isQuick: boolean): Promise<readon
   const warmTimes = await interleave(
     {
       line: { units: calls, run: () => inTurn(() => server.ask()) },
+      apart: { units: calls, run: () => inTurn(() => apart.ask()) },
       warm: { units: calls, run: () => inTurn(() => call('warm')) },
     },
     { rounds: isQuick ? 1 : 20, warmUps: isQuick ? 0 : 3 },
@@ -93,6 +95,12 @@ async function measureCalls(directory: string, isQuick: boolean): Promise<readon
       ...ms,
       goal: { of: 'ours', atMost: 0.1, whereBesideIs: 0.04 },
     }),
+    toRow(
+      'the same',
+      toMs(warmTimes.warm),
+      ['to a process in a session of its own', toMs(warmTimes.apart)],
+      ms,
+    ),
   ];
 }
 
@@ -161,8 +169,9 @@ async function twoAtATime(paths: readonly string[], run: (path: string) => Promi
 }
 
 /** The same program, and nothing around its lines. */
-function startServer(path: string): Disposable & { ask(): Promise<unknown> } {
-  const child = spawn(path, ['--serve'], { stdio: ['pipe', 'pipe', 'ignore'] });
+/** @param detached in a session of its own, as a process must be whose descendants are to be found and ended. */
+function startServer(path: string, detached: boolean): Disposable & { ask(): Promise<unknown> } {
+  const child = spawn(path, ['--serve'], { stdio: ['pipe', 'pipe', 'ignore'], detached });
   let answered: (line: string) => void = () => {};
   createInterface({ input: child.stdout }).on('line', (line) => answered(line));
   return {

@@ -18,8 +18,11 @@ export interface ExternalCall {
   readonly name: string;
   readonly path: string;
   readonly tool: DescribedTool;
-  /** Of the file that was found to be the tool's program just before the call; undefined: it was not looked at yet. */
-  readonly print?: string | undefined;
+  /**
+   * Of the file that was found to be the tool's program just before the call; undefined: it was not looked at yet. Set once,
+   * and not in a copy: that would have to read the signal.
+   */
+  print: string | undefined;
   readonly args: JsonObject;
   readonly ctx: ToolContext;
   /** Aborts when the call is stopped, and when the service is closed. Made when it is first asked for. */

@@ -84,6 +84,7 @@ async function execution(
       name: tool.name,
       path: tool.path,
       tool,
+      print: undefined,
       args,
       ctx,
       get signal() {

@@ -4,7 +4,7 @@ import { type Description, describeProgram } from './describe-program.js';
 import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
 import type { Discovery } from './discover.js';
 import { programPrint } from './find-programs.js';
-import type { CallRunner, ExternalCall } from './run-tool.js';
+import type { CallRunner } from './run-tool.js';
 
 /**
  * Whether the file of a tool is still the program that described itself: what was planned and approved was planned with
@@ -69,14 +69,10 @@ export class ProgramVerifier {
 /** Nothing runs that was not verified. */
 export function verifyFirst(verifier: ProgramVerifier, next: CallRunner): CallRunner {
   return async (call) => {
-    const print = await verifier.verify(call.tool);
-    return next(withPrint(call, print));
+    const verified = verifier.verify(call.tool);
+    call.print = typeof verified === 'string' ? verified : await verified;
+    return next(call);
   };
-}
-
-/** Its signal is left to be made when it is asked for. */
-function withPrint(call: ExternalCall, print: string): ExternalCall {
-  return Object.create(call, { print: { value: print } });
 }
 
 function saysTheSame(one: Description, other: Description): boolean {
