@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExecutor, createToolLoop } from '../../src/index.js';
+import { createScriptedModel } from '../../src/testing.js';
 import { builtCommand } from './built-command.js';
 import { message, Toolexec } from './toolexec.js';
 
@@ -58,5 +60,40 @@ describe('[journal] redact', () => {
     const { code, stderr } = await toolexec.run(['config', 'show', '--config', config]);
     expect(code).toBe(2);
     expect(stderr).toContain('write "/password" for this argument of every tool');
+  });
+});
+
+describe('a conversation with a model', () => {
+  it('is kept without what the journal leaves out, and goes on in the next process', async () => {
+    const file = join(toolexec.folder, 'state', 'loop.db');
+    const open = () =>
+      createExecutor({
+        root: toolexec.root,
+        policy: null,
+        approver: null,
+        journal: { path: file, redactArguments: ['write_file/content'] },
+      });
+    await using executor = open();
+    const call = { name: 'write_file', args: { path: 'a.txt', content: SECRET } };
+    const model = createScriptedModel([{ text: 'I write it.', calls: [call] }, { text: `It is ${SECRET}.` }]);
+    const first = createToolLoop({ executor, model, conversation: 'c' });
+    expect((await first.run('Write it.')).text).toBe(`It is ${SECRET}.`);
+    expect(readFileSync(join(toolexec.root, 'a.txt'), 'utf8')).toBe(SECRET);
+    for (const name of readdirSync(join(toolexec.folder, 'state'))) {
+      if (!name.startsWith('loop.db') || name.endsWith('-outputs') || name.endsWith('-transactions'))
+        continue;
+      const bytes = readFileSync(join(toolexec.folder, 'state', name), 'latin1');
+      expect([name, bytes.includes(SECRET)]).toEqual([name, false]);
+    }
+    await using later = open();
+    const next = createToolLoop({
+      executor: later,
+      model: createScriptedModel([{ text: 'Done.' }]),
+      conversation: 'c',
+    });
+    await next.run('Go on.');
+    const said = JSON.stringify(next.messages);
+    expect(said).toMatch(/"content":"\[REDACTED hmac-sha256:[^"]+\]"/);
+    expect(said).toContain('It is [REDACTED].');
   });
 });

@@ -1,0 +1,212 @@
+import type { ToolResult } from '../../contract/call.js';
+import type {
+  Acceptance,
+  BatchEntry,
+  CallEntry,
+  CallKey,
+  CallRecord,
+  ConversationFact,
+  JournalNote,
+} from '../../contract/journal.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+import { callKey } from '../records/call-key.js';
+import type { Digest } from './journal-secret.js';
+import { KnownValues } from './known-values.js';
+import { isLeftOut } from './left-out.js';
+import { type Hide, hideIn, hideInEffects, hideInResult, isObject, redactCallsIn } from './redact-record.js';
+import { mapValues, type RedactionRules, toSegment } from './redaction-rules.js';
+
+/** The names of the tool that is called so: its own and its aliases. */
+export type NamesOf = (called: string) => readonly string[];
+
+/** A call that has no result yet, as far as this process knows it. */
+export interface OpenCall {
+  readonly toolName: string;
+  readonly callId: string;
+  /** As they came. */
+  readonly args: JsonObject;
+  /** What was left out of them; undefined: nothing. */
+  own: KnownValues | undefined;
+}
+
+export interface RedactedBatch {
+  readonly entry: BatchEntry;
+  readonly calls: ReadonlyMap<CallKey, OpenCall>;
+}
+
+/** What is left out, and everything that is known of the values of it. */
+export class Redaction {
+  readonly values = new KnownValues();
+  readonly open = new Map<CallKey, OpenCall>();
+  readonly namesOf = new Set<NamesOf>();
+
+  constructor(
+    readonly rules: RedactionRules,
+    readonly digest: Digest,
+  ) {}
+
+  hide(value: JsonValue, own?: KnownValues): JsonValue {
+    return hideIn(value, this.#hider(own));
+  }
+
+  #hider(own: KnownValues | undefined): Hide {
+    return own === undefined ? (text) => this.values.hide(text) : (text) => this.values.hide(own.hide(text));
+  }
+
+  redactBatch(batch: BatchEntry): RedactedBatch {
+    const calls = new Map<CallKey, OpenCall>();
+    // All values are known before any text is looked at.
+    const ruled = batch.calls.map((call) =>
+      // Records of our own, such as that of an undo, are no calls of a model.
+      call.callId === `${call.toolName}_${batch.id}` ? undefined : this.#leaveOut(call),
+    );
+    const entries = batch.calls.map((call, index): CallEntry => {
+      const named = ruled[index];
+      const { args, values } =
+        named === undefined ? ours(this.redactMessage(call.args)) : this.#repeated(call, named);
+      const own = ownValues(values);
+      calls.set(callKey(batch.id, index), { ...call, own });
+      const hide = this.#hider(own);
+      return { ...call, args, effects: hideInEffects(call.effects, values, hide), reason: hide(call.reason) };
+    });
+    const { message, origin } = batch;
+    const entry: BatchEntry = {
+      ...batch,
+      calls: entries,
+      ...(message === undefined ? {} : { message: { ...message, text: this.values.hide(message.text) } }),
+      ...(origin === undefined ? {} : { origin: this.redactMessage(origin) as JsonObject }),
+    };
+    return { entry, calls };
+  }
+
+  redactNote(key: CallKey, note: JournalNote): JournalNote {
+    const call = this.open.get(key);
+    const data = this.#withoutHashes(this.#redactData(note, call), call);
+    const hide = this.#hider(call?.own);
+    return { ...note, data: hideIn(data, (text) => (isLeftOut(text) ? text : hide(text))) as JsonObject };
+  }
+
+  /** A hash without a key would let anyone try values. */
+  #withoutHashes(data: JsonObject, call: OpenCall | undefined): JsonObject {
+    if (call?.own === undefined) return data;
+    const place = { toolName: call.toolName, callId: call.callId };
+    return mapValues(data, (value, name) =>
+      HASHES.has(name) && typeof value === 'string' ? this.digest({ ...place, pointer: name }, value) : value,
+    ) as JsonObject;
+  }
+
+  #redactData({ kind, data }: JournalNote, call: OpenCall | undefined): JsonObject {
+    if (kind === 'received') return this.redactMessage(data) as JsonObject;
+    if (kind !== 'approval' || call === undefined || !isObject(data.args)) return data;
+    // A person may have put in others.
+    const given = { ...call, args: data.args };
+    const { args, values } = this.#repeated(given, this.#leaveOut(given));
+    call.own = ownValues(values) ?? call.own;
+    return { ...data, args };
+  }
+
+  /** They say what calls under way have read and written. */
+  redactFacts(facts: readonly ConversationFact[]): readonly ConversationFact[] {
+    const running = [...this.open.values()].flatMap(({ own }) => own ?? []);
+    const hide: Hide = (text) => running.reduce((left, own) => own.hide(left), this.values.hide(text));
+    return facts.map(({ key, value, at }) => ({ key: hide(key), value: hideIn(value, hide), at }));
+  }
+
+  redactResult(key: CallKey, result: ToolResult): ToolResult {
+    const own = this.open.get(key)?.own;
+    return hideInResult(result, this.#hider(own), (bytes) => {
+      const hidden = this.values.hideBytes(bytes);
+      return own === undefined ? hidden : own.hideBytes(hidden);
+    });
+  }
+
+  /** Calls in it, in whatever shape, then every text. */
+  redactMessage(content: JsonValue): JsonValue {
+    const redact = (toolName: string, callId: string, args: JsonObject): JsonObject =>
+      this.#leaveOut({ toolName, callId, args }).args;
+    const without = redactCallsIn(content, redact, (name) => this.#concerns(name));
+    return hideIn(without, (text) => (isLeftOut(text) ? text : this.values.hide(text)));
+  }
+
+  restoreAll(answers: readonly Acceptance[]): readonly Acceptance[] {
+    return answers.map((answer) =>
+      answer.kind === 'known' || answer.kind === 'conflict'
+        ? { ...answer, record: this.restore(answer.record) }
+        : answer,
+    );
+  }
+
+  restoreIfAny(record: CallRecord | undefined): CallRecord | undefined {
+    return record === undefined ? undefined : this.restore(record);
+  }
+
+  restore(record: CallRecord): CallRecord {
+    if (record.state === 'done') return record;
+    const { key, toolName, callId, args } = record;
+    const known = this.open.get(key);
+    if (known !== undefined) return known.own === undefined ? record : { ...record, args: known.args };
+    // Of another process: its name is needed where a person changes its arguments.
+    this.open.set(key, { toolName, callId, args, own: undefined });
+    return record;
+  }
+
+  #concerns(called: string): boolean {
+    return this.#names(called).some((name) => this.rules.concerns(name));
+  }
+
+  #names(called: string): readonly string[] {
+    return [...new Set([called, ...[...this.namesOf].flatMap((namesOf) => namesOf(called))])];
+  }
+
+  /** What the rules name. */
+  #leaveOut({ toolName, callId, args }: NamedArgs): LeftOutArgs {
+    const values: JsonValue[] = [];
+    const replace = (value: JsonValue, pointer: string): JsonValue => {
+      if (isLeftOut(value)) return value;
+      values.push(value);
+      this.values.add(value);
+      return this.digest({ toolName, callId, pointer }, value);
+    };
+    const left = this.#names(toolName).reduce((each, name) => this.rules.apply(name, each, replace), args);
+    return { args: left, values };
+  }
+
+  /** Texts that repeat a value, too: a call whose arguments are not all there is never run from its record. */
+  #repeated({ toolName, callId }: NamedArgs, { args, values }: LeftOutArgs): LeftOutArgs {
+    const found = [...values];
+    const walk = (value: JsonValue, pointer: string): JsonValue => {
+      if (typeof value !== 'string') {
+        return mapValues(value, (item, name) => walk(item, `${pointer}${toSegment(name)}`));
+      }
+      if (isLeftOut(value) || this.values.hide(value) === value) return value;
+      found.push(value);
+      return this.digest({ toolName, callId, pointer }, value);
+    };
+    return { args: walk(args, '') as JsonObject, values: found };
+  }
+}
+
+/** In notes: of the arguments that were approved, and of a command. */
+const HASHES: ReadonlySet<string> = new Set(['argsHash', 'command']);
+
+type NamedArgs = Pick<CallEntry, 'toolName' | 'callId' | 'args'>;
+
+interface LeftOutArgs {
+  readonly args: JsonObject;
+  /** What was left out of them. */
+  readonly values: readonly JsonValue[];
+}
+
+function ours(args: JsonValue): LeftOutArgs {
+  return { args: args as JsonObject, values: [] };
+}
+
+function ownValues(values: readonly JsonValue[]): KnownValues | undefined {
+  if (values.length === 0) return undefined;
+  const own = new KnownValues();
+  for (const value of values) {
+    own.add(value);
+    own.addWords(value);
+  }
+  return own;
+}
