@@ -138,9 +138,10 @@ interface ConfinedBy extends Confinement {
  */
 function startConfined(
   { file, args, cwd, env }: ProgramRequest,
-  { input, transactions: _, ...confinement }: ConfinedBy,
+  confined: ConfinedBy,
   mark: CommandMark,
 ): Promise<StartedProgram> {
+  const { input, transactions: _, ...confinement } = confined;
   const command = `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
   const readable = [...confinement.readable, dirname(realPath(file) ?? file), dirname(file), input];
   return startCommand({ shell: 'sh', command, cwd, env, confinement: { ...confinement, readable } }, mark);
