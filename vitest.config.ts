@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -19,6 +20,8 @@ const UNIT = testsIn([
 ]);
 /** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
 const FILES = testsIn(['config', 'files', 'tools']);
+/** What starts programs keeps helpers in its process, and some tests count these: each file has a process of its own. */
+const ALONE = testsIn(['commands', 'external', 'executor/execute']);
 /** Minutes of kills, races, faults and traces. A long test beside short ones has a file of its own: `x.soak.test.ts`. */
 const LONG = ['src/**/*.soak.test.ts', 'test/**/*.soak.test.ts'];
 const SOAK = [
@@ -31,7 +34,26 @@ const SOAK = [
   'test/strace.test.ts',
 ];
 
-export default defineConfig({
+/** `npm test` draws some values for each property, and a soak all: see `test/seeded-fast-check.ts`. */
+function testsWithProperties(): string[] {
+  return ['src', 'test']
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+    )
+    .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes("from 'fast-check'"));
+}
+
+const ALL_VALUES = {
+  extends: true as const,
+  test: {
+    name: 'soak-properties',
+    include: testsWithProperties(),
+    env: { TOOLEXEC_RUNS: '1' },
+    isolate: false,
+  },
+};
+
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       {
@@ -53,15 +75,20 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT, exclude: LONG, isolate: false } },
       { extends: true, test: { name: 'system-files', include: FILES, exclude: LONG, isolate: false } },
+      { extends: true, test: { name: 'system-alone', include: ALONE, exclude: SOAK } },
       {
         extends: true,
         test: {
           name: 'system',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...UNIT, ...FILES, ...SOAK],
+          exclude: [...UNIT, ...FILES, ...ALONE, ...SOAK],
+          isolate: false,
         },
       },
       { extends: true, test: { name: 'soak', include: SOAK } },
+      // Only when asked for: `vitest run FILE` would run its properties twice.
+      ...(mode === 'soak' ? [ALL_VALUES] : []),
+      },
     ],
   },
-});
+}));

@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../platform/process/find-program.js';
@@ -18,14 +18,15 @@ import { findShell } from '../platform/process/find-shell.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import { SharedList } from '../platform/process/shared-list.js';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import { BREED, FLEES_WITHOUT_A_TRACE, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { SUPERVISOR_PROGRAM } from './supervise-command.js';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-const TSX = import.meta.resolve('tsx');
-const HOST = fileURLToPath(new URL('./fixtures/host.mjs', import.meta.url));
+const HOST = bundleProgram(fileURLToPath(new URL('./fixtures/host.mjs', import.meta.url)));
+afterAll(() => rmSync(dirname(HOST), { recursive: true, force: true }));
 
 interface HostedCommand {
   readonly background: boolean;
@@ -38,7 +39,7 @@ async function startHost(
   env: NodeJS.ProcessEnv = {},
   before = 0,
 ): Promise<ChildProcess> {
-  const args = ['--import', TSX, HOST, JSON.stringify(commands), String(before)];
+  const args = [HOST, JSON.stringify(commands), String(before)];
   const host = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },

@@ -55,7 +55,7 @@ describe('scanKeys()', () => {
       }),
       { numRuns: 5000 },
     );
-    expect(accepted).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(50);
   });
 
   it('takes a megabyte of a key, of a string and of keys', () => {

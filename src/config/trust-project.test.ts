@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import { workshop } from './fixtures/workshop.js';
 import { resolveConfig } from './resolve-config.js';
 import { distrustProject, isTrusted, trustProject } from './trust-project.js';
@@ -174,12 +175,10 @@ describe('trustProject()', () => {
     const { home, env, write } = workshop();
     const state = join(home, '.local', 'state');
     const files = Array.from({ length: 24 }, (_, index) => write(`p${index}/toolexec.toml`, `# ${index}`));
-    const program = join(import.meta.dirname, 'fixtures', 'trust-many.mjs');
+    const program = bundleProgram(join(import.meta.dirname, 'fixtures', 'trust-many.mjs'));
     const shares = [0, 1, 2, 3].map((share) => files.filter((_, index) => index % 4 === share));
     await Promise.all(
-      shares.map((share) =>
-        ended(spawn(process.execPath, ['--import', 'tsx', program, state, ...share], { stdio: 'inherit' })),
-      ),
+      shares.map((share) => ended(spawn(process.execPath, [program, state, ...share], { stdio: 'inherit' }))),
     );
     expect(files.filter((file) => !isTrusted(file, env))).toEqual([]);
     expect(readdirSync(join(state, 'toolexec')).sort()).toEqual(['trusted.json', 'trusted.json.lock']);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { ToolEvent } from '../contract/executor.js';
 import { readProcess } from '../platform/process/proc-table.js';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import type { DiscoverOptions } from './external-options.js';
 import { executorFor, openTools } from './fixtures/open-tools.js';
 import { servingScript } from './fixtures/serving-program.js';
@@ -286,11 +287,11 @@ describe('the pool', () => {
   }, 90_000);
 });
 
+const WARM_HOST = bundleProgram(fileURLToPath(new URL('./fixtures/warm-host.ts', import.meta.url)));
+
 /** A program that makes one call, prints its result, and goes on. */
 function startHost(directory: string): ChildProcess {
-  const host = fileURLToPath(new URL('./fixtures/warm-host.ts', import.meta.url));
-  const args = ['--import', import.meta.resolve('tsx'), host, directory];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return spawn(process.execPath, [WARM_HOST, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 describe('a program without a pool', () => {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseOpener } from '../platform/fs/open-handle.js';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import { createSandbox } from './create-sandbox.js';
 import { DirectoryLocks, LOCK_NAME } from './directory-locks.js';
 import { errorOf } from './fixtures/error-of.js';
@@ -13,9 +14,10 @@ import { temporaryName } from './temporary-name.js';
 const bytes = (text: string) => new TextEncoder().encode(text);
 const hash = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb';
 
+const LEAVE_BEHIND = bundleProgram(join(import.meta.dirname, 'fixtures', 'leave-behind.mjs'));
+
 async function leaveBehind(directory: string): Promise<void> {
-  const file = join(import.meta.dirname, 'fixtures', 'leave-behind.mjs');
-  const child = spawn(process.execPath, ['--import', 'tsx', file, directory], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [LEAVE_BEHIND, directory], { stdio: 'inherit' });
   const [, signal] = await once(child, 'exit');
   expect(signal).toBe('SIGKILL');
   expect(readdirSync(directory)).toContain(LOCK_NAME);

@@ -68,6 +68,9 @@ describe('read_file of a picture or a PDF', () => {
   test('gives one that is larger than a read of text', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(700_000, 7)]);
     const { output } = await read('a.png', large, {}, 1_000_000);
-    expect(output.content).toEqual([{ type: 'image', mediaType: 'image/png', data: large }]);
+    const [image] = output.content ?? [];
+    expect(image).toMatchObject({ type: 'image', mediaType: 'image/png' });
+    // Compared as a whole: byte by byte takes seconds.
+    expect(image?.type === 'image' && large.equals(image.data)).toBe(true);
   });
 });
