@@ -311,6 +311,22 @@ describe('redactArguments', () => {
     expect(traces(bytes())).toEqual([]);
   });
 
+  it('hides a key that was a part of a command wherever it comes again', async () => {
+    const { process, bytes } = place(['bash/command']);
+    const executor = process();
+    const results = await executor.run(
+      [
+        { id: 'c1', name: 'bash', args: { command: 'echo "user:tok-Zebra-99" > out.txt' } },
+        { id: 'c2', name: 'read_file', args: { path: 'out.txt' } },
+        { id: 'c3', name: 'write_file', args: { path: 'b.txt', content: 'see tok-Zebra-99' } },
+      ],
+      { message: { text: 'I log in with tok-Zebra-99.' } },
+    );
+    expect(results[1]?.output).toContain('tok-Zebra-99');
+    await executor.close();
+    expect(bytes()).not.toContain('tok-Zebra-99');
+  });
+
   it('keeps calls that are still coming in without them, and the answer of one that cannot be read', async () => {
     const { process, bytes } = place(['send/token']);
     const executor = process();

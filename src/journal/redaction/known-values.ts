@@ -32,10 +32,12 @@ export class KnownValues {
 
   /** The words of its texts too: what is said of a command quotes parts of it. */
   addWords(value: JsonValue): void {
-    for (const text of leaves(value)) {
-      const words = text.slice(0, WORDS_OF).split(/[\s"'`=,;|&<>()[\]{}]+/);
-      for (const word of words) if (word.length >= SHORT) this.#addForm(word);
-    }
+    for (const word of wordsOf(value)) if (word.length >= SHORT) this.#addForm(word);
+  }
+
+  /** The words that look like a key: long, and of letters and digits. Others stand everywhere. */
+  addKeys(value: JsonValue): void {
+    for (const word of wordsOf(value)) if (LIKE_A_KEY.test(word)) this.#addForm(word);
   }
 
   all(): Iterable<string> {
@@ -96,6 +98,12 @@ export class KnownValues {
     if (left.length === 0) this.#byPrefix.delete(prefix);
     else this.#byPrefix.set(prefix, left);
   }
+}
+
+const LIKE_A_KEY = /^(?=.*\d)(?=.*[A-Za-z])[^/\\]{8,}$/;
+
+function* wordsOf(value: JsonValue): Generator<string> {
+  for (const text of leaves(value)) yield* text.slice(0, WORDS_OF).split(/[\s"'`=,;:|&<>()[\]{}@]+/);
 }
 
 export function* leaves(value: JsonValue | undefined): Generator<string> {

@@ -50,7 +50,12 @@ export class Redaction {
   }
 
   #hider(own: KnownValues | undefined): Hide {
-    return own === undefined ? (text) => this.values.hide(text) : (text) => this.values.hide(own.hide(text));
+    return this.#hiderOf(own === undefined ? [] : [own]);
+  }
+
+  #hiderOf(own: readonly KnownValues[]): Hide {
+    return (text) =>
+      isLeftOut(text) ? text : own.reduce((left, values) => values.hide(left), this.values.hide(text));
   }
 
   redactBatch(batch: BatchEntry): RedactedBatch {
@@ -70,10 +75,13 @@ export class Redaction {
       return { ...call, args, effects: hideInEffects(call.effects, values, hide), reason: hide(call.reason) };
     });
     const { message, origin } = batch;
+    // What the model says beside its calls quotes them.
+    const hide = this.#hiderOf([...calls.values()].flatMap(({ own }) => own ?? []));
     const entry: BatchEntry = {
       ...batch,
       calls: entries,
-      ...(message === undefined ? {} : { message: { ...message, text: this.values.hide(message.text) } }),
+      ...(message === undefined ? {} : { message: { ...message, text: hide(message.text) } }),
+      // What it says of directories is compared later: no single words are taken out.
       ...(origin === undefined ? {} : { origin: this.redactMessage(origin) as JsonObject }),
     };
     return { entry, calls };
@@ -107,8 +115,7 @@ export class Redaction {
 
   /** They say what calls under way have read and written. */
   redactFacts(facts: readonly ConversationFact[]): readonly ConversationFact[] {
-    const running = [...this.open.values()].flatMap(({ own }) => own ?? []);
-    const hide: Hide = (text) => running.reduce((left, own) => own.hide(left), this.values.hide(text));
+    const hide = this.#hiderOf([...this.open.values()].flatMap(({ own }) => own ?? []));
     return facts.map(({ key, value, at }) => ({ key: hide(key), value: hideIn(value, hide), at }));
   }
 
@@ -165,6 +172,7 @@ export class Redaction {
       if (isLeftOut(value)) return value;
       values.push(value);
       this.values.add(value);
+      this.values.addKeys(value);
       return this.digest({ toolName, callId, pointer }, value);
     };
     const left = this.#names(toolName).reduce((each, name) => this.rules.apply(name, each, replace), args);
