@@ -88,7 +88,6 @@ export default defineConfig(({ mode }) => ({
       { extends: true, test: { name: 'soak', include: SOAK } },
       // Only when asked for: `vitest run FILE` would run its properties twice.
       ...(mode === 'soak' ? [ALL_VALUES] : []),
-      },
     ],
   },
 }));
