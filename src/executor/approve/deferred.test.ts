@@ -9,6 +9,7 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { Journal } from '../../contract/journal.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { systemClock } from '../../platform/clock/clock.js';
+import { batchEntry, callEntry } from '../../testing/journal-entries.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';
@@ -334,6 +335,62 @@ describe('executor.approve()', () => {
     ]);
     expect(paid()).toEqual(['a ada', 'b bob']);
     expect(await first.recover()).toEqual([]);
+  });
+
+  it('answers a second decision with what the first does, also where the process that deferred it is dead', async () => {
+    const worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
+    const entries = ['ada', 'dan'].map((to) => ({
+      ...callEntry(to, { to }),
+      toolName: 'pay',
+      effects: [{ kind: 'fetch', url: 'https://bank.example' }] as const,
+    }));
+    await journal.accept(batchEntry('b1', entries, { attach: true, worker }));
+    await journal.decide('b1', { kind: 'wait', at: 1, data: { why: 'approval' } });
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await using one = executor({
+      middleware: [
+        async (call, _, next) => {
+          if (call.id === 'ada') await gate;
+          return next();
+        },
+      ],
+    });
+    let isDecided = false;
+    let tellLooked = (): void => {};
+    const looked = new Promise<void>((resolve) => {
+      tellLooked = resolve;
+    });
+    const seen = new Proxy(journal, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key);
+        if (key === 'decisions' && isDecided) tellLooked();
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await using other = executor({ journal: seen });
+    let decideLate: (decision: ApprovalDecision) => void = () => {};
+    const late = await other.approve('b1', {
+      approver: () =>
+        new Promise<ApprovalDecision>((resolve) => {
+          decideLate = resolve;
+        }),
+    });
+    const first = await one.approve('b1', { approver: approveAll });
+    for await (const { type } of first.events) if (type === 'approval_decided') break;
+    await expect.poll(async () => (await journal.decisions('b1')).at(-1)?.kind).toBe('resume');
+    isDecided = true;
+    decideLate({ kind: 'deny_all' });
+    // The second call has not begun: it is of the process that has approved it, and that lives.
+    await Promise.race([looked, late.results]);
+    release();
+    expect((await late.results).map(({ output, error }) => error?.code ?? output)).toEqual([
+      'paid ada',
+      'paid dan',
+    ]);
+    expect((await first.results).every(({ success }) => success)).toBe(true);
   });
 
   it('answers a second decision with what the first has done, also if the second denies', async () => {

@@ -4,6 +4,7 @@ import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { EngineSettings } from '../call/settings.js';
+import { readTaker } from './read-taker.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
 type World = Pick<EngineSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };
@@ -85,8 +86,28 @@ export function awaitDeliveries(
 ): Promise<readonly Acceptance[]> | undefined {
   const { size } = unrecordedResultsOf(world.journal);
   const known = size === 0 ? answers : answers.map((answer) => withUnrecorded(answer, world));
+  if (known.some(wasTakenOver)) return pollTaken(known, world, batch, limitMs);
   if (known.some((answer) => isUnderWay(answer, world))) return poll(known, world, batch, limitMs);
   return known === answers ? undefined : Promise.resolve(known);
+}
+
+/** It was deferred, is approved by now, and has not begun: it is of the process that has approved it. */
+function wasTakenOver(answer: Acceptance): boolean {
+  if (answer.kind !== 'known') return false;
+  const { result, decision, worker } = answer.record;
+  return result === undefined && worker === undefined && decision === 'resume';
+}
+
+async function pollTaken(...given: Parameters<typeof poll>): Promise<readonly Acceptance[]> {
+  const [answers, world, ...more] = given;
+  const owned = await Promise.all(answers.map((answer) => withTaker(answer, world)));
+  return poll(owned, world, ...more);
+}
+
+async function withTaker(answer: Acceptance, { journal }: World): Promise<Acceptance> {
+  if (answer.kind !== 'known' || !wasTakenOver(answer)) return answer;
+  const taker = readTaker((await journal.decisions(answer.record.batchId)).at(-1));
+  return taker === undefined ? answer : { ...answer, record: { ...answer.record, acceptedBy: taker } };
 }
 
 async function poll(
@@ -127,7 +148,7 @@ function isUnderWay(answer: Acceptance, { isWorkerAlive }: Pick<World, 'isWorker
 async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> {
   if (answer.kind !== 'known' || !isUnderWay(answer, world)) return answer;
   const record = await world.journal.call(answer.record.key);
-  return withUnrecorded(record === undefined ? answer : { ...answer, record }, world);
+  return withTaker(withUnrecorded(record === undefined ? answer : { ...answer, record }, world), world);
 }
 
 /** This process has answered the call, and could not record it yet. */

@@ -1,11 +1,11 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { RecoveredBatch } from '../../contract/executor.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
-import type { JsonValue } from '../../contract/json.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { EngineSettings } from '../call/settings.js';
 import { readIntent } from '../record/noted-change.js';
+import { readTaker } from '../record/read-taker.js';
 import { isStream, recoverCall, recoverStream } from './recover-call.js';
 
 /** Batches that are recovered at a time: they share the journal’s commits, and each may read files or wait for a probe. */
@@ -96,7 +96,7 @@ export class Recovery {
     const last = (await journal.decisions(call.batchId)).at(-1);
     if (last?.data.why !== 'approval') return false;
     if (last.kind === 'wait') return true;
-    const worker = toWorker(last.data.worker);
+    const worker = readTaker(last);
     return worker !== undefined && (await living.has(worker));
   }
 
@@ -139,20 +139,6 @@ async function eachOf<T, R>(items: readonly T[], act: (item: T) => Promise<R>): 
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, goOn));
   return results;
-}
-
-/** The process that has taken a batch over, as it has written itself down. */
-function toWorker(value: JsonValue | undefined): Worker | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { id, pid, startedAt, startTicks, system } = value as Readonly<Record<string, JsonValue>>;
-  if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return undefined;
-  return {
-    id,
-    pid,
-    startedAt,
-    ...(typeof startTicks === 'number' ? { startTicks } : {}),
-    ...(typeof system === 'string' ? { system } : {}),
-  };
 }
 
 /** It was done, at least in part: by itself, or so the probe says. */
