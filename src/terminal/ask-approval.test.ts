@@ -42,7 +42,7 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
   const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, ...more } = given;
   const keys = [...typed];
   let shown = '';
-  let resize = (): void => {};
+  const listeners = new Set<() => void>();
   const size = { columns: 80, rows };
   const answer = await askApproval({
     requests: ids.map(request),
@@ -62,7 +62,7 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
         const [, columns] = /^resize to (\d+)$/.exec(key ?? '') ?? [];
         if (columns !== undefined) {
           size.columns = Number(columns);
-          resize();
+          for (const listener of listeners) listener();
           signal.throwIfAborted();
         }
         if (key?.startsWith('>')) throw new Error(`a key is read, not ${key}`);
@@ -74,8 +74,8 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
         return line?.slice(1);
       },
       onResize(handle) {
-        resize = handle;
-        return () => {};
+        listeners.add(handle);
+        return () => listeners.delete(handle);
       },
     },
     ...more,
@@ -194,6 +194,11 @@ describe('askApproval(), when the window has another size', () => {
     expect(drawn.split('\n').filter((line) => line.includes('xxx') && line.length > 50)).toEqual([]);
     expect(drawn).toContain('(selected: 2; Enter runs them)');
     expect(answer).toEqual(approve(long));
+  });
+
+  it('draws all of it again, too, where that happened between two pages', async () => {
+    const { shown } = await session([' ', 'resize to 50', 'n'], { rows: 8 });
+    expect(shown.split('3 calls need your approval')).toHaveLength(3);
   });
 
   it('shows again what was edited', async () => {

@@ -55,6 +55,8 @@ class Question {
   readonly #reasons = new Map<number, string>();
   /** All keys were named once. */
   #isAsked = false;
+  /** It is not drawn yet, or for a window of another size. */
+  #isStale = true;
 
   constructor(question: ApprovalQuestion) {
     this.#question = question;
@@ -63,19 +65,32 @@ class Question {
 
   async ask(): Promise<Answer> {
     const { screen, signal } = this.#question;
-    let answer = await this.#show();
-    while (answer === undefined) {
-      this.#write(`${this.#prompt()} `);
-      const typed = await readKeyOrResize(screen, signal);
-      if (typed === 'resized') {
-        this.#write('\n');
-        answer = await this.#show();
-        continue;
+    const forget = screen.onResize(() => {
+      this.#isStale = true;
+    });
+    try {
+      let answer: Answer | undefined;
+      while (answer === undefined) {
+        // Also where the window has changed while an editor or a page was there.
+        if (this.#isStale) {
+          this.#isStale = false;
+          answer = await this.#show();
+          continue;
+        }
+        this.#write(`${this.#prompt()} `);
+        const typed = await readKeyOrResize(screen, signal);
+        if (typed === 'resized') {
+          this.#write('\n');
+          this.#isStale = true;
+          continue;
+        }
+        this.#write(isPrintable(typed.key) ? `${typed.key}\n` : '\n');
+        answer = await this.#take(typed.key);
       }
-      this.#write(isPrintable(typed.key) ? `${typed.key}\n` : '\n');
-      answer = await this.#take(typed.key);
+      return answer;
+    } finally {
+      forget();
     }
-    return answer;
   }
 
   /** All there is to decide about, for the screen as it is now. */

@@ -88,11 +88,9 @@ export class Screen {
   /** Waits for the program's end; gives its exit code and all it has shown. */
   async ended(): Promise<{ readonly code: number; readonly text: string }> {
     const code = await this.#until(() => {
-      const format = '#{pane_dead} #{pane_dead_status}';
-      const [dead, status = ''] = this.#tmux('display-message', '-p', '-t', this.#target, format)
-        .trim()
-        .split(' ');
-      return dead === '1' ? Number(status) : undefined;
+      // Its terminal may be gone a moment before its exit code is known.
+      const status = this.#tmux('display-message', '-p', '-t', this.#target, '#{pane_dead_status}').trim();
+      return status === '' ? undefined : Number(status);
     }, 'the end of the program');
     const text = this.text().replace(/\n*Pane is dead[^\n]*\n*$/, '\n');
     return { code, text };

@@ -178,8 +178,22 @@ describe
       await second.shows(/batch \S+ of c3[\s\S]*numbers select/);
       second.press('Escape');
       await second.shows('goes on waiting: toolexec approve');
-      second.press('C-c');
-      expect((await second.ended()).code).toBe(0);
+
+      // Two answer at once: one of them has decided.
+      const third = open();
+      await third.shows(/c3[\s\S]*numbers select/);
+      third.press('Escape');
+      await third.shows('goes on waiting');
+      await run('four.json', [bash('q', 'echo four')], '--defer', '--conversation', 'c4');
+      for (const screen of [second, third]) await screen.shows(/c4[\s\S]*numbers select/);
+      second.type('y');
+      third.type('n');
+      const marks = /✓ bash \(q\)|⊘ bash \(q\)/;
+      const told = [await second.shows(marks), await third.shows(marks)];
+      await Promise.any([second, third].map((screen) => screen.shows(/c4[\s\S]*elsewhere/)));
+      expect(new Set(told.map((text) => marks.exec(text)?.[0])).size).toBe(1);
+      for (const screen of [second, third]) screen.press('C-c');
+      expect([(await second.ended()).code, (await third.ended()).code]).toEqual([0, 0]);
     });
 
     it('shows what a crash has left, and what is known of it, and takes what the person knows', async ({

@@ -61,7 +61,6 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   const isAsking = options.ask && options.json !== true && stdio.stderr.isTerminal && !isAutomated(env);
   const questions = isAsking ? new WaitingQuestions({ options, context, resolved, view, leave }) : undefined;
   const follower = new Follower(path, options.conversation, view, questions);
-  follower.look();
   const files = watchFiles([path, `${path}-wal`], () => {
     follower.look();
   });
@@ -70,6 +69,8 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   stopListening();
   const isCut = await end(questions, view, stdio);
   files.close();
+  // What has come of that.
+  if (questions !== undefined) follower.look();
   return isCut ? 130 : 0;
 }
 
@@ -81,7 +82,7 @@ async function end(
 ): Promise<boolean> {
   if (questions === undefined) return false;
   let isCut = false;
-  if (questions.running > 0) view.note('what you approved still runs; press Ctrl-C again to cancel it');
+  if (questions.isRunning) view.note('what you approved still runs; press Ctrl-C again to cancel it');
   const stop = stdio.onEndSignal(() => {
     isCut = true;
     void questions.end(true);
@@ -143,7 +144,7 @@ class Follower {
     for (const change of this.#changes.read(archive)) {
       const shortId = short(change.batch);
       this.#view.show(change, shortId);
-      if (change.type === 'decided') this.#questions?.decided(change.batch);
+      if (change.type === 'decided') this.#questions?.decided(change.batch, change.pid);
       if (change.type !== 'waiting' || change.why !== 'approval') continue;
       this.#questions?.add({ record: change.record, calls: archive.calls(change.batch), shortId });
     }

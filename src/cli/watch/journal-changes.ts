@@ -1,4 +1,5 @@
 import type { BatchRecord, CallRecord, DecisionKind } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
 import type { JournalArchive } from '../../journal/open-archive.js';
 
 interface OfBatch {
@@ -26,7 +27,12 @@ export type JournalChange =
   | (OfCall & { readonly type: 'completed'; readonly call: CallRecord; readonly repeated?: true })
   /** It waits for the person: for approval, or for a word about what a crash left half done. */
   | (OfBatch & { readonly type: 'waiting'; readonly why: string; readonly record: BatchRecord })
-  | (OfBatch & { readonly type: 'decided'; readonly decision: DecisionKind; readonly why?: string });
+  | (OfBatch & {
+      readonly type: 'decided';
+      readonly decision: DecisionKind;
+      readonly why?: string;
+      readonly pid?: number;
+    });
 
 interface OpenBatch {
   readonly record: BatchRecord;
@@ -126,7 +132,14 @@ export class JournalChanges {
           record: batch.record,
         });
       else if (!this.#isFirst)
-        changes.push({ type: 'decided', ...of(batch.record), at: after(batch, at), decision: kind, ...why });
+        changes.push({
+          type: 'decided',
+          ...of(batch.record),
+          at: after(batch, at),
+          decision: kind,
+          ...why,
+          ...takerOf(data),
+        });
     }
     batch.decisions = decisions.length;
     if (calls.every(isDone) && decisions.at(-1)?.kind !== 'wait') this.#open.delete(id);
@@ -143,6 +156,13 @@ function changesOf(call: CallRecord, batch: OpenBatch, place: number): readonly 
   // Delivered before, and answered from the record.
   const repeated = call.batchId === batch.record.id ? {} : ({ repeated: true } as const);
   return [{ type: 'completed', ...about, at: after(batch, finishedAt), ...repeated }];
+}
+
+/** The process that has approved it, and runs it. */
+function takerOf({ worker }: JsonObject): { readonly pid?: number } {
+  if (typeof worker !== 'object' || worker === null || Array.isArray(worker)) return {};
+  const { pid } = worker as JsonObject;
+  return typeof pid === 'number' ? { pid } : {};
 }
 
 /** Nothing happens to a batch before it is there: clocks of other machines may say so. */

@@ -3,6 +3,7 @@ import type { BatchRun, Executor } from '../../contract/executor.js';
 import type { BatchRecord, CallRecord } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { builtinTools } from '../../executor/builtin-tools.js';
+import { ownProcessId } from '../../platform/process/proc-table.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { createPersonApprover } from '../choose-approver.js';
 import type { CliContext } from '../cli-context.js';
@@ -16,6 +17,14 @@ interface WaitingForPerson {
   readonly record: BatchRecord;
   readonly calls: readonly CallRecord[];
   readonly shortId: string;
+}
+
+interface OpenQuestion {
+  readonly id: string;
+  readonly shortId: string;
+  /** What has become of it; nothing yet. */
+  said: '' | 'decided' | 'later' | 'elsewhere';
+  run: BatchRun | undefined;
 }
 
 interface Desk {
@@ -34,22 +43,18 @@ interface Desk {
 export class WaitingQuestions {
   readonly #desk: Desk;
   readonly #queue: WaitingForPerson[] = [];
-  /** The batch that is asked about. */
-  #asked: { readonly id: string; elsewhere(): void } | undefined;
-  readonly #running = new Set<{
-    readonly id: string;
-    readonly run: BatchRun;
-    readonly over: Promise<void>;
-  }>();
+  #asked: OpenQuestion | undefined;
+  /** Those that are asked, or whose calls run. */
+  readonly #open = new Map<string, OpenQuestion>();
   #isOver = false;
 
   constructor(desk: Desk) {
     this.#desk = desk;
   }
 
-  /** Batches of which approved calls run in this process. */
-  get running(): number {
-    return this.#running.size;
+  /** Approved calls run in this process. */
+  get isRunning(): boolean {
+    return [...this.#open.values()].some(({ said }) => said === 'decided');
   }
 
   add(waiting: WaitingForPerson): void {
@@ -58,61 +63,63 @@ export class WaitingQuestions {
     if (this.#asked === undefined) void this.#askAll();
   }
 
-  /** Another process has decided about a batch, or this one has. */
-  decided(id: string): void {
+  /** @param pid of the process that has approved it; left out: it was given up */
+  decided(id: string, pid?: number): void {
     const place = this.#queue.findIndex(({ record }) => record.id === id);
     if (place !== -1) this.#queue.splice(place, 1);
-    if (this.#asked?.id === id) this.#asked.elsewhere();
+    const question = this.#open.get(id);
+    // Of two that answer at once one decides, and the other is given what comes of that.
+    if (question === undefined || question.said === 'later' || pid === ownProcessId) return;
+    if (question.said === '') question.run?.cancel();
+    question.said = 'elsewhere';
+    this.#desk.view.note(`batch ${question.shortId} was decided elsewhere meanwhile`);
   }
 
   /** Asks no more. Resolves when what was approved here has ended; `cancel` ends it. */
   async end(cancel: boolean): Promise<void> {
     this.#isOver = true;
     this.#queue.length = 0;
-    this.#asked?.elsewhere();
-    if (cancel) for (const { run } of this.#running) run.cancel();
-    await Promise.all([...this.#running].map(({ over }) => over));
+    const open = [...this.#open.values()];
+    for (const question of open) {
+      if (!cancel && question.said === 'decided') continue;
+      if (question.said === '') question.said = 'later';
+      question.run?.cancel();
+    }
+    await Promise.all(open.map(({ run }) => run?.results));
   }
 
   async #askAll(): Promise<void> {
     for (let next = this.#queue.shift(); next !== undefined && !this.#isOver; next = this.#queue.shift()) {
-      try {
-        await this.#ask(next);
-      } catch (error) {
-        this.#desk.view.note(
-          `batch ${next.shortId}: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      } finally {
-        this.#asked = undefined;
-      }
+      await this.#ask(next);
+      this.#asked = undefined;
     }
   }
 
   /** Resolves when the question is over; what was approved may run on. */
   #ask(waiting: WaitingForPerson): Promise<void> {
-    const problem = this.#problem(waiting);
-    if (problem !== undefined) throw new Error(problem);
-    return new Promise((resolve, reject) => {
-      const { id } = waiting.record;
-      this.#asked = { id, elsewhere: () => {} };
-      this.#decide(waiting, resolve).then(resolve, reject);
+    const { shortId, record } = waiting;
+    const question: OpenQuestion = { id: record.id, shortId, said: '', run: undefined };
+    this.#asked = question;
+    this.#open.set(record.id, question);
+    return new Promise((resolve) => {
+      this.#decide(waiting, question, resolve)
+        .catch((error: unknown) => {
+          const why = error instanceof Error ? error.message : String(error);
+          if (!isToolError(error, 'already_decided')) this.#desk.view.note(`batch ${shortId}: ${why}`);
+        })
+        .finally(() => {
+          this.#open.delete(record.id);
+          resolve();
+        });
     });
   }
 
-  async #decide({ record, calls, shortId }: WaitingForPerson, onAnswer: () => void): Promise<void> {
+  async #decide(waiting: WaitingForPerson, question: OpenQuestion, onAnswer: () => void): Promise<void> {
     const { options, context, resolved, view, leave } = this.#desk;
-    let said = '';
-    let run: BatchRun | undefined;
-    this.#asked = {
-      id: record.id,
-      elsewhere: () => {
-        if (said !== '') return;
-        said = 'elsewhere';
-        run?.cancel();
-      },
-    };
+    const { record, calls, shortId } = waiting;
+    requireRoots(waiting, absolute(resolved.executor.root));
     const person = createPersonApprover(options, context, async (how) => {
-      said = 'later';
+      question.said = 'later';
       if (how === 'interrupt') leave();
       throw new Error('the person decides later.');
     });
@@ -121,51 +128,32 @@ export class WaitingQuestions {
       const root = absolute(resolved.executor.root).join(' ');
       context.stdio.stderr.write(`\nbatch ${shortId} waits for approval; it would run in ${root}\n`);
       const decision = await person(requests, given);
-      said = 'decided';
+      question.said = 'decided';
+      onAnswer();
       return decision;
     };
     const asker = chooseAsker(context.stdio, context.env);
     await using executor = await openExecutor({
       ...resolved.executor,
       reviewers: [askAnyway],
-      approver: holding(view, async (requests, given) => {
-        const decision = await approver(requests, given);
-        onAnswer();
-        return decision;
-      }),
+      approver: holding(view, approver),
       ...(asker === undefined ? {} : { asker: holding(view, asker) }),
     });
     requireTools(calls, executor);
-    try {
-      run = await executor.approve(record.id, { parallel: resolved.parallel });
-      if (said === 'elsewhere') run.cancel();
-      await this.#follow(record.id, run);
-    } catch (error) {
-      if (!isToolError(error, 'already_decided')) throw error;
-      said = 'elsewhere';
-    }
-    if (said === 'elsewhere' && !this.#isOver) view.note(`batch ${shortId} was decided elsewhere meanwhile`);
-    if (said === 'later') view.note(`batch ${shortId} goes on waiting: toolexec approve ${shortId}`);
+    question.run = await executor.approve(record.id, { parallel: resolved.parallel });
+    if (question.said !== '') question.run.cancel();
+    await question.run.results;
+    if (question.said === 'later' && !this.#isOver)
+      view.note(`batch ${shortId} goes on waiting: toolexec approve ${shortId}`);
   }
+}
 
-  async #follow(id: string, run: BatchRun): Promise<void> {
-    const over = run.results.then(() => {});
-    const entry = { id, run, over };
-    this.#running.add(entry);
-    await over;
-    this.#running.delete(entry);
-  }
-
-  /** Why it cannot be decided here. */
-  #problem({ record, shortId }: WaitingForPerson): string | undefined {
-    const { roots } = readOrigin(record.origin);
-    const here = absolute(this.#desk.resolved.executor.root);
-    if (roots.length > 0 && roots.join('\0') !== here.join('\0')) {
-      const named = roots.map((root) => JSON.stringify(root)).join(' ');
-      return `it was deferred for other directories: toolexec approve ${shortId} --root ${named}`;
-    }
-    return undefined;
-  }
+/** @throws Error for a batch that `run` has deferred for other directories: here its calls would touch other files. */
+function requireRoots({ record, shortId }: WaitingForPerson, here: readonly string[]): void {
+  const { roots } = readOrigin(record.origin);
+  if (roots.length === 0 || roots.join('\0') === here.join('\0')) return;
+  const named = roots.map((root) => JSON.stringify(root)).join(' ');
+  throw new Error(`it was deferred for other directories: toolexec approve ${shortId} --root ${named}`);
 }
 
 /** What the policy of now would allow was deferred all the same. */

@@ -11,8 +11,8 @@ const LEAST_MS = 100;
 const LOOK_MS = 1_000;
 
 /**
- * Calls back soon after one of these files of one directory has changed, was made or is gone; the file and its directory need
- * not be there yet. Keeps this program alive until it is closed.
+ * Calls back at once, and soon after one of these files of one directory has changed, was made or is gone; the file and its directory need
+ * not be there yet. It may call once more than there are changes. Keeps this program alive until it is closed.
  */
 export function watchFiles(paths: readonly [string, ...string[]], onChange: () => void): FileWatch {
   const [first] = paths;
@@ -21,22 +21,25 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
   let timer: NodeJS.Timeout | undefined;
   let seen = signature(paths);
   let isPaused = false;
-  let isMissed = false;
-  const look = (): void => {
-    if (isPaused) {
-      isMissed = true;
-      return;
-    }
+  const isOther = (): boolean => {
     const now = signature(paths);
-    if (now === seen) return;
+    const changed = now !== seen;
     seen = now;
+    return changed;
+  };
+  const look = (): void => {
+    if (isPaused || !isOther()) return;
+    pause();
+    onChange();
+  };
+  // Two writes of one tick of the clock look the same: behind the last change that can be seen there is one more call.
+  const pause = (): void => {
     isPaused = true;
     timer = setTimeout(() => {
       isPaused = false;
-      if (isMissed) look();
-      isMissed = false;
+      if (isOther()) pause();
+      onChange();
     }, LEAST_MS);
-    onChange();
   };
   const listen = (): void => {
     if (watcher !== undefined) return;
@@ -53,6 +56,8 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
     }
   };
   listen();
+  pause();
+  onChange();
   const looking = setInterval(() => {
     listen();
     look();
