@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { covers } from '../base/covers.js';
 import type { CommandSandbox, Confinement, KeptOutput, StartedCommand } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -143,7 +144,13 @@ function startConfined(
 ): Promise<StartedProgram> {
   const { input, transactions: _, ...confinement } = confined;
   const command = `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
-  const readable = [...confinement.readable, dirname(realPath(file) ?? file), dirname(file), input];
+  const real = realPath(file) ?? file;
+  const kept = [...confinement.roots, ...(env.HOME === undefined ? [] : [env.HOME])];
+  // What lies beside the program is often a part of it; a folder that holds more than that is not shown for it.
+  const beside = [real, file].map((path) =>
+    kept.some((place) => covers(dirname(path), place)) ? path : dirname(path),
+  );
+  const readable = [...confinement.readable, ...beside, input];
   return startCommand({ shell: 'sh', command, cwd, env, confinement: { ...confinement, readable } }, mark);
 }
 

@@ -59,6 +59,17 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect(result).toMatchObject({ structured: 'cold', metadata: { sandbox: { kind: 'bubblewrap' } } });
   });
 
+  it('does not see what lies beside it where that folder holds the roots too', async () => {
+    using folder = new ToolsFolder();
+    const root = join(folder.path, 'root');
+    mkdirSync(root);
+    writeFileSync(join(folder.path, 'secret'), 'secret');
+    folder.add('tool', scriptOf(`[ -e ${join(folder.path, 'secret')} ] && echo true || echo false`, ANY));
+    await using service = await openTools(folder.path);
+    await using executor = executorFor(service, { root, sandbox: { externalTools: 'all' } });
+    expect((await executor.execute('tool', {})).structured).toBe(false);
+  });
+
   it('fails as outside, with its exit code and what it said', async () => {
     const { result } = await run(scriptOf('echo why >&2; exit 7', ANY), { externalTools: 'all' }, false);
     expect(result.error).toMatchObject({
