@@ -91,7 +91,7 @@ describe('toolexec, used wrongly', () => {
   it.each([
     [
       [],
-      'Name a command: run, plan, call, chat, tools, config, policy, repair, journal, waiting, undo, approve, doctor or completions.',
+      'Name a command: run, plan, call, chat, tools, config, policy, repair, journal, waiting, watch, undo, approve, doctor or completions.',
     ],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],

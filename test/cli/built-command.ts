@@ -41,7 +41,9 @@ function removeOldBuilds(): void {
   const anHourAgo = Date.now() - 3_600_000;
   for (const name of readdirSync(BUILDS)) {
     const place = join(BUILDS, name);
-    if (statSync(place).mtimeMs < anHourAgo) rmSync(place, { recursive: true, force: true });
+    // Another test file may have finished one meanwhile, which gives it another name.
+    const made = statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (made < anHourAgo) rmSync(place, { recursive: true, force: true });
   }
 }
 
