@@ -80,7 +80,6 @@ async function toItsEnd(
   if (transaction === undefined) return { wall, ...(await launched.ended) };
   const { directory } = transaction;
   const network = confinement?.network !== false;
-  onTransaction?.({ state: 'begun', directory, network });
   try {
     return { wall, ...(await launched.ended), transaction };
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { CommandRequest, CommandSandbox, Confinement } from '../contract/processes.js';
-import { ToolError } from '../errors/tool-error.js';
+import type { CommandRequest, CommandSandbox, Confinement, TransactionEvent } from '../contract/processes.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
 import { findShell, isDirectory } from '../platform/process/find-shell.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
 import { shellsCarry } from '../platform/process/prewarmed-shells.js';
@@ -17,7 +17,7 @@ import { openTransaction, type Transaction } from './transaction/open-transactio
 
 export type CommandStart = Pick<
   CommandRequest,
-  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits'
+  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits' | 'onStarting'
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;
@@ -58,6 +58,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;
+    await request.onStarting?.(transaction && begun(transaction, confinement));
     const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
     return {
       process,
@@ -76,9 +77,14 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
     entry.close();
     transaction?.release();
     transaction?.discard();
+    if (isToolError(error)) throw error;
     const errno = errnoOf(error);
     throw spawnFailed(request, errno, causeInWords(request, errno), error);
   }
+}
+
+function begun({ directory }: Transaction, confinement: Confinement | undefined): TransactionEvent {
+  return { state: 'begun', directory, network: confinement?.network !== false };
 }
 
 interface ChosenTransaction {

@@ -144,13 +144,15 @@ export interface CommandRequest {
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
   /** Bytes of each stream that are kept: the first and the last half of it. */
   readonly keepBytes: number;
+  /** Told, and waited for, before it is started: until then nothing of it can have happened. */
+  readonly onStarting?: (transaction: TransactionEvent | undefined) => Promise<void>;
   /** Told when it runs. */
   readonly onStarted?: (process: StartedCommand) => void;
   /** Takes everything that comes of either stream, in order of arrival, once it is more than a result shows. */
   readonly whole?: OutputSink;
   /** The tool that runs it, for rules about what it changes. */
   readonly tool?: string;
-  /** Told what becomes of its transaction, where it has one. */
+  /** Told what has become of its transaction, where it has one. */
   readonly onTransaction?: (event: TransactionEvent) => void;
   /**
    * Asked when it has ended, before its changes become real; where there are none it is not asked. A text: why they do

@@ -270,7 +270,7 @@ export async function started<T>(command: Promise<T>): Promise<T> {
 
 /**
  * After a crash, for tools that run one command and do nothing else: it has come to its end where that is on record.
- * That nothing is on record says nothing: a process is known by its id only once it runs.
+ * Where nothing of a process is on record, none was started: that is recorded before.
  */
 export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied' | 'not_applied' | 'unknown' {
   const transaction = notes.findLast(
@@ -279,6 +279,7 @@ export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied'
   if (transaction?.state === 'committed') return 'applied';
   // With the network it may have done more than change files.
   if (transaction?.state === 'discarded') return transaction.network === false ? 'not_applied' : 'unknown';
+  if (!notes.some(({ kind }) => kind === 'process')) return 'not_applied';
   const hasEnded = notes.some(({ kind, exitCode }) => kind === 'process' && typeof exitCode === 'number');
   return hasEnded ? 'applied' : 'unknown';
 }

@@ -28,6 +28,8 @@ export interface ProcessGrant {
   readonly signal: AbortSignal;
   /** Records what is known of a process; the call does not wait for it. */
   readonly note: (data: JsonObject) => void;
+  /** The same, and resolves when it is on record. */
+  readonly noted: (data: JsonObject) => Promise<void>;
   readonly tally: CommandTally;
   /** Asks for what a command has changed; undefined: nothing is asked. */
   readonly agree: CommandRequest['agree'];
@@ -42,6 +44,7 @@ export function grantProcesses({
   lease,
   signal,
   note,
+  noted,
   live,
   tally,
   agree,
@@ -75,6 +78,12 @@ export function grantProcesses({
         tool: ready.tool.name,
         keepVersion: (bytes) => settings.outputs.save(bytes),
         ...(agree === undefined ? {} : { agree }),
+        // Where nothing of this is on record, no command of the call was started.
+        onStarting: (begun) => {
+          if (begun === undefined) return noted({ starting: true });
+          const { directory, ...event } = begun;
+          return noted({ transaction: directory, ...event });
+        },
         onTransaction: ({ directory, ...event }) => note({ transaction: directory, ...event }),
         onStarted: (started) => {
           begun = started;
@@ -89,10 +98,12 @@ export function grantProcesses({
     },
     async startShell({ shell, command, cwd, timeoutMs }) {
       lease.require('start a background shell');
+      const at = place(shell, command, cwd);
+      await noted({ starting: true });
       const starting = shells.start({
         shell,
         command,
-        cwd: place(shell, command, cwd),
+        cwd: at,
         env: settings.commandEnvironment(),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });

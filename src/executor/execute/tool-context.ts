@@ -103,6 +103,7 @@ export class CallHandles {
         lease,
         signal,
         note: (data) => recorder?.note(index, ready.call.id, 'process', data),
+        noted: async (data) => recorder?.noted(index, 'process', data),
         live: scope.observer === undefined ? undefined : this.#output(),
         tally: this.#tally,
         agree: ready.asksAfter ? (changes) => this.#askAfter(changes) : undefined,

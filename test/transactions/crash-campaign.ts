@@ -1,0 +1,129 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ToolResult } from '../../src/contract/call.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { openJournal } from '../../src/journal/open-journal.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
+import { builtCommand } from '../cli/built-command.js';
+
+/** How trials ended. */
+export interface Tally {
+  /** The process was killed, and nothing of the command is there. */
+  readonly nothing: number;
+  /** The process was killed, and all of it is there. */
+  readonly everything: number;
+  /** The process had come to its end before. */
+  readonly ended: number;
+  /** What must not be: half of it is there, or the result says something else. */
+  readonly wrong: readonly string[];
+}
+
+const PREPARE =
+  'mkdir -p old/deep keep; for i in $(seq 60); do echo $i >old/$i; echo $i >old/deep/$i; done; echo c >changed; echo m >moved; ln -s changed link';
+/** Writes, deletes and renames. */
+const COMMAND =
+  'mkdir new; for i in $(seq 60); do echo $i >new/$i; done; rm -r old/deep; mv moved keep/moved; echo more >>changed; for i in $(seq 30); do echo x >>old/$i; done; rm link; ln -s new link';
+
+/**
+ * Kills processes at random instants of a command, and looks what became of it once a later process has recovered.
+ * @param random gives numbers from 0 to 1
+ */
+export async function crashCampaign(trials: number, random: () => number): Promise<Tally> {
+  const dist = pathToFileURL(dirname(dirname(builtCommand()))).href;
+  const before = stateOf((root) => outside(root, PREPARE));
+  const after = stateOf((root) => outside(root, `${PREPARE}; ${COMMAND}`));
+  const tally = { nothing: 0, everything: 0, ended: 0, wrong: [] as string[] };
+  // As long as one takes that nothing disturbs; a busy machine makes it longer.
+  let longestMs = 0;
+  for (let trial = 0; trial < trials; trial++) {
+    const around = realpathSync(mkdtempSync(join(tmpdir(), 'crash-')));
+    const [root, journal] = [join(around, 'root'), join(around, 'journal.db')];
+    mkdirSync(root);
+    outside(root, PREPARE);
+    try {
+      const order = JSON.stringify({ dist, root, journal, command: COMMAND });
+      const killAfterMs = trial === 0 ? undefined : random() * longestMs;
+      const took = await runAndKill(order, killAfterMs);
+      if (took !== undefined) longestMs = Math.max(longestMs, took);
+      const result = await recoveredResult(root, journal);
+      const state = look(root);
+      if (took !== undefined) tally.ended++;
+      else if (state === before) tally.nothing++;
+      else tally.everything++;
+      const said = sayOf(result);
+      const isRight =
+        state === before ? said === 'cancelled no' || said === 'none' : state === after && said === 'ok';
+      const is = state === before ? 'before' : state === after ? 'after' : 'neither';
+      const more = `missing: ${differs(after, state)}; more: ${differs(state, after)}`;
+      if (!isRight) tally.wrong.push(`trial ${trial}: ${said}, ${is}; ${is === 'neither' ? more : ''}`);
+    } finally {
+      removeTree(around);
+    }
+  }
+  return tally;
+}
+
+/** @returns how long it took; undefined where it was killed */
+async function runAndKill(order: string, killAfterMs: number | undefined): Promise<number | undefined> {
+  const program = join(import.meta.dirname, 'change-and-tell.mjs');
+  const child = spawn(process.execPath, [program, order], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  const begun = performance.now();
+  if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const [code, signal]: unknown[] = await closed;
+  if (signal === 'SIGKILL') return undefined;
+  if (code !== 0) throw new Error(`it ended with ${String(code ?? signal)}`);
+  return performance.now() - begun;
+}
+
+async function recoveredResult(root: string, journal: string): Promise<ToolResult | undefined> {
+  await using executor = createExecutor({ root, journal, approver: null });
+  await executor.recover();
+  const record = openJournal(journal);
+  try {
+    return (await record.find('c', 'c'))?.result;
+  } finally {
+    await record.close();
+  }
+}
+
+/** The lines of one that the other has not. */
+function differs(one: string, other: string): string {
+  const known = new Set(other.split('\n'));
+  return one
+    .split('\n')
+    .filter((line) => !known.has(line))
+    .slice(0, 5)
+    .join(', ');
+}
+
+function sayOf(result: ToolResult | undefined): string {
+  if (result === undefined) return 'none';
+  return result.error === undefined ? 'ok' : `${result.error.code} ${String(result.error.details?.executed)}`;
+}
+
+function stateOf(prepare: (root: string) => void): string {
+  const root = mkdtempSync(join(tmpdir(), 'crash-'));
+  try {
+    prepare(root);
+    return look(root);
+  } finally {
+    removeTree(root);
+  }
+}
+
+function look(root: string): string {
+  return outside(
+    root,
+    'find . -printf "%p %y %l\\n" | LC_ALL=C sort; find . -type f | LC_ALL=C sort | xargs -r cat',
+  );
+}
+
+function outside(root: string, command: string): string {
+  return execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
+}

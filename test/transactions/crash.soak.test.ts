@@ -1,0 +1,31 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from '../cli/built-command.js';
+import { crashCampaign } from './crash-campaign.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+const TRIALS = Number(process.env.TRIALS ?? 100);
+
+beforeAll(() => void builtCommand(), 240_000);
+
+/** Lehmer's generator: the same instants each time, as far as the machine allows. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+describe.skipIf(WHY_NOT !== '')(`commands whose processes are killed at random instants${WHY_NOT}`, () => {
+  it(
+    `are wholly there or not at all, ${TRIALS} times`,
+    async () => {
+      const tally = await crashCampaign(TRIALS, numbers(Number(process.env.SEED ?? 20_261_123)));
+      console.log(JSON.stringify({ ...tally, wrong: tally.wrong.length }));
+      expect(tally.wrong).toEqual([]);
+      expect(tally.nothing).toBeGreaterThan(0);
+    },
+    TRIALS * 10_000,
+  );
+});

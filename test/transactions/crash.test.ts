@@ -1,0 +1,18 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from '../cli/built-command.js';
+import { crashCampaign } from './crash-campaign.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+beforeAll(() => void builtCommand(), 240_000);
+
+describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
+  it('is wholly there or not at all, and its result says which', async () => {
+    const instants = [0.1, 0.35, 0.6, 0.8, 0.95];
+    const tally = await crashCampaign(6, () => instants.shift() ?? 0.5);
+    expect(tally.wrong).toEqual([]);
+    expect(tally.nothing).toBeGreaterThan(0);
+    expect(tally.ended).toBeGreaterThan(0);
+  }, 60_000);
+});
