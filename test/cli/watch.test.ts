@@ -54,7 +54,8 @@ describe('toolexec watch', () => {
     expect((await over).code).toBe(0);
   });
 
-  it('ends when its reader has gone', async () => {
+  it('ends when its reader has gone; its journal may lie where tools write', async () => {
+    journal = join(toolexec.root, 'journal.db');
     const [node, main] = [process.execPath, toolexec.main];
     const script = '"$1" "$2" watch --json --journal "$3" | head -n 1';
     const child = spawn('sh', ['-c', script, 'sh', node, main, journal], {

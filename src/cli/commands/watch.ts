@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { glanceAtArchive, type JournalArchive } from '../../journal/open-archive.js';
 import { watchFiles } from '../../platform/fs/watch-file.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
@@ -6,7 +7,7 @@ import { isAutomated } from '../display/display.js';
 import { createPalette, shortIds } from '../display/terminal-text.js';
 import { addJournalOptions } from '../options.js';
 import { isRecorded, type JournalChoice } from '../recorded-journal.js';
-import { resolveRun } from '../resolve-settings.js';
+import { journalPlace, type ResolvedRun, resolveRun } from '../resolve-settings.js';
 import { JournalChanges } from '../watch/journal-changes.js';
 import { WaitingQuestions } from '../watch/waiting-questions.js';
 import { createJsonView, WatchLines, type WatchView } from '../watch/watch-view.js';
@@ -43,7 +44,7 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec watch`: what a journal says that happens, and the decisions that it waits for. */
 export async function watchJournal(options: WatchOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env } = context;
-  const resolved = resolveRun(options, context);
+  const { resolved, problem } = resolveWatched(options, context);
   const { path } = resolved.executor.journal;
   const view: WatchView =
     options.json === true
@@ -58,8 +59,13 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const isAsking = options.ask && options.json !== true && stdio.stderr.isTerminal && !isAutomated(env);
-  const questions = isAsking ? new WaitingQuestions({ options, context, resolved, view, leave }) : undefined;
+  const isThere = stdio.stderr.isTerminal && !isAutomated(env);
+  const isAsking = options.ask && options.json !== true && isThere;
+  if (isAsking && problem !== undefined) view.note(`asks nothing: ${problem}`);
+  const questions =
+    isAsking && problem === undefined
+      ? new WaitingQuestions({ options, context, resolved, view, leave })
+      : undefined;
   const follower = new Follower(path, options.conversation, view, questions);
   const files = watchFiles([path, `${path}-wal`], () => {
     follower.look();
@@ -72,6 +78,26 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   // What has come of that.
   if (questions !== undefined) follower.look();
   return isCut ? 130 : 0;
+}
+
+/** A journal inside of a root can be looked at, wherever it lies; nothing can be run with it. */
+function resolveWatched(
+  { journal: named, ...options }: WatchOptions,
+  context: CliContext,
+): { readonly resolved: ResolvedRun; readonly problem?: string } {
+  const run = resolveRun(options, context);
+  if (named === undefined) return { resolved: run };
+  if (named === '') throw new UsageError('Cannot watch the journal "": name a file.');
+  const { executor } = run;
+  const journal = { ...executor.journal, path: resolve(named) };
+  const resolved = { ...run, executor: { ...executor, journal } };
+  try {
+    journalPlace(named, executor.root);
+    return { resolved };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { resolved, problem: error.message };
+  }
 }
 
 /** Waits for what runs here. True where the person would not. */
