@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave, type Timing } from './measure.js';
 import { type Goal, type Row, toRow } from './row.js';
+import { measureWriteThrough } from './write-through.js';
 
 const MEGABYTE = 1_000_000;
 
 /** `bash` through the whole executor, beside a bare `spawn`; in a small program and in one that holds 1 GB. */
 export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   const quick = scale === 'quick';
-  const sandboxed = await measureWall(quick);
+  const sandboxed = await measureWriteThrough(quick);
   const executor = toolexec.createExecutor({ approver: null, sandbox: { os: 'off' } });
   const rounds = { rounds: quick ? 3 : 60, warmUps: quick ? 1 : 10 };
   const contenders = {
@@ -53,66 +51,6 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
   );
   await executor.close();
   return rows;
-}
-
-/** Inside the OS sandbox, beside bubblewrap started with exactly the arguments that the executor gives it. */
-async function measureWall(quick: boolean): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-sandbox-'));
-  const executor = toolexec.createExecutor({ root: folder, approver: null });
-  try {
-    const { metadata } = await executor.execute('bash', { command: 'true' });
-    if (Object(metadata.sandbox).wall !== 'bubblewrap') return [];
-    const args = await argumentsOfWall(executor);
-    const { ours, bare } = await interleave(
-      {
-        ours: latencyOf(() => executor.execute('bash', { command: 'true' })),
-        bare: latencyOf(() => spawnProgram('bwrap', [...args, '--', '/bin/bash', '-c', 'true'], folder)),
-      },
-      { rounds: quick ? 3 : 60, warmUps: quick ? 1 : 10 },
-    );
-    return [inMs('true, in the OS sandbox', ours, ['bare bwrap', bare], { of: 'ratio', atMost: 1.2 })];
-  } finally {
-    await executor.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Read from the process that runs, up to the program; what stands in for a repository is gone by then. */
-async function argumentsOfWall(executor: Executor): Promise<readonly string[]> {
-  const marker = `sleep 1.${process.pid}`;
-  const running = executor.execute('bash', { command: marker });
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      const [name, ...args] = commandLineOf(pid);
-      if (basename(name ?? '') !== 'bwrap' || !args.includes(marker)) continue;
-      await running;
-      return byName(args.slice(0, args.indexOf('--')));
-    }
-  }
-}
-
-/** What is mounted by a descriptor is mounted by its path; what stood in for a repository is not there any more. */
-function byName(flags: readonly string[]): readonly string[] {
-  const named: string[] = [];
-  for (let at = 0; at < flags.length; at++) {
-    const [flag = '', , path = ''] = flags.slice(at, at + 3);
-    if (!/^--(?:ro-)?bind-fd$/.test(flag)) {
-      named.push(flag);
-      continue;
-    }
-    at += 2;
-    if (!path.endsWith('/.git')) named.push(flag.replace('-fd', ''), path, path);
-  }
-  return named;
-}
-
-function commandLineOf(pid: string): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
-  } catch {
-    return [];
-  }
 }
 
 function latencyOf(run: () => Promise<unknown>): Contender {

@@ -57,7 +57,7 @@ export function watchGuards(guards: GuardWatch | undefined, inBackground: boolea
     },
     report() {
       look();
-      const disarmed = guards.disarm();
+      const disarmed = guards.disarm('last');
       return {
         ...(lost.size === 0 ? {} : { lost: [...lost] }),
         ...(disarmed.length === 0 ? {} : { disarmed }),

@@ -78,7 +78,11 @@ interface KnownDirectory {
   readonly readOnly: readonly GuardedPath[];
   /** To be looked into. */
   readonly directories: readonly string[];
+  /** What the deny patterns say of each entry, by its type and name: that never changes. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
 }
+
+type Verdict = 'hidden' | 'readOnly' | 'entered' | 'open';
 
 function examine(
   containment: Containment,
@@ -89,25 +93,41 @@ function examine(
   const print = directoryPrint(directory);
   if (print === undefined) return NOTHING;
   if (before?.print === print) return before;
-  const found = { print, ...matchEntries(containment, directory) };
+  const found = { print, ...matchEntries(containment, directory, before?.verdicts) };
   known.set(directory, found);
   return found;
 }
 
-const NOTHING: KnownDirectory = { print: '', hidden: [], readOnly: [], directories: [] };
+const NOTHING: KnownDirectory = {
+  ...{ print: '', hidden: [], readOnly: [], directories: [] },
+  verdicts: new Map(),
+};
 
-function matchEntries({ denies }: Containment, directory: string): Omit<KnownDirectory, 'print'> {
+function matchEntries(
+  containment: Containment,
+  directory: string,
+  before: KnownDirectory['verdicts'] = new Map(),
+): Omit<KnownDirectory, 'print'> {
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
+  const verdicts = new Map<string, Verdict>();
   for (const { name, type } of plainEntries(directory)) {
-    const path = join(directory, name);
-    const entry: GuardedPath = { path, type };
-    if (denies.deniedBy(path, 'read') !== undefined) hidden.push(entry);
-    else if (denies.deniedBy(path, 'write') !== undefined) readOnly.push(entry);
-    else if (type === 'dir' && !NOT_ENTERED.has(name)) directories.push(path);
+    const entry: GuardedPath = { path: join(directory, name), type };
+    const key = `${type} ${name}`;
+    const verdict = before.get(key) ?? verdictOf(containment, entry, name);
+    verdicts.set(key, verdict);
+    if (verdict === 'hidden') hidden.push(entry);
+    else if (verdict === 'readOnly') readOnly.push(entry);
+    else if (verdict === 'entered') directories.push(entry.path);
   }
-  return { hidden, readOnly, directories };
+  return { hidden, readOnly, directories, verdicts };
+}
+
+function verdictOf({ denies }: Containment, { path, type }: GuardedPath, name: string): Verdict {
+  if (denies.deniedBy(path, 'read') !== undefined) return 'hidden';
+  if (denies.deniedBy(path, 'write') !== undefined) return 'readOnly';
+  return type === 'dir' && !NOT_ENTERED.has(name) ? 'entered' : 'open';
 }
 
 /** What git would take for a repository, hooks and all. */

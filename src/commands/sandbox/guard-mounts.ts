@@ -25,9 +25,9 @@ export interface GuardWatch {
   /** What was guarded and is another file now: who replaces it takes the guard off. */
   readonly lost: () => readonly string[];
   /** Takes away what makes git run programs and was not there before; all that was found so far. */
-  readonly disarm: () => readonly string[];
-  /** To be called last, when the command has ended. */
-  readonly tidy: () => void;
+  readonly disarm: (isLast?: 'last') => readonly string[];
+  /** To be called when the command has ended, or was never started. */
+  readonly end: () => void;
 }
 
 /**
@@ -62,6 +62,7 @@ export function guardMounts(
   const known = new Set([...gitEntries(readOnly), ...placeholders.keys()]);
   const links = watchGitLinks(repositories);
   const disarmed = new Set<string>();
+  let isDone = false;
   return {
     mounts,
     besides: tracked.mounts,
@@ -76,13 +77,15 @@ export function guardMounts(
         ),
       ],
       lost: () => [...identities].filter(([path, was]) => identityOf(path) !== was).map(([path]) => path),
-      disarm() {
+      disarm(isLast) {
         for (const repository of git) repository.takeAway();
         for (const path of [...gitEntries(guarded().readOnly), ...links()])
           if (!known.has(path) && disarmPlanted(path, known)) disarmed.add(path);
+        isDone = isLast !== undefined;
         return [...disarmed];
       },
-      tidy() {
+      end() {
+        if (!isDone) this.disarm();
         for (const repository of git) repository.tidy();
       },
     },

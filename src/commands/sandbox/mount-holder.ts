@@ -7,8 +7,8 @@ export type Mount =
       readonly source: string;
       readonly target: string;
       readonly isReadOnly: boolean;
-      /** What lay at `source`, open; left out: no command can change what lies there. */
-      readonly fd?: number;
+      /** A command could put something else at `source`. */
+      readonly isHeld: boolean;
     }
   /** An empty directory, that cannot be written. */
   | { readonly kind: 'empty'; readonly target: string; readonly isClosed: boolean };
@@ -18,14 +18,14 @@ export type Mount =
  * of all, is not mounted: it is handed descriptors, and gives up where a path leads somewhere else.
  */
 export interface MountHolder {
-  /** Mounts a path, over itself if not elsewhere. @throws PlaceChanged where nothing is, or a link leads there. */
+  /** Mounts a path, over itself if not elsewhere. */
   readonly writable: (path: string, onto?: string) => Mount;
   readonly readOnly: (path: string) => Mount;
-  /** Has the program inherit it, and mounts nothing. @throws PlaceChanged as the others do. */
+  /** Has the program inherit it, and mounts nothing. @throws PlaceChanged where nothing is, or a link leads there. */
   readonly inherit: (path: string) => void;
   /** Holds it for our own use. */
   readonly hold: (path: string) => PlaceDescriptor;
-  /** Arguments for bubblewrap, which inherits what they name. */
+  /** Arguments for bubblewrap, which inherits what they name. @throws PlaceChanged as `inherit` does. */
   readonly arguments: (mounts: readonly Mount[]) => readonly string[];
   /** What is held, for the program to inherit, in the order of its descriptors. */
   readonly places: () => readonly number[];
@@ -54,17 +54,18 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
     return place;
   };
   const bind = (source: string, target: string, isReadOnly: boolean): Mount => {
-    return { kind: 'bind', source, target, isReadOnly, fd: hold(source).fd };
+    return { kind: 'bind', source, target, isReadOnly, isHeld: true };
   };
   const argumentsOf = (mount: Mount): readonly string[] => {
     if (mount.kind === 'empty') {
       const mode = mount.isClosed ? ['--perms', '000'] : [];
       return [...mode, '--tmpfs', mount.target, '--remount-ro', mount.target];
     }
-    const { source, target, isReadOnly, fd } = mount;
+    const { source, target, isReadOnly, isHeld } = mount;
     const option = isReadOnly ? '--ro-bind' : '--bind';
-    if (!byDescriptor || fd === undefined) return [option, source, target];
-    inherited.push(fd);
+    const place = isHeld ? hold(source) : undefined;
+    if (!byDescriptor || place === undefined) return [option, source, target];
+    inherited.push(place.fd);
     return [`${option}-fd`, `${FIRST_PLACE + inherited.length - 1}`, target];
   };
   return {
@@ -82,7 +83,7 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
 
 /** A mount of what no command can change. */
 export function readOnlyMount(source: string, target: string): Mount {
-  return { kind: 'bind', source, target, isReadOnly: true };
+  return { kind: 'bind', source, target, isReadOnly: true, isHeld: false };
 }
 
 /** Whether a path is a directory or lies below it; both absolute, without `.` and `..`. */

@@ -224,9 +224,7 @@ function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() 
     places: holder.places(),
     watch: guards.watch,
     close() {
-      // Also of a command that was never started.
-      guards.watch.disarm();
-      guards.watch.tidy();
+      guards.watch.end();
       holder.close();
       for (const release of releases.splice(0)) release();
     },
