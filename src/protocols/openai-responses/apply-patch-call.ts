@@ -46,7 +46,7 @@ function toUpdate(path: string, diff: string): { readonly lines: readonly string
   if (wrong !== -1) {
     return `line ${wrong + 1} of "diff" is ${quote(lines[wrong] ?? '')}: lines begin with " ", "+", "-" or "@@".`;
   }
-  const header = lines[0]?.startsWith('../../testing/fixtures/bundle-program.js') === true ? [] : ['@@'];
+  const header = lines[0]?.startsWith('@@') === true ? [] : ['@@'];
   // An empty line is an empty line of context whose blank was lost.
   const whole = lines.map((line) => (line === '' ? ' ' : line));
   return { lines: [`*** Update File: ${path}`, ...header, ...whole] };

@@ -44,7 +44,7 @@ function desk(options: ExecutorOptions = {}): Desk {
 const codeOf = ({ error }: ToolResult): string | undefined => error?.code;
 /** The same change in the formats that carry the lines around it. */
 const CARRIED = {
-  'Begin Patch': ['*** Begin Patch', '*** Update File: f', '../../testing/fixtures/bundle-program.js', '-a', '+b', ' end', '*** End Patch'],
+  'Begin Patch': ['*** Begin Patch', '*** Update File: f', '@@', '-a', '+b', ' end', '*** End Patch'],
   'a unified diff': ['--- a/f', '+++ b/f', '@@ -1,2 +1,2 @@', '-a', '+b', ' end'],
 };
 const REPLACE = ['LP1', 'F f', 'R', 'a', '.', 'b', '.', 'END'];
@@ -89,7 +89,7 @@ describe('apply_patch', () => {
     put('gone', 'g\n');
     for (const path of ['old', 'gone']) await read(path);
     const begun = await patch(
-      ...['*** Begin Patch', '*** Update File: old', '*** Move to: bin/new', '../../testing/fixtures/bundle-program.js', ' #!/bin/sh', '-x', '+y'],
+      ...['*** Begin Patch', '*** Update File: old', '*** Move to: bin/new', '@@', ' #!/bin/sh', '-x', '+y'],
       ...['*** Delete File: gone', '*** Add File: added', '+1', '*** End Patch'],
     );
     expect(begun.output).toBe('moved: old -> bin/new\ndeleted: gone\ncreated: added');

@@ -54,7 +54,7 @@ describe('readPatch()', () => {
   test('names what a patch touches, and what lines it brings', () => {
     const text = begin(
       ...['*** Add File: a b.txt', '+one', '*** Delete File: d', '*** Update File: m', '*** Move to: n/m'],
-      ...['../../testing/fixtures/bundle-program.js', ' x', '-y', '+z', '*** Update File: u', '+end', '*** End of File'],
+      ...['@@', ' x', '-y', '+z', '*** Update File: u', '+end', '*** End of File'],
     );
     const steps = readPatch(text).steps.map(({ line, path, effect, to, added }) =>
       to === undefined ? { line, path, effect, added } : { line, path, effect, to, added },
@@ -70,7 +70,7 @@ describe('readPatch()', () => {
 
 describe('*** Begin Patch', () => {
   test.each<[string, string, readonly string[], string]>([
-    ['replaces', 'a\nb\nc\n', ['../../testing/fixtures/bundle-program.js', ' a', '-b', '+B', ' c'], 'a\nB\nc\n'],
+    ['replaces', 'a\nb\nc\n', ['@@', ' a', '-b', '+B', ' c'], 'a\nB\nc\n'],
     ['needs no @@ in front of the first hunk', 'a\nb\n', [' a', '+x'], 'a\nx\nb\n'],
     ['goes to the line that @@ names', 'k1\n v\nk2\n v\n', ['@@ k2', '- v', '+ w'], 'k1\n v\nk2\n w\n'],
     [
@@ -79,33 +79,33 @@ describe('*** Begin Patch', () => {
       ['@@ B', '@@  f', '- v', '+ w'],
       'A\n f\n v\nB\n f\n w\n',
     ],
-    ['takes hunks in order', 'a\nx\nb\nx\n', ['@@ a', '-x', '+1', '../../testing/fixtures/bundle-program.js', ' b', '-x', '+2'], 'a\n1\nb\n2\n'],
+    ['takes hunks in order', 'a\nx\nb\nx\n', ['@@ a', '-x', '+1', '@@', ' b', '-x', '+2'], 'a\n1\nb\n2\n'],
     [
       'is sure of a repeated hunk behind an earlier one',
       'x\nm\nx\n',
-      ['../../testing/fixtures/bundle-program.js', ' x', '-m', '+n', '@@', '-x', '+y'],
+      ['@@', ' x', '-m', '+n', '@@', '-x', '+y'],
       'x\nn\ny\n',
     ],
-    ['takes an empty line for one', 'a\n\nb\n', ['../../testing/fixtures/bundle-program.js', ' a', '', '-b', '+c'], 'a\n\nc\n'],
+    ['takes an empty line for one', 'a\n\nb\n', ['@@', ' a', '', '-b', '+c'], 'a\n\nc\n'],
     [
       'takes empty lines between hunks for nothing',
       'a\nb\n',
-      ['../../testing/fixtures/bundle-program.js', '-a', '+A', '', '@@', '-b', '+B', '', ''],
+      ['@@', '-a', '+A', '', '@@', '-b', '+B', '', ''],
       'A\nB\n',
     ],
-    ['adds at the end what has no place', 'a\n', ['../../testing/fixtures/bundle-program.js', '+b'], 'a\nb\n'],
-    ['finds the end of the file', 'x\ny\nx\n', ['../../testing/fixtures/bundle-program.js', '-x', '+z', '*** End of File'], 'x\ny\nz\n'],
-    ['ends a last line that it writes', 'a\nb', ['../../testing/fixtures/bundle-program.js', '-b', '+c'], 'a\nc\n'],
-    ['leaves a last line as it is that it does not write', 'a\nb', ['../../testing/fixtures/bundle-program.js', '-a', '+A', ' b'], 'A\nb'],
-    ['keeps CRLF', 'a\r\nb\r\n', ['../../testing/fixtures/bundle-program.js', '-a', '+x', '+y', ' b'], 'x\r\ny\r\nb\r\n'],
+    ['adds at the end what has no place', 'a\n', ['@@', '+b'], 'a\nb\n'],
+    ['finds the end of the file', 'x\ny\nx\n', ['@@', '-x', '+z', '*** End of File'], 'x\ny\nz\n'],
+    ['ends a last line that it writes', 'a\nb', ['@@', '-b', '+c'], 'a\nc\n'],
+    ['leaves a last line as it is that it does not write', 'a\nb', ['@@', '-a', '+A', ' b'], 'A\nb'],
+    ['keeps CRLF', 'a\r\nb\r\n', ['@@', '-a', '+x', '+y', ' b'], 'x\r\ny\r\nb\r\n'],
     [
       'leaves a file with mixed line ends as it is elsewhere',
       'a\r\nb\nc\r\n',
-      ['../../testing/fixtures/bundle-program.js', '-b', '+B'],
+      ['@@', '-b', '+B'],
       'a\r\nB\nc\r\n',
     ],
-    ['may leave nothing', 'a\n', ['../../testing/fixtures/bundle-program.js', '-a'], ''],
-    ['takes marks in text for text', '*** x\n@@ y\n', ['../../testing/fixtures/bundle-program.js', '-*** x', '+*** z', ' @@ y'], '*** z\n@@ y\n'],
+    ['may leave nothing', 'a\n', ['@@', '-a'], ''],
+    ['takes marks in text for text', '*** x\n@@ y\n', ['@@', '-*** x', '+*** z', ' @@ y'], '*** z\n@@ y\n'],
   ])('%s', (_what, before, lines, after) => {
     expect(taken(update(...lines), before)).toBe(after);
     expect(taken(update(...lines).replaceAll('\n', '\r\n'), before)).toBe(after);
@@ -125,19 +125,19 @@ describe('*** Begin Patch', () => {
     ['a path that is missing', 'a\n', begin('*** Delete File:  '), 2, 'Missing file path'],
     ['text without +', undefined, begin('*** Add File: f', '+a', 'b'), 4, 'begins no file'],
     ['an update of nothing', 'a\n', update(), 2, 'is empty'],
-    ['a hunk of nothing', 'a\n', update('../../testing/fixtures/bundle-program.js'), 4, 'a hunk has lines, got the end of the patch'],
-    ['a line without a mark', 'a\n', update('../../testing/fixtures/bundle-program.js', '-a', 'b'), 5, 'is no line of a hunk'],
+    ['a hunk of nothing', 'a\n', update('@@'), 4, 'a hunk has lines, got the end of the patch'],
+    ['a line without a mark', 'a\n', update('@@', '-a', 'b'), 5, 'is no line of a hunk'],
     ['line numbers', 'a\n', update('@@ -1,2 +1,2 @@', '-a'), 3, 'no line numbers'],
     ['an @@ that is glued to its line', 'a\n', update('@@a', '-a'), 3, 'a blank stands between'],
     ['a file that exists already', 'a\n', begin('*** Add File: f', '+a'), 2, 'exists already'],
-    ['an update of no file', undefined, update('../../testing/fixtures/bundle-program.js', '-a'), 2, 'does not exist'],
+    ['an update of no file', undefined, update('@@', '-a'), 2, 'does not exist'],
     ['a deletion of no file', undefined, begin('*** Delete File: f'), 2, 'no such file'],
-    ['white space that differs', '\ta\n', update('../../testing/fixtures/bundle-program.js', '-  a', '+b'), 3, 'differs in indentation'],
-    ['blanks at the end', 'a  \n', update('../../testing/fixtures/bundle-program.js', '-a', '+b'), 3, 'differs in trailing white space'],
-    ['quotes that differ', '“a”\n', update('../../testing/fixtures/bundle-program.js', '-"a"', '+b'), 3, 'look-alike characters'],
+    ['white space that differs', '\ta\n', update('@@', '-  a', '+b'), 3, 'differs in indentation'],
+    ['blanks at the end', 'a  \n', update('@@', '-a', '+b'), 3, 'differs in trailing white space'],
+    ['quotes that differ', '“a”\n', update('@@', '-"a"', '+b'), 3, 'look-alike characters'],
     ['an @@ line that differs', 'class A:\n x\n', update('@@ class  A:', '- x'), 3, 'differs in spacing'],
     ['an @@ line that is not there', 'a\n', update('@@ zzzz', '-a'), 3, 'that @@ names was not found'],
-    ['several places', 'a\nb\na\n', update('../../testing/fixtures/bundle-program.js', '-a', '+c'), 3, 'not unique, it fits at lines 1 and 3'],
+    ['several places', 'a\nb\na\n', update('@@', '-a', '+c'), 3, 'not unique, it fits at lines 1 and 3'],
     [
       'several places behind an @@ line that stands twice',
       'k\na\nk\na\n',
@@ -148,14 +148,14 @@ describe('*** Begin Patch', () => {
     [
       'a place before the hunk that comes first',
       'a\nb\n',
-      update('../../testing/fixtures/bundle-program.js', '-b', '@@', '-a'),
+      update('@@', '-b', '@@', '-a'),
       5,
       "in the file's order",
     ],
     [
       'another place than the end',
       'a\nb\n',
-      update('../../testing/fixtures/bundle-program.js', '-a', '*** End of File'),
+      update('@@', '-a', '*** End of File'),
       3,
       'not at the end of the file',
     ],

@@ -102,9 +102,9 @@ class Parser {
   #chunk(isFirst: boolean): Chunk {
     const line = this.#at + 1;
     const contexts: { line: number; text: string }[] = [];
-    for (let next = this.#peek(); next?.startsWith('../../../testing/fixtures/bundle-program.js') === true; next = this.#peek()) {
+    for (let next = this.#peek(); next?.startsWith('@@') === true; next = this.#peek()) {
       this.#at++;
-      if (next.trim() !== '../../../testing/fixtures/bundle-program.js') contexts.push({ line: this.#at, text: this.#context(next) });
+      if (next.trim() !== '@@') contexts.push({ line: this.#at, text: this.#context(next) });
       else if (contexts.length > 0) throw this.#wrong('an empty @@ after one that names a line.');
     }
     if (this.#at === line - 1 && !isFirst) throw this.#wrongNext('a hunk begins with @@');
@@ -131,7 +131,7 @@ class Parser {
     const from = this.#at;
     for (let next = this.#peek(); next !== undefined; next = this.#peek()) {
       const isEnd = next.trim() === END_OF_FILE;
-      if (isEnd || next.startsWith(MARK) || next.startsWith('../../../testing/fixtures/bundle-program.js')) break;
+      if (isEnd || next.startsWith(MARK) || next.startsWith('@@')) break;
       this.#at++;
       const mark = next[0] ?? '';
       if (!' +-'.includes(mark))

@@ -163,7 +163,7 @@ function stripPrefixes({ old, fresh }: { old: string; fresh: string }): { old: s
 const HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 
 function isHunkHeader(line: string): boolean {
-  return line.startsWith('../../../testing/fixtures/bundle-program.js');
+  return line.startsWith('@@');
 }
 
 /** @throws ToolError `patch_failed` when the lines are not as many as the header says */
