@@ -16,6 +16,9 @@ export const SIGNS: Readonly<Record<PageOutcome, string>> = {
   waits: '◷',
 };
 
+/** Names and ids come from models. */
+export const MOST_NAME = 200;
+
 /** Where a call stands on the page. */
 export function anchorOf(batchNumber: number, { place }: PageCall): string {
   return `b${batchNumber}c${place}`;
@@ -57,7 +60,7 @@ function drawTitle({ title, toolName, outcome, error, repeats }: PageCall): Mark
   const why =
     outcome === 'ok' || error === undefined ? undefined : html` <span class="why">${error.code}</span>`;
   const again = repeats === undefined ? undefined : html` <span class="dim">delivered again</span>`;
-  return html`<b>${exact(toolName)}</b> <bdi>${exact(rest)}</bdi>${why}${again}`;
+  return html`<b>${exact(shorten(toolName, MOST_NAME))}</b> <bdi>${exact(shorten(rest, 500))}</bdi>${why}${again}`;
 }
 
 function tookOf({ outcome, ranMs, startedAt }: PageCall): string {
@@ -98,7 +101,7 @@ function drawDecision(
     const consent = decision.approved ? 'Agreed to' : 'Refused';
     return html`<p class="decision"><b>${consent} in advance (${decision.by}).</b> ${why}</p>`;
   }
-  const by = decision.by === undefined ? '' : ` by ${decision.by}`;
+  const by = decision.by === undefined ? '' : ` by ${shorten(decision.by, MOST_NAME)}`;
   const after = `${decision.approved ? 'agreed' : 'refused'}${by} after ${duration(decision.at - acceptedAt)}`;
   const edited = isEdited ? ', with other arguments' : '';
   const reason = decision.reason === undefined ? undefined : html` “${shorten(decision.reason, 500)}”`;
@@ -118,7 +121,7 @@ function drawChanges({ changes }: PageDetail): Markup | undefined {
   if (changes.length === 0) return undefined;
   const rows = changes.map(({ kind, paths }) => {
     const more = paths.length > MOST_PATHS ? `, and ${paths.length - MOST_PATHS} more` : '';
-    return html`<li><b>${kind}</b> ${exact(paths.slice(0, MOST_PATHS).join(', '))}${more}</li>`;
+    return html`<li><b>${kind}</b> ${exact(shorten(paths.slice(0, MOST_PATHS).join(', '), 4_000))}${more}</li>`;
   });
   return html`<ul class="changes">${rows}</ul>`;
 }
@@ -157,13 +160,13 @@ function drawFacts(
   { undoneBy }: PageDetail,
   { at }: PageBatch,
 ): Markup {
-  const facts: Markup[] = [html`<div><dt>call</dt><dd>${exact(callId)}</dd></div>`];
+  const facts: Markup[] = [html`<div><dt>call</dt><dd>${exact(shorten(callId, MOST_NAME))}</dd></div>`];
   const add = (name: string, value: Markup): void =>
     void facts.push(html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
   if (acceptedAt !== at) add('delivered', moment(acceptedAt));
   if (startedAt !== undefined) add('began', moment(startedAt));
   if (finishedAt !== undefined) add('ended', moment(finishedAt));
-  if (undoneBy !== undefined) add('undone by', exact(undoneBy));
+  if (undoneBy !== undefined) add('undone by', exact(shorten(undoneBy, MOST_NAME)));
   if (repeats !== undefined) add('first delivered with', exact(repeats));
   return html`<dl class="facts">${facts}</dl>`;
 }

@@ -215,6 +215,44 @@ describe('drawPage()', () => {
     expect(page.match(/<[a-z]/g)?.length).toBeLessThan(200);
   });
 
+  it('cuts names, reasons and paths that a model has made as long as it could', async () => {
+    const long = 'x'.repeat(1_000_000);
+    const endless = call(0, {
+      toolName: long,
+      callId: long,
+      title: long,
+      outcome: 'failed',
+      error: { code: 'bad_args', message: long },
+      asked: { isInAdvance: false, decision: { approved: true, at: 1, by: long, reason: long } },
+    });
+    const page = await draw(
+      [
+        batch([endless], {
+          conversation: long,
+          said: long,
+          decisions: [{ kind: 'wait', at: 1, data: { by: long, why: long } }],
+        }),
+      ],
+      detail({
+        output: long,
+        args: { long },
+        hint: long,
+        changes: [{ kind: 'created', paths: [long, long] }],
+        effects: [{ kind: 'write', path: long }],
+        undoneBy: long,
+        picture: {
+          ...detail().picture,
+          parts: [
+            { kind: 'url', url: long },
+            { kind: 'command', text: long, shell: 'sh', marks: [], commands: [] },
+            { kind: 'problem', text: long },
+          ],
+        },
+      }),
+    );
+    expect(page.length).toBeLessThan(120_000);
+  });
+
   it('stays bounded with 10,000 calls: what went wrong keeps its details, lines are never left out', async () => {
     const many = Array.from({ length: 1_000 }, (_, number) =>
       batch(

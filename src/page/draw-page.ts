@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { anchorOf, drawCall, drawDetail, drawSign, traitsOf } from './draw-call.js';
+import { anchorOf, drawCall, drawDetail, drawSign, MOST_NAME, traitsOf } from './draw-call.js';
 import { count, duration, exact, html, Markup, moment, shorten } from './markup.js';
 import type { LoadDetails, Page, PageBatch, PageCall } from './page-data.js';
 import { PAGE_STYLE } from './page-style.js';
@@ -110,8 +110,8 @@ async function drawBatch(batch: PageBatch, { number, places, room, load }: Batch
       : html`<p>“${shorten(batch.said, 600)}”</p>`;
   const model = batch.model === undefined ? undefined : html` · ${exact(batch.model)}`;
   const decisions = batch.decisions.map(({ kind, at, data }) => {
-    const by = typeof data.by === 'string' ? ` by ${data.by}` : '';
-    const why = typeof data.why === 'string' ? ` (${data.why})` : '';
+    const by = typeof data.by === 'string' ? ` by ${shorten(data.by, MOST_NAME)}` : '';
+    const why = typeof data.why === 'string' ? ` (${shorten(data.why, MOST_NAME)})` : '';
     return html`<p>${DECISIONS[kind] ?? kind}${by}${why} ${moment(at)}</p>`;
   });
   return html`<section class="${['batch', ...traits].join(' ')}"><div class="head"><h3>${moment(batch.at)}</h3><p class="dim">batch <code>${exact(batch.id)}</code> · conversation ${exact(shorten(batch.conversation, 200))}${model} · ${count(batch.calls.length, 'call')}</p>${said}${decisions}</div><ul class="calls">
@@ -177,7 +177,7 @@ function drawProblems(
       error === undefined || outcome === 'waits'
         ? undefined
         : html`<p>${error.code}: ${shorten(error.message, 300)}</p>`;
-    return html`<li><a href="#${anchorOf(number, call)}">${drawSign(outcome)}<span class="what"><b>${exact(toolName)}</b> <bdi>${exact(shorten(rest, 300))}</bdi></span>${why}</a></li>\n`;
+    return html`<li><a href="#${anchorOf(number, call)}">${drawSign(outcome)}<span class="what"><b>${exact(shorten(toolName, MOST_NAME))}</b> <bdi>${exact(shorten(rest, 300))}</bdi></span>${why}</a></li>\n`;
   });
   const more =
     found.length > items.length
@@ -194,7 +194,7 @@ function drawTools({ tools }: Totals): Markup {
     .slice(0, MOST_TOOLS)
     .map(
       ({ toolName, calls, outcomes, ranMs, medianMs }) =>
-        html`<tr><td>${exact(toolName)}</td><td>${calls}</td><td>${outcomes.ok}</td><td>${outcomes.failed + outcomes.unknown}</td><td>${outcomes['not run']}</td><td>${duration(medianMs)}</td><td>${duration(ranMs)}</td></tr>\n`,
+        html`<tr><td>${exact(shorten(toolName, MOST_NAME))}</td><td>${calls}</td><td>${outcomes.ok}</td><td>${outcomes.failed + outcomes.unknown}</td><td>${outcomes['not run']}</td><td>${duration(medianMs)}</td><td>${duration(ranMs)}</td></tr>\n`,
     );
   return html`<section><h2>Tools</h2><div class="list scroll" tabindex="0" role="region" aria-label="calls by tool"><table><thead><tr><th scope="col">tool</th><th scope="col">calls</th><th scope="col">succeeded</th><th scope="col">failed</th><th scope="col">not run</th><th scope="col">median</th><th scope="col">ran</th></tr></thead><tbody>
 ${rows}</tbody></table></div></section>`;

@@ -21,7 +21,7 @@ export function drawPart(part: PicturePart, room: number): Markup {
       return drawLines(html`New file ${exact(part.path)}`, body, lines.length, room);
     }
     case 'unshown':
-      return html`<p class="part">${exact(part.path)}: ${part.why} (${sizeOf(part.bytesBefore)} → ${sizeOf(part.bytesAfter)})</p>`;
+      return html`<p class="part">${exact(part.path)}: ${part.why}${sizesOf(part)}</p>`;
     case 'command':
       return drawCommand(part, room);
     case 'url':
@@ -33,8 +33,11 @@ export function drawPart(part: PicturePart, room: number): Markup {
   }
 }
 
-function sizeOf(bytes: number | undefined): string {
-  return bytes === undefined ? 'not known' : count(bytes, 'byte');
+function sizesOf({ bytesBefore, bytesAfter }: PicturePart & { readonly kind: 'unshown' }): string {
+  if (bytesBefore === undefined && bytesAfter === undefined) return '';
+  const size = (bytes: number | undefined): string =>
+    bytes === undefined ? 'not known' : count(bytes, 'byte');
+  return ` (${size(bytesBefore)} → ${size(bytesAfter)})`;
 }
 
 function drawCommand({ text, shell, cwd, marks, commands }: CommandPart, room: number): Markup {

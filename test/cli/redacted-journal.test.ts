@@ -38,6 +38,10 @@ describe('[journal] redact', () => {
       const { code, stdout } = await run(...args);
       expect([code, stdout.includes(SECRET)]).toEqual([0, false]);
     }
+    const page = await run('journal', 'show', 'toolu_1', '--html', '-');
+    expect([page.code, page.stdout.includes(SECRET), page.stdout.includes('[REDACTED hmac-sha256:')]).toEqual(
+      [0, false, true],
+    );
     expect((await run('journal', 'show', 'toolu_1')).stdout).toContain('[REDACTED hmac-sha256:');
     const replay = await run('policy', 'replay', '--config', config);
     expect(replay.stdout).toContain(
@@ -79,6 +83,9 @@ describe('a conversation with a model', () => {
     const first = createToolLoop({ executor, model, conversation: 'c' });
     expect((await first.run('Write it.')).text).toBe(`It is ${SECRET}.`);
     expect(readFileSync(join(toolexec.root, 'a.txt'), 'utf8')).toBe(SECRET);
+    const shown = await toolexec.run(['journal', 'show', 'c', '--html', '-', '--journal', file]);
+    expect([shown.code, shown.stdout.includes(SECRET)]).toEqual([0, false]);
+    expect(shown.stdout).toContain('a.txt: the call&#39;s arguments were left out of the journal');
     for (const name of readdirSync(join(toolexec.folder, 'state'))) {
       if (!name.startsWith('loop.db') || name.endsWith('-outputs') || name.endsWith('-transactions'))
         continue;

@@ -4,6 +4,7 @@ import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import type { Picture, PicturePart } from '../../contract/picture.js';
 import { describeEffects, riskOfEffects } from '../../effects/traits.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { type NotedChange, readIntent } from '../record/noted-change.js';
 import { describeRequest } from './describe-request.js';
@@ -43,7 +44,10 @@ export async function describeRecorded(
     if (effect.kind === 'run') parts.push(await commandPart(effect));
     if (effect.kind === 'fetch') parts.push({ kind: 'url', url: effect.url });
   }
-  for (const change of changesIn(notes)) parts.push(changePart(change, args, contents));
+  for (const change of changesIn(notes)) {
+    // What was to stay out of the record is not read from the file either.
+    parts.push(hasLeftOut(args) ? leftOutPart(change) : changePart(change, args, contents));
+  }
   if (parts.length === 0) parts.push({ kind: 'arguments', json: args });
   return describeRequest(requestOf({ ...record, args }, parts));
 }
@@ -82,6 +86,10 @@ function changesIn(notes: readonly JournalNote[]): readonly NotedChange[] {
     }
   }
   return [...byPath.values()].filter(({ before, after }) => before !== after);
+}
+
+function leftOutPart({ path }: NotedChange): PicturePart {
+  return { kind: 'unshown', path, why: LEFT_OUT_OF_JOURNAL, bytesBefore: undefined, bytesAfter: undefined };
 }
 
 function changePart(
