@@ -14,7 +14,14 @@ import {
   checkSqlite,
   checkTerminal,
 } from '../doctor/check-machine.js';
-import { checkBubblewrap, checkProgram, checkRipgrep, checkShell, GIT } from '../doctor/check-programs.js';
+import {
+  checkBubblewrap,
+  checkProgram,
+  checkRipgrep,
+  checkShell,
+  checkTransactions,
+  GIT,
+} from '../doctor/check-programs.js';
 
 /** What `doctor` takes, as commander hands it over. */
 interface DoctorOptions {
@@ -67,6 +74,7 @@ async function runChecks(options: DoctorOptions, context: CliContext): Promise<r
     checkRoots(roots, context.env),
     checkContainment(),
     await checkBubblewrap(resolved?.configuration.executor.sandbox),
+    await checkTransactions(roots, resolved?.configuration.executor.sandbox),
     await checkRipgrep(
       roots.map((root) => resolve(root)),
       env,

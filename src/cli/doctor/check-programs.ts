@@ -1,4 +1,5 @@
 import { findCommandSandbox } from '../../commands/sandbox/find-sandbox.js';
+import { whyNoOverlays } from '../../commands/transaction/overlay-setup.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/process/ask-program.js';
@@ -64,6 +65,38 @@ export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] =
       ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
       : 'There is no sandbox of the system around commands: every one asks, also where a rule allows it, and runs as you.';
   return { name: 'bubblewrap', state: 'missing', found: sandbox.reason, costs, remedy: sandbox.remedy };
+}
+
+/** Whether commands change nothing before their end. */
+export async function checkTransactions(
+  roots: readonly string[],
+  configured: ConfiguredOptions['sandbox'] = {},
+): Promise<Check> {
+  const { os = 'preferred', transactions = 'auto' } = configured;
+  const name = 'transactions';
+  const sandbox = await findCommandSandbox();
+  const reason =
+    transactions === 'off'
+      ? 'they are switched off'
+      : os === 'off' || !sandbox.stands
+        ? 'no sandbox of the system stands around commands'
+        : await whyNoOverlays(roots);
+  if (reason === undefined) {
+    return {
+      name,
+      state: 'ok',
+      found: `what commands change is kept apart until their end (${transactions})`,
+    };
+  }
+  const costs =
+    transactions === 'required'
+      ? 'They are required, so no command runs: they are answered sandbox_violation.'
+      : 'Commands change files at once, and what they changed cannot be undone or previewed.';
+  const remedy =
+    transactions === 'off'
+      ? 'Say transactions = "auto" under [tools.sandbox].'
+      : 'Needs Linux 5.11 or newer with user namespaces, bubblewrap, util-linux, and a root on a local file system that is yours.';
+  return { name, state: 'missing', found: reason, costs, remedy };
 }
 
 const COSTS = 'The tools grep and glob answer execution_failed.';

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
-import { entryStat, errnoOf, isOwnedByUs } from '../../platform/fs/fs-entry.js';
+import { entryStat, errnoOf, isOwnedByUs, realPath } from '../../platform/fs/fs-entry.js';
 import { localFileSystem, mountBelow } from '../../platform/fs/local-file-system.js';
 import { removeTree } from '../../platform/fs/remove-tree.js';
+import { makeScratchDirectory } from '../../platform/fs/scratch.js';
 import { askProgram } from '../../platform/process/ask-program.js';
 import {
   makeOwnDirectory,
@@ -47,6 +49,20 @@ export function findOverlaySetup(
 }
 
 const found = new Map<string, Promise<OverlaySetup | NoOverlay>>();
+
+/** The same for a look alone: nothing is left of it. Undefined: they can. */
+export async function whyNoOverlays(roots: readonly string[]): Promise<string | undefined> {
+  const scratch = makeScratchDirectory('toolexec-overlay-');
+  try {
+    const real = roots.flatMap((root) => realPath(root) ?? []);
+    const setup = await look(real, [join(scratch.path, 'place')]);
+    return 'reason' in setup ? setup.reason : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    removeTree(scratch.path);
+  }
+}
 
 /** The part of it that may be otherwise for every command. */
 export function rootsRefused(roots: readonly string[]): string | undefined {
