@@ -139,4 +139,10 @@ export const CONTENTS: readonly Measurement[] = [
     nodeOptions: [],
     load: async () => (await import('./shell.js')).measureShell,
   },
+  {
+    name: 'transactions',
+    title: 'A command whose changes are kept apart until its end',
+    nodeOptions: [],
+    load: async () => (await import('./transactions.js')).measureTransactions,
+  },
 ];

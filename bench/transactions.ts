@@ -1,0 +1,139 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toolexec } from './built.js';
+import type { Scale } from './contents.js';
+import { type Contender, interleave, type RoundOptions } from './measure.js';
+import { type Goal, type Row, toMs, toRow } from './row.js';
+
+type Executor = ReturnType<typeof toolexec.createExecutor>;
+
+/** Flags of bubblewrap that a command's own sandbox has, and no more mounts than it needs. */
+const BARE = [
+  ...['--die-with-parent', '--new-session', '--unshare-user', '--unshare-pid', '--as-pid-1', '--unshare-ipc'],
+  ...['--unshare-uts', '--unshare-cgroup-try', '--unshare-net', '--cap-drop', 'ALL', '--disable-userns'],
+  ...['--ro-bind', '/usr', '/usr', '--ro-bind', '/etc', '/etc', '--symlink', 'usr/bin', '/bin'],
+  ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--dev', '/dev'],
+  ...['--tmpfs', '/tmp'],
+];
+
+/** Commands whose changes are kept apart until their end. Nothing where this machine cannot do that. */
+export async function measureTransactions(scale: Scale): Promise<readonly Row[]> {
+  const quick = scale === 'quick';
+  const rounds: RoundOptions = { rounds: quick ? 3 : 40, warmUps: quick ? 1 : 5 };
+  const few: RoundOptions = { rounds: quick ? 1 : 7, warmUps: 1 };
+  const rows: Row[] = [];
+  for (const hidden of [0, quick ? 50 : 5_000]) {
+    rows.push(
+      ...(await withRoot(async (root, executor) => {
+        for (let index = 0; index < hidden; index++) {
+          const directory = join(root, `d${index % 50}`);
+          mkdirSync(directory, { recursive: true });
+          writeFileSync(join(directory, `${index}.pem`), 'x');
+        }
+        const bare = [...BARE, '--bind', root, root, '--chdir', root, '--', '/bin/bash', '-c', 'true'];
+        const contenders = { ours: command(executor, 'true'), beside: program('bwrap', bare, root) };
+        const timings = await interleave(contenders, rounds);
+        return [row(`true, ${hidden} files hidden`, timings, 'bare bwrap', { of: 'ratio', atMost: 1.6 })];
+      })),
+    );
+  }
+  const tracked = quick ? 500 : 50_000;
+  rows.push(
+    ...(await withRoot(async (root, executor) => {
+      makeFiles(root, tracked);
+      const git = (...args: string[]): Buffer => execFileSync('git', ['-C', root, ...args]);
+      git('init', '-q');
+      git('add', '-A');
+      git('-c', 'user.name=b', '-c', 'user.email=b@b', 'commit', '-qm', 'b');
+      const contenders = {
+        ours: command(executor, 'git status --porcelain'),
+        beside: program('git', ['status', '--porcelain'], root),
+      };
+      const timings = await interleave(contenders, few);
+      return [row(`git status in ${tracked} files`, timings, 'outside', { of: 'ratio', atMost: 1.3 })];
+    })),
+  );
+  const made = quick ? 200 : 10_000;
+  rows.push(
+    ...(await withRoot(async (root, executor) => {
+      const make = `rm -rf made; mkdir made; cd made; seq ${made} | xargs touch`;
+      const contenders = {
+        ours: command(executor, make),
+        beside: {
+          units: 1,
+          async run() {
+            await program('/bin/sh', ['-c', make.replaceAll('made', 'bare')], root).run();
+            for (const name of readdirSync(join(root, 'bare')))
+              renameSync(join(root, 'bare', name), join(root, 'bare', `${name}.renamed`));
+          },
+        },
+      };
+      const timings = await interleave(contenders, few);
+      const name = 'outside, and bare renames';
+      return [row(`${made} files made`, timings, name, { of: 'ratio', atMost: 1.5 })];
+    })),
+  );
+  return rows;
+}
+
+async function withRoot(
+  measure: (root: string, executor: Executor) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const around = mkdtempSync(join(tmpdir(), 'bench-transactions-'));
+  const root = join(around, 'root');
+  mkdirSync(root);
+  const executor = toolexec.createExecutor({
+    root,
+    approver: null,
+    journal: join(around, 'journal.db'),
+    sandbox: { transactions: 'auto' },
+  });
+  try {
+    const { metadata } = await executor.execute('bash', { command: 'true' });
+    return Object(metadata.sandbox).transaction === true ? await measure(root, executor) : [];
+  } finally {
+    await executor.close();
+    rmSync(around, { recursive: true, force: true });
+  }
+}
+
+function makeFiles(root: string, count: number): void {
+  for (let index = 0; index < count; index++) {
+    const directory = join(root, `d${index % 500}`);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `f${index}`), `${index}\n`);
+  }
+}
+
+function command(executor: Executor, line: string): Contender {
+  return {
+    units: 1,
+    async run() {
+      const { error } = await executor.execute('bash', { command: line });
+      // What fails is quick.
+      if (error !== undefined) throw new Error(`Cannot measure "${line}": ${error.message}`);
+    },
+  };
+}
+
+function program(file: string, args: readonly string[], cwd: string): Contender {
+  return {
+    units: 1,
+    async run() {
+      const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+      child.stdout.resume();
+      child.stderr.resume();
+      const [code] = await once(child, 'close');
+      if (code !== 0) throw new Error(`Cannot measure ${file}: it ended with ${code}.`);
+    },
+  };
+}
+
+type Timings = Awaited<ReturnType<typeof interleave<'ours' | 'beside'>>>;
+
+function row(what: string, { ours, beside }: Timings, name: string, goal: Goal): Row {
+  return toRow(what, toMs(ours), [name, toMs(beside)], { unit: 'ms', computing: false, goal });
+}
