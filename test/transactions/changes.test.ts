@@ -258,6 +258,17 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect((await here.run('ls -A')).stdout.head).toBe('');
   });
 
+  it('is also our own configuration, and our records, where a root is the home directory', async () => {
+    here.outside('mkdir -p .config/toolexec .local/state/toolexec; echo a >.config/toolexec/config.toml');
+    const { changes } = await here.run(
+      'echo mine >.config/toolexec/config.toml; mv .config moved; echo x >.local/state/toolexec/journal.db; echo y >ok',
+    );
+    expect(changes?.refused.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['.local/state/toolexec/journal.db']),
+    );
+    expect(here.outside('cat .config/toolexec/config.toml; ls .local/state/toolexec; cat ok')).toBe('a\ny\n');
+  });
+
   it('may be thousands of files', async () => {
     here.outside(
       'for i in $(seq 60); do mkdir d$i; for j in $(seq 20); do echo SECRET >d$i/$j.pem; done; done',

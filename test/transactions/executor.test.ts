@@ -82,6 +82,16 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(outside('ls -A; cat fixed/a')).toBe('fixed\nnew\nw\na\n');
   });
 
+  it('is one without being asked to be, and names that differ in case alone are two files', async () => {
+    await using executor = createExecutor({ root, approver: null });
+    const [result] = await executor.run([bash('echo a >Name; echo b >name; truncate -s 3G large')]);
+    expect(result?.metadata).toMatchObject({
+      sandbox: { transaction: true },
+      changes: { created: ['Name', 'large', 'name'] },
+    });
+    expect(outside('cat Name name; stat -c "%s %b" large')).toBe('a\nb\n3221225472 0\n');
+  });
+
   it('has done nothing when it is stopped by its timeout', async () => {
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 800)]);
