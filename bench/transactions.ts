@@ -46,6 +46,9 @@ export async function measureTransactions(scale: Scale): Promise<readonly Row[]>
       makeFiles(root, tracked);
       const git = (...args: string[]): Buffer => execFileSync('git', ['-C', root, ...args]);
       git('init', '-q');
+      // Its housekeeping would go on in the background.
+      git('config', 'gc.auto', '0');
+      git('config', 'maintenance.auto', 'false');
       git('add', '-A');
       git('-c', 'user.name=b', '-c', 'user.email=b@b', 'commit', '-qm', 'b');
       const contenders = {
@@ -96,7 +99,7 @@ async function withRoot(
     return Object(metadata.sandbox).transaction === true ? await measure(root, executor) : [];
   } finally {
     await executor.close();
-    rmSync(around, { recursive: true, force: true });
+    rmSync(around, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 
