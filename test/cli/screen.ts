@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,13 +23,14 @@ export class Screens {
   open(argv: readonly string[], { env, cwd, columns = 100, rows = 40 }: ScreenSettings): Screen {
     const name = `s${++this.#count}`;
     const words = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-    const program = ['env', '-i', 'TERM=screen', ...words, ...argv];
+    const code = join(this.#folder, `${name}.code`);
+    const program = ['env', '-i', 'TERM=screen', ...words, 'sh', '-c', TELLING, 'sh', code, ...argv];
     const size = ['-x', String(columns), '-y', String(rows)];
     this.#tmux('-f', '/dev/null', 'new-session', '-d', '-s', name, ...size, '-c', cwd, 'cat');
     this.#tmux('set-option', '-t', name, 'remain-on-exit', 'on');
     this.#tmux('set-option', '-t', name, 'status', 'off');
     this.#tmux('respawn-pane', '-k', '-t', name, '-c', cwd, ...program);
-    return new Screen((...words) => this.#tmux(...words), name);
+    return new Screen((...words) => this.#tmux(...words), name, code);
   }
 
   close(): void {
@@ -45,16 +46,22 @@ export class Screens {
   }
 }
 
+/** tmux loses now and then what its programs end with. Ctrl-C is for the program alone. */
+const TELLING = 'trap : INT; code=$1; shift; "$@"; echo $? >"$code.new"; mv "$code.new" "$code"';
+
 const PAUSE_MS = 25;
 const PATIENCE_MS = 40_000;
 
 export class Screen {
   readonly #tmux: (...words: string[]) => string;
   readonly #target: string;
+  readonly #code: string;
 
-  constructor(tmux: (...words: string[]) => string, target: string) {
+  /** @param code the file that its exit code will be in */
+  constructor(tmux: (...words: string[]) => string, target: string, code: string) {
     this.#tmux = tmux;
     this.#target = target;
+    this.#code = code;
   }
 
   /** What is on the screen, and what has left it at the top. */
@@ -88,9 +95,9 @@ export class Screen {
   /** Waits for the program's end; gives its exit code and all it has shown. */
   async ended(): Promise<{ readonly code: number; readonly text: string }> {
     const code = await this.#until(() => {
-      // Its terminal may be gone a moment before its exit code is known.
-      const status = this.#tmux('display-message', '-p', '-t', this.#target, '#{pane_dead_status}').trim();
-      return status === '' ? undefined : Number(status);
+      // All that it has shown has been drawn when its terminal is gone.
+      const isGone = this.#tmux('display-message', '-p', '-t', this.#target, '#{pane_dead}').trim() === '1';
+      return isGone && existsSync(this.#code) ? Number(readFileSync(this.#code, 'utf8')) : undefined;
     }, 'the end of the program');
     const text = this.text().replace(/\n*Pane is dead[^\n]*\n*$/, '\n');
     return { code, text };
