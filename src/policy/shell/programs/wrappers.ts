@@ -178,13 +178,13 @@ function isLoose(word: Field): boolean {
   );
 }
 
-/** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too. */
+/** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too, and so is `=1`, which has no name. */
 function skipAssignments(
   { scope, shell }: Call,
   words: readonly Field[],
   settings: string[],
 ): readonly Field[] {
-  const at = words.findIndex((word) => !/^[^=]+=/.test(word.shown));
+  const at = words.findIndex((word) => !word.shown.includes('='));
   const assignments = at === -1 ? words : words.slice(0, at);
   for (const word of assignments) {
     const equals = word.shown.indexOf('=');
