@@ -117,9 +117,13 @@ async function settleTransaction(
       discarded = isRefused ? why : `its changes could not be read: ${why}`;
     }
   }
-  if (changes === undefined) transaction.discard();
+  const isDiscarded = changes === undefined;
+  if (isDiscarded) {
+    if (transaction.isUntouched()) changes = NO_CHANGES;
+    transaction.discard();
+  }
   onTransaction?.(
-    changes === undefined
+    isDiscarded
       ? { state: 'discarded', directory, network }
       : { state: 'committed', directory, network, exitCode },
   );
@@ -129,6 +133,8 @@ async function settleTransaction(
     ...(isRefused ? { isRefused } : {}),
   };
 }
+
+const NO_CHANGES: CommandChanges = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 function whyDiscarded(
   transaction: Transaction,

@@ -198,7 +198,7 @@ export interface CommandOutcome {
   readonly outputRef?: string;
   /** Left out: it had no transaction. */
   readonly changes?: CommandChanges;
-  /** Its changes were not made: why, in words. */
+  /** Its changes were not made: why, in words. Where there were none, `changes` says so. */
   readonly discarded?: string;
   /** Because the person did not agree to them. */
   readonly isRefused?: true;

@@ -30,8 +30,8 @@ export function changeNotices({
   discarded,
   stderr,
 }: Pick<CommandOutcome, 'changes' | 'discarded' | 'stderr'>): readonly string[] {
-  if (discarded !== undefined) return [`[Nothing of what this command changed was kept: ${discarded}.]`];
-  if (changes === undefined) return [];
+  if (changes === undefined)
+    return discarded === undefined ? [] : [`[Nothing of what this command changed was kept: ${discarded}.]`];
   const { refused, conflicts } = changes;
   return [
     ...(refused.length === 0

@@ -61,6 +61,9 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(stopped).toMatchObject({ aborted: true, discarded: 'it was stopped before its end' });
     expect(stopped.changes).toBeUndefined();
     expect(existsSync(join(here.root, 'a'))).toBe(false);
+    const idle = await here.run('cat a; sleep 30', { signal: AbortSignal.timeout(700) });
+    expect(idle).toMatchObject({ aborted: true, discarded: 'it was stopped before its end' });
+    expect(idle.changes).toEqual(NOTHING);
     const keeping = makeKeptApart({ rules: { onTimeout: 'keep' } });
     const kept = await keeping.run('echo x >a; sleep 30', { signal: AbortSignal.timeout(700) });
     expect(kept.changes?.created).toEqual(['a']);

@@ -96,6 +96,9 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 800)]);
     expect(result).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
+    expect(result?.output).toContain('Nothing of what this command changed was kept');
+    const [idle] = await executor.run([bash('echo said; sleep 30', 'c2', 800)]);
+    expect(idle).toMatchObject({ output: 'said\n', error: { details: { executed: 'no' } } });
     expect(outside('ls -A')).toBe('');
     await using online = open({ journal: join(around, 'other.db'), sandbox: { network: true } });
     const [maybe] = await online.run([bash('echo x >new; sleep 30', 'c1', 800)]);

@@ -34,6 +34,8 @@ export interface Transaction {
   readonly maxMb: number;
   /** Bytes on the disk. */
   size(): number;
+  /** It has changed nothing so far. */
+  isUntouched(): boolean;
   /** Makes real what may be, and says what was changed and what was not. The command and all it started must be dead. */
   commit(request: CommitRequest): Promise<CommandChanges>;
   discard(): void;
@@ -147,6 +149,7 @@ function toTransaction(layers: Layers): Transaction {
     git,
     maxMb: rules.maxMb,
     size: () => changedBytes(mounts),
+    isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
     commit: (request) => commitTransaction(layers, request),
     discard: () => void removeLater(directory),
     release,

@@ -111,6 +111,8 @@ export class PreviewLayers {
       git,
       maxMb: rules.maxMb,
       size: () => changedBytes(mounts),
+      // What earlier commands have changed is there too.
+      isUntouched: () => false,
       commit: (request) => this.#endCommand(request),
       discard: () => {
         this.#broken ??= 'a command was stopped before its end';
