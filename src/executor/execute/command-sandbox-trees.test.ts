@@ -29,7 +29,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
         ),
       ).toBe('Ada second\nAda first\n');
       await at.run(
-        `cd ${main}/.git; echo evil > hooks/pre-commit; echo evil >> config; echo evil > commondir; git config core.fsmonitor evil; mv ../.git x; git -C ${main} commit -qam gone`,
+        `cd ${main}/.git; echo evil > hooks/pre-commit; echo evil >> config; echo evil > commondir; git config core.fsmonitor evil; mv ../.git x; git -C ${main} rm -q --cached a`,
       );
       expect(at.outside('git log --format=%s root; git status -s', main)).toBe('second\nfirst\n');
       expect(readFileSync(join(main, '.git/config'), 'utf8')).toBe(config);
