@@ -156,7 +156,7 @@ for at in ('/dev/tty', '/dev/console', '/dev/pts/0'):
   [
     'devices',
     () =>
-      `ls /dev | grep -vxE 'console|core|fd|full|null|ptmx|pts|random|shm|stderr|stdin|stdout|tty|urandom|zero' && echo GAINED; mknod n c 1 1 && head -c 1 n && echo GAINED`,
+      `ls /dev | grep -vxE 'console|core|fd|full|null|ptmx|pts|random|shm|stderr|stdin|stdout|toolexec|tty|urandom|zero' && echo GAINED; cat /dev/toolexec/* >&2 && echo GAINED; mknod n c 1 1 && head -c 1 n && echo GAINED`,
   ],
   [
     'other rights',

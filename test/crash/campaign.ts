@@ -18,6 +18,7 @@ export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; 
     bundle: true,
     format: 'esm',
     platform: 'node',
+    target: 'node20.19',
     external: ['@photostructure/sqlite', '@vscode/ripgrep'],
     logLevel: 'error',
   });
