@@ -65,10 +65,10 @@ export class Execution implements CallScope, Timed {
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
-  constructor(parts: Omit<CallParts, 'whilePaused'>, owner: ExecutionOwner) {
-    this.#parts = { ...parts, whilePaused: (wait) => this.#pauseWhile(wait) };
+  constructor(parts: CallParts, owner: ExecutionOwner) {
+    this.#parts = parts;
     this.#owner = owner;
-    this.#handles = new CallHandles(this.#parts);
+    this.#handles = new CallHandles(parts, this);
     this.#startedAt = parts.scope.settings.clock.monotonic();
     this.timeoutMs = parts.timeoutMs;
     this.#dueAt = this.#startedAt + parts.timeoutMs;
@@ -78,7 +78,7 @@ export class Execution implements CallScope, Timed {
     return this.#dueAt;
   }
 
-  async #pauseWhile<T>(wait: () => Promise<T>): Promise<T> {
+  async whilePaused<T>(wait: () => Promise<T>): Promise<T> {
     const { clock } = this.#parts.scope.settings;
     const leftMs = this.#dueAt - clock.monotonic();
     this.#dueAt = Number.POSITIVE_INFINITY;

@@ -27,8 +27,11 @@ export interface CallParts {
   readonly idempotencyKey: string;
   /** Undefined: nothing of this batch is recorded. */
   readonly recorder: Recorder | undefined;
+}
+
+export interface PausedTime {
   /** Waits for a person: the time that this takes is not the call's. */
-  readonly whilePaused: <T>(wait: () => Promise<T>) => Promise<T>;
+  whilePaused<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -40,6 +43,7 @@ export class CallHandles {
   readonly context: ToolContext;
   /** Ends with the call. */
   readonly lease = new Lease();
+  readonly #pausing: PausedTime;
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
   #files: ContainedFiles | undefined;
@@ -51,8 +55,9 @@ export class CallHandles {
   #limits: ContextLimits | undefined;
   #agents: ToolContext['agents'];
 
-  constructor(parts: CallParts) {
+  constructor(parts: CallParts, pausing: PausedTime) {
     this.parts = parts;
+    this.#pausing = pausing;
     this.context = new ContextView(this);
   }
 
@@ -113,8 +118,8 @@ export class CallHandles {
   }
 
   #askAfter(changes: PreviewedChanges): Promise<string | undefined> {
-    const { ready, scope, index, recorder, whilePaused } = this.parts;
-    return whilePaused(async () => {
+    const { ready, scope, index, recorder } = this.parts;
+    return this.#pausing.whilePaused(async () => {
       const { askAfter } = await import('../approve/ask-after.js');
       return askAfter({ ready, scope, index, recorder, signal: this.signal }, changes);
     });

@@ -249,10 +249,21 @@ function makeReady(
     const toolRequiresApproval = requires || insists === true;
     // D044: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
+    const asksLater = needsApproval && mayAskAfter(permitted, settings);
+    // Written out: a spread costs more than the rest of the plan.
     return new ReadyCall(
       {
-        ...{ call, tool, parsed, declared, effects, seen, risk, needsApproval, toolRequiresApproval, reason },
-        mayAskAfter: needsApproval && mayAskAfter(permitted, settings),
+        call,
+        tool,
+        parsed,
+        declared,
+        effects,
+        seen,
+        risk,
+        needsApproval,
+        toolRequiresApproval,
+        reason,
+        mayAskAfter: asksLater,
       },
       summary,
     );
