@@ -32,11 +32,12 @@ export async function openExternal({
 }: Pick<OpenOptions, 'externalTools' | 'root' | 'environment' | 'logger'>): Promise<
   ExternalTools | undefined
 > {
-  const { directories = [], trusted = [], breaker, ...more } = externalTools;
+  const { directories = [], trusted = [], breaker, warm, ...more } = externalTools;
   if (directories.length === 0) return undefined;
   return discoverTools(directories, {
     ...more,
     ...(breaker === undefined ? {} : { breaker: breaker.threshold === 0 ? false : breaker }),
+    ...(warm === undefined ? {} : { warm: warm.processes === 0 ? false : warm }),
     trusted: trusted.filter((directory) => !liesInRoot(directory, root)),
     ...(environment === undefined ? {} : { environment }),
     ...(logger === undefined ? {} : { logger }),

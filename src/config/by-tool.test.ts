@@ -19,6 +19,12 @@ describe('settings by tool', () => {
       [tools.external.breaker]
       threshold = 0
       cooldown_seconds = 2
+      [tools.external.warm]
+      processes = 0
+      max_calls = 20
+      idle_seconds = 1.5
+      check_after_seconds = 0.25
+      start_seconds = 3
     `;
     expect(parseConfig(text, PLACE)).toEqual({
       executor: {},
@@ -28,6 +34,7 @@ describe('settings by tool', () => {
         versions: { slug: '^1.2', 'csv-columns': '>=1 <3' },
         timeouts: { slug: 500 },
         breaker: { threshold: 0, cooldownMs: 2000 },
+        warm: { processes: 0, maxCalls: 20, idleMs: 1500, checkAfterMs: 250, startMs: 3000 },
       },
     });
     expect(parseConfig('tools.external.max_concurrent = 3', PLACE).external).toEqual({ maxConcurrent: 3 });
@@ -44,6 +51,8 @@ describe('settings by tool', () => {
       'tools.external.max_concurrent must be a whole number of calls from 1, or a table',
     ],
     ['max_concurrent.slug = 1.5', 'not 1.5.'],
+    ['warm.processes = -1', 'tools.external.warm.processes must be a whole number of processes from 0'],
+    ['warm.idle_seconds = 0', 'tools.external.warm.idle_seconds must be a number of seconds from 0.001'],
     ['breaker.threshold = -1', 'tools.external.breaker.threshold must be a whole number of failures from 0'],
   ])('are refused with their place: %s', (line, message) => {
     const text = `tools.external.directories = []\ntools.external.${line}\n`;

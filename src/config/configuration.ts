@@ -26,6 +26,14 @@ export interface Configuration {
     readonly maxConcurrent?: number | Readonly<Record<string, number>>;
     /** A threshold of 0: no breaker. */
     readonly breaker?: { readonly threshold?: number; readonly cooldownMs?: number };
+    /** No processes: each call has its own. */
+    readonly warm?: {
+      readonly processes?: number;
+      readonly maxCalls?: number;
+      readonly idleMs?: number;
+      readonly checkAfterMs?: number;
+      readonly startMs?: number;
+    };
   };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
   readonly journal?: {

@@ -73,6 +73,11 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.external.max_concurrent': '9007199254740991',
   'tools.external.breaker.threshold': '0',
   'tools.external.breaker.cooldown_seconds': '0.001',
+  'tools.external.warm.processes': '9007199254740991',
+  'tools.external.warm.max_calls': '9007199254740991',
+  'tools.external.warm.idle_seconds': '2147483',
+  'tools.external.warm.check_after_seconds': '2147483',
+  'tools.external.warm.start_seconds': '2147483',
   'journal.on_loss': '"warn"',
   'journal.redact': 'false',
 };
@@ -168,6 +173,11 @@ describe('a project that nobody has trusted', () => {
       'tools.external.max_concurrent': '1',
       'tools.external.breaker.threshold': '1',
       'tools.external.breaker.cooldown_seconds': '100',
+      'tools.external.warm.processes': '1',
+      'tools.external.warm.max_calls': '1',
+      'tools.external.warm.idle_seconds': '1',
+      'tools.external.warm.check_after_seconds': '1',
+      'tools.external.warm.start_seconds': '1',
       'journal.on_loss': '"refuse"',
       'journal.redact': 'true',
     };

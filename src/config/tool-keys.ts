@@ -149,4 +149,40 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'For how long; then one call tries.',
     tighten: never,
   },
+  'tools.external.warm.processes': {
+    kind: wholeNumber(0, 'processes'),
+    fallback: 4,
+    option: 'external.warm.processes',
+    meaning:
+      'Processes of one tool that serves many calls; further calls wait. 0: each call has its own process.',
+    tighten: never,
+  },
+  'tools.external.warm.max_calls': {
+    kind: wholeNumber(1, 'calls'),
+    fallback: 1_000,
+    option: 'external.warm.maxCalls',
+    meaning: 'Calls of one process; then a new one takes its place.',
+    tighten: never,
+  },
+  'tools.external.warm.idle_seconds': {
+    kind: SECONDS,
+    fallback: 60,
+    option: 'external.warm.idleMs',
+    meaning: 'A process that no call has needed for so long is ended.',
+    tighten: never,
+  },
+  'tools.external.warm.check_after_seconds': {
+    kind: SECONDS,
+    fallback: 1,
+    option: 'external.warm.checkAfterMs',
+    meaning: 'After a pause of so long a process must answer a ping before it gets a call.',
+    tighten: never,
+  },
+  'tools.external.warm.start_seconds': {
+    kind: SECONDS,
+    fallback: 10,
+    option: 'external.warm.startMs',
+    meaning: 'How long a new process may take to answer its first ping.',
+    tighten: never,
+  },
 };

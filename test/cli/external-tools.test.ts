@@ -1,9 +1,11 @@
 import { chmodSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { servingScript } from '../../src/external/fixtures/serving-program.js';
 import { builtCommand } from './built-command.js';
 import { Toolexec } from './toolexec.js';
 
+const SERVED = { input_schema: { type: 'object' }, output_schema: {}, effects: [] };
 const EXAMPLES = join(import.meta.dirname, '../../examples/external-tools');
 
 beforeAll(() => void builtCommand(), 120_000);
@@ -108,6 +110,19 @@ describe('settings of single programs', () => {
     expect(JSON.parse(quick.stdout)).toMatchObject([{ error: { message: 'slow timed out after 100ms' } }]);
     const wrong = await toolexec.run(['call', 'slow', '{}', '--config', config, '--timeout', 'soon']);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--timeout "soon"')]);
+  });
+});
+
+describe('settings of programs that serve', () => {
+  it.each([
+    ['processes = 1', { warm: true }],
+    ['processes = 0', { exit_code: 0 }],
+  ])('decide whether one process answers many calls: %s', async (line, metadata) => {
+    toolexec.write('tools/served', servingScript(`answer '"warm"'`, undefined, SERVED));
+    chmodSync(join(tools, 'served'), 0o755);
+    const config = configure(`[tools.external.warm]\n${line}\n`);
+    const { stdout } = await toolexec.run(['call', 'served', '{}', '--config', config, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ success: true, metadata }]);
   });
 });
 
