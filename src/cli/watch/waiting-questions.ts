@@ -25,6 +25,9 @@ interface OpenQuestion {
   /** What has become of it; nothing yet. */
   said: '' | 'decided' | 'later' | 'elsewhere';
   run: BatchRun | undefined;
+  isOver: boolean;
+  /** The journal has said who decided. What was answered here is kept until then. */
+  isTold: boolean;
 }
 
 interface Desk {
@@ -44,7 +47,7 @@ export class WaitingQuestions {
   readonly #desk: Desk;
   readonly #queue: WaitingForPerson[] = [];
   #asked: OpenQuestion | undefined;
-  /** Those that are asked, or whose calls run. */
+  /** Those that are asked, whose calls run, or whose decision the journal has not told of yet. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOver = false;
 
@@ -54,7 +57,7 @@ export class WaitingQuestions {
 
   /** Approved calls run in this process. */
   get isRunning(): boolean {
-    return [...this.#open.values()].some(({ said }) => said === 'decided');
+    return [...this.#open.values()].some(({ said, isOver }) => said === 'decided' && !isOver);
   }
 
   add(waiting: WaitingForPerson): void {
@@ -69,7 +72,10 @@ export class WaitingQuestions {
     if (place !== -1) this.#queue.splice(place, 1);
     const question = this.#open.get(id);
     // Of two that answer at once one decides, and the other is given what comes of that.
-    if (question === undefined || question.said === 'later' || pid === ownProcessId) return;
+    if (question === undefined || question.said === 'later') return;
+    question.isTold = true;
+    if (question.isOver) this.#open.delete(id);
+    if (pid === ownProcessId) return;
     if (question.said === '') question.run?.cancel();
     question.said = 'elsewhere';
     this.#desk.view.note(`batch ${question.shortId} was decided elsewhere meanwhile`);
@@ -98,7 +104,14 @@ export class WaitingQuestions {
   /** Resolves when the question is over; what was approved may run on. */
   #ask(waiting: WaitingForPerson): Promise<void> {
     const { shortId, record } = waiting;
-    const question: OpenQuestion = { id: record.id, shortId, said: '', run: undefined };
+    const question: OpenQuestion = {
+      id: record.id,
+      shortId,
+      said: '',
+      run: undefined,
+      isOver: false,
+      isTold: false,
+    };
     this.#asked = question;
     this.#open.set(record.id, question);
     return new Promise((resolve) => {
@@ -108,7 +121,8 @@ export class WaitingQuestions {
           if (!isToolError(error, 'already_decided')) this.#desk.view.note(`batch ${shortId}: ${why}`);
         })
         .finally(() => {
-          this.#open.delete(record.id);
+          question.isOver = true;
+          if (question.said !== 'decided' || question.isTold) this.#open.delete(record.id);
           resolve();
         });
     });
