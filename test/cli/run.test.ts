@@ -7,7 +7,7 @@ import { blocksOf, message, Toolexec } from './toolexec.js';
 beforeAll(() => void builtCommand(), 120_000);
 let toolexec: Toolexec;
 beforeEach(() => {
-  toolexec = new Toolexec();
+  toolexec = new Toolexec({ ownProcess: true });
 });
 afterEach(() => toolexec.remove());
 

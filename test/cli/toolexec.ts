@@ -1,8 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import { builtCommand } from './built-command.js';
+import type { HostedEnd, HostedRun } from './command-host.js';
 
 export interface Ran {
   /** Null when a signal ended it. */
@@ -15,6 +17,8 @@ export interface RunSettings {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The command as it is shipped, in a process that ends with it: what a test of the process itself needs. */
+  readonly ownProcess?: boolean;
 }
 
 /** A workspace, a state directory and the built command, all in one temporary directory. */
@@ -24,7 +28,11 @@ export class Toolexec {
   readonly root = join(this.folder, 'root');
   readonly state = join(this.folder, 'state');
 
-  constructor() {
+  readonly #ownProcess: boolean;
+
+  /** @param ownProcess for every run: see {@link RunSettings} */
+  constructor({ ownProcess = false } = {}) {
+    this.#ownProcess = ownProcess;
     mkdirSync(this.root);
   }
 
@@ -40,7 +48,11 @@ export class Toolexec {
     return this.write(name, JSON.stringify(value));
   }
 
+  /** Most runs share a process with earlier ones: see `command-host.ts`. */
   async run(args: readonly string[], settings: RunSettings = {}): Promise<Ran> {
+    const { stdin = '', cwd = this.root, ownProcess = this.#ownProcess || isAnotherUser() } = settings;
+    if (!ownProcess && typeof stdin === 'string' && stdin.length < LONG_TEXT)
+      return runInHost({ args, env: this.environment(settings.env), cwd, stdin });
     const child = this.start(args, settings);
     child.stdin.on('error', () => {});
     child.stdin.end(settings.stdin ?? '');
@@ -63,6 +75,41 @@ export class Toolexec {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+const LONG_TEXT = 100_000;
+let hostProgram: string | undefined;
+/** Processes without a run: two runs at once have two. */
+const idleHosts: ChildProcess[] = [];
+
+function runInHost(run: HostedRun): Promise<Ran> {
+  const host = idleHosts.pop() ?? startHost();
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null, signal: string | null): void => {
+      reject(new Error(`The process of the command ended: ${code ?? signal}.`));
+    };
+    host.once('exit', onExit);
+    host.once('message', (end: HostedEnd) => {
+      host.removeListener('exit', onExit);
+      idleHosts.push(host);
+      resolve(end);
+    });
+    host.send(run);
+  });
+}
+
+/** A test has put off its rights for a time. */
+function isAnotherUser(): boolean {
+  return process.geteuid?.() !== process.getuid?.();
+}
+
+function startHost(): ChildProcess {
+  hostProgram ??= bundleProgram(join(import.meta.dirname, 'command-host.ts'));
+  // A session of its own, as in `start`.
+  const host = fork(hostProgram, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  host.unref();
+  host.channel?.unref();
+  return host;
 }
 
 export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ran> {

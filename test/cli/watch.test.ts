@@ -25,7 +25,12 @@ describe('toolexec watch', () => {
       for (const line of text.split('\n')) if (line !== '') lines.push(JSON.parse(line));
     });
     const told = (): readonly string[] => lines.map(({ type, callId }) => [type, callId].join(' ').trim());
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
     const over = ended(child);
+    await expect.poll(() => said).toContain('there is no journal yet');
 
     const file = toolexec.json('r.json', [WRITE]);
     expect(

@@ -1,0 +1,78 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { reportError } from '../../src/cli/exit-code.js';
+import { runProgram } from '../../src/cli/program.js';
+import { decodeText } from '../../src/platform/fs/read-file.js';
+import type { Stdio, TextOutput } from '../../src/platform/runtime/stdio.js';
+import { onUnhandledError } from '../../src/platform/runtime/unhandled-errors.js';
+
+export interface HostedRun {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly stdin: string;
+}
+
+/** What a run has printed, as in `Ran`. */
+export interface HostedEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+// Runs the command again and again in one process, which saves each run the start of Node and the loading of the program.
+process.on('message', (run: HostedRun) => void answer(run));
+process.on('disconnect', () => process.exit());
+
+async function answer(run: HostedRun): Promise<void> {
+  process.chdir(run.cwd);
+  for (const name of Object.keys(process.env)) if (!(name in run.env)) delete process.env[name];
+  Object.assign(process.env, run.env);
+  const [stdout, stderr] = [collect(), collect()];
+  const stdio: Stdio = {
+    args: run.args,
+    stdin: {
+      isTerminal: false,
+      readText: async (maxBytes, keepMark) => {
+        if (Buffer.byteLength(run.stdin) > maxBytes)
+          throw new Error('Give a long text to a process of its own.');
+        return decodeText(Buffer.from(run.stdin), keepMark);
+      },
+    },
+    stdout,
+    stderr,
+    onEndSignal: () => () => {},
+    interrupt() {},
+  };
+  const context = { stdio, env: { ...run.env }, version: packageJson.version, exitNow: fail };
+  const stop = onUnhandledError((error) => {
+    end(reportError(error, context));
+    return true;
+  });
+  let isEnded = false;
+  const end = (code: number) => {
+    if (isEnded) return;
+    isEnded = true;
+    stop();
+    process.send?.({ code, stdout: stdout.text, stderr: stderr.text } satisfies HostedEnd);
+  };
+  end(await runProgram(context).catch((error: unknown) => reportError(error, context)));
+}
+
+function collect(): TextOutput & { text: string } {
+  return {
+    text: '',
+    isTerminal: false,
+    rows: 24,
+    columns: 80,
+    onResize: () => () => {},
+    write(text) {
+      this.text += text;
+    },
+    readerGone: new Promise(() => {}),
+    flushed: async () => {},
+  };
+}
+
+function fail(): never {
+  throw new Error('Nothing interrupts a run that shares its process.');
+}
