@@ -89,6 +89,8 @@ export const isTextList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 function show(value: unknown): string {
+  // JSON would call NaN and Infinity null.
+  if (typeof value === 'number') return String(value);
   try {
     return (JSON.stringify(value) ?? typeof value).slice(0, 80);
   } catch {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/catalogue.js';
+import type { ToolError } from '../errors/tool-error.js';
 import type { JsonSchema } from './json.js';
 import type { Tool } from './tool.js';
 
@@ -8,6 +9,8 @@ export interface ToolSource {
   readonly tools: readonly Tool[];
   /** Grows with every change of `tools`. */
   readonly revision: number;
+  /** Why there is no tool of that name, where the source knows more than that. */
+  whyMissing?(name: string): ToolError | undefined;
 }
 
 /**

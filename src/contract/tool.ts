@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorCode } from '../errors/catalogue.js';
+import type { ToolError } from '../errors/tool-error.js';
 import type { Awaitable, ContentBlock } from './call.js';
 import type { ToolContext } from './context.js';
 import type { Effect, EffectKind, Risk } from './effect.js';
@@ -212,4 +213,6 @@ export interface Registry {
   definitions(): readonly ToolDefinition[];
   /** Grows with every registration; lets readers keep what they derived. */
   readonly revision: number;
+  /** Why there is no tool of that name, where more is known than that. */
+  whyMissing?(name: string): ToolError | undefined;
 }

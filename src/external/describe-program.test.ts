@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeProgram, SCHEMA_TIMEOUT_MS } from './describe-program.js';
 import { ToolsFolder } from './fixtures/tools-folder.js';
@@ -13,6 +15,34 @@ describe('a program that is asked for its schema', () => {
     expect(await describeProgram({ name: 'tool', path, env: ENV, signal, timeoutMs: 300 })).toEqual({
       status: 'schema-unknown',
       reason: '--schema: it did not end within 300 ms',
+    });
+  });
+
+  it.each([
+    ['a text without "#!"', 'touch started\n', 'its first line does not name what runs it'],
+    ['an empty file', '', 'it is empty'],
+    [
+      'a part of a program',
+      Buffer.from('7f454c46020101000a746f75636820737461727465640a00', 'hex'),
+      'it is no program for this machine',
+    ],
+  ])('is not started where the system could not: %s, which a shell would run', async (_, content, why) => {
+    using folder = new ToolsFolder();
+    const path = folder.add('tool', content);
+    const { signal } = new AbortController();
+    expect(await describeProgram({ name: 'tool', path, env: ENV, signal })).toEqual({
+      status: 'error',
+      reason: expect.stringContaining(why),
+    });
+    expect(existsSync(join(folder.path, 'started'))).toBe(false);
+  });
+
+  it('may be a program of the machine', async () => {
+    using folder = new ToolsFolder();
+    const path = folder.add('tool', readFileSync('/bin/true'));
+    const { signal } = new AbortController();
+    expect(await describeProgram({ name: 'tool', path, env: ENV, signal })).toMatchObject({
+      status: 'schema-unknown',
     });
   });
 

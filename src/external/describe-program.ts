@@ -4,6 +4,7 @@ import { runProgram } from '../commands/run-program.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { whyNoProgram } from '../platform/fs/program-file.js';
 import { decodeStrictly } from './decode-output.js';
 import { plainText } from './plain-text.js';
 import type { SchemaDocument } from './schema-document.js';
@@ -30,6 +31,8 @@ export interface DescribeRequest {
 /** Runs `PATH --schema`, for at most 5 s. Never rejects: that it cannot be started is an answer too. */
 export async function describeProgram(request: DescribeRequest): Promise<Description> {
   const { name, path, env, signal, timeoutMs = SCHEMA_TIMEOUT_MS } = request;
+  const flaw = whyNoProgram(path);
+  if (flaw !== undefined) return { status: 'error', reason: `Cannot start "${path}": ${flaw}` };
   const late = new AbortController();
   const forget = systemClock.after(timeoutMs, () => late.abort());
   try {

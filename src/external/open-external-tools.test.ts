@@ -34,6 +34,28 @@ describe('discoverTools()', () => {
     expect([...service]).toEqual(service.tools);
   });
 
+  it('answers a call of a program that cannot be started with the reason, and does not show it to a model', async () => {
+    using folder = new ToolsFolder();
+    folder.add('broken', '#!/nonexistent/interpreter\n');
+    folder.add('old', scriptOf('cat', ECHO_DOCUMENT));
+    await using service = await openTools(folder.path, { versions: { old: '^2' } });
+    await using executor = executorFor(service);
+    const errors = [];
+    for (const name of ['broken', 'old', 'none']) errors.push((await executor.execute(name, {})).error);
+    expect(errors).toMatchObject([
+      {
+        code: 'spawn_failed',
+        message: expect.stringMatching(
+          /^Cannot start ".*broken": it does not exist, or the interpreter.*\.$/,
+        ),
+        details: { executed: 'no' },
+      },
+      { code: 'spawn_failed', message: expect.stringContaining('old: its version "1.2.3" is not within') },
+      { code: 'unknown_tool' },
+    ]);
+    expect(executor.definitions().map(({ name }) => name)).not.toContain('broken');
+  });
+
   it('gives schemas by name (E016)', async () => {
     using folder = new ToolsFolder();
     folder.add('echo-tool', scriptOf('cat', ECHO_DOCUMENT));

@@ -116,6 +116,16 @@ class ExternalToolService implements ExternalTools {
     return this.#tools[Symbol.iterator]();
   }
 
+  whyMissing(name: string): ToolError | undefined {
+    const found = this.#described.find((tool) => tool.name === name);
+    if (found?.description.status !== 'error') return undefined;
+    const { reason } = found.description;
+    const message = reason.startsWith('Cannot ') ? `${reason}.` : `Cannot run ${name}: ${reason}.`;
+    return new ToolError('spawn_failed', message, {
+      details: { path: found.path, executed: 'no' },
+    });
+  }
+
   list(): readonly ExternalToolInfo[] {
     return this.#described.map((tool) => ({
       ...infoOf(tool),

@@ -25,6 +25,11 @@ describe('a call of an external tool', () => {
     expect(result).toMatchObject({ success: true, structured: { a: [1, 'ü'] }, output: '{"a":[1,"ü"]}' });
   });
 
+  it('gets its arguments as a line: read and set -e work', async () => {
+    const { result } = await call(`set -e; read -r line; printf '%s' "$line"`, ANY, { a: 1 });
+    expect(result.structured).toEqual({ a: 1 });
+  });
+
   it('may give a value that looks like an output of ours: it is the value', async () => {
     const { result } = await call(`echo '{"text":"x","error":{"message":"no error"}}'`);
     expect(result).toMatchObject({
@@ -92,6 +97,7 @@ describe('a call of an external tool', () => {
     ['no JSON', 'echo hello', 'is not one JSON value'],
     ['two values', 'echo 1; echo 2', 'is not one JSON value'],
     ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
+    ['a number too large for a double', `echo '{"a":1e400}'`, '1e400'],
     ['too deep nesting', 'head -c 100000 /dev/zero | tr "\\0" "["', 'is not one JSON value'],
   ])('that prints %s is invalid output (E024)', async (_, body, message) => {
     const { result } = await call(body);
@@ -143,7 +149,17 @@ describe('a call of an external tool', () => {
       ['timeout', 100],
     ]);
     expect(() => executor.start([], { timeoutMs: 0 })).toThrow('timeoutMs');
+    expect(() => executor.start([], { timeoutMs: Number.NaN })).toThrow('above 0, got NaN.');
     await expect(openTools(folder.path, { timeouts: { other: 0 } })).rejects.toThrow('timeouts');
+  });
+
+  it('keeps what it had said when its time was up', async () => {
+    const { result } = await call(`echo half; echo 'waiting for a lock' >&2; sleep 60`, ANY, {}, 400);
+    expect(result).toMatchObject({
+      output: 'half\n\nwaiting for a lock',
+      metadata: { stderr: 'waiting for a lock' },
+      error: { code: 'timeout', message: 'tool timed out after 400ms' },
+    });
   });
 
   it('is ended when it is cancelled', async () => {

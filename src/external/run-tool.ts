@@ -59,7 +59,8 @@ export const runTool: CallRunner = async (call) => {
       args: [],
       cwd: ctx.cwd,
       env: environmentOf(call),
-      input: JSON.stringify(args),
+      // With the end of its line: a shell's `read` fails without it.
+      input: `${JSON.stringify(args)}\n`,
       signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
       confinement,
       maxOutputBytes,
@@ -116,7 +117,13 @@ function toOutput(
     ...(said === '' ? {} : { stderr: said }),
     ...(isConfined ? { sandbox: { ...outcome.wall } } : {}),
   };
-  if (outcome.aborted && call.signal.aborted) throw stopped(call);
+  if (outcome.aborted && call.signal.aborted) {
+    const error = stopped(call);
+    if (!call.ctx.signal.aborted) throw error;
+    // The engine says why it was stopped; what it had said by then may show what it waited for.
+    const text = [decodeStrictly(stdout) ?? '', said].filter((part) => part !== '').join('\n');
+    return { text, metadata, error: { code: error.code, message: error.message } };
+  }
   const failed = (code: 'execution_failed' | 'invalid_tool_output', why: string): ToolOutput => ({
     text: decodeStrictly(stdout) ?? '',
     metadata,
@@ -197,7 +204,15 @@ function faultOf(value: unknown, output: Checker | undefined): string | undefine
 function parseValue(text: string): { readonly structured: unknown; readonly text?: string } {
   try {
     return { structured: parseJson(text, LIMITS) };
-  } catch {
-    return { structured: parseJson(text, { ...LIMITS, keepsText: true }), text: text.trim() };
+  } catch (error) {
+    const structured = parseJson(text, { ...LIMITS, keepsText: true });
+    // Too large for a double, it is no value that could be given on.
+    if (hasInfinity(structured)) throw error;
+    return { structured, text: text.trim() };
   }
+}
+
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity);
 }

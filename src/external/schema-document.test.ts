@@ -25,6 +25,15 @@ describe('parseSchemaDocument()', () => {
     expect(document).toMatchObject({ name: '', version: '', description: '', tags: [], idempotent: false });
   });
 
+  it('reads null as left out: Go writes an empty list so', () => {
+    const empty = { name: null, version: null, title: null, tags: null, effects: null, timeout_ms: null };
+    expect(parse({ ...ECHO_DOCUMENT, ...empty })).toEqual({
+      ...parse({ input_schema: ECHO_DOCUMENT.input_schema, output_schema: ECHO_DOCUMENT.output_schema }),
+      description: 'Echoes',
+    });
+    expect(() => parse({ ...ECHO_DOCUMENT, input_schema: null })).toThrow('input_schema is missing');
+  });
+
   it('reads how it may be run (E043, E044)', () => {
     const how = { streaming: true, serve: true, max_concurrent: 2 };
     expect(parse({ ...ECHO_DOCUMENT, ...how })).toMatchObject({

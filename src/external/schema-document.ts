@@ -85,7 +85,7 @@ function parseObject(text: string): Given {
 
 function schemaOf(given: Given, key: string): JsonSchema {
   const schema = given[key];
-  if (schema === undefined || schema === null) throw new SchemaDocumentError(`${key} is missing`);
+  if (isMissing(schema)) throw new SchemaDocumentError(`${key} is missing`);
   if (!isRecord(schema)) throw new SchemaDocumentError(`${key} must be a JSON Schema object`);
   return schema;
 }
@@ -109,7 +109,7 @@ function effectsOf(
   inputSchema: JsonSchema,
 ): readonly EffectTemplate[] | undefined {
   const { effects } = given;
-  if (effects !== undefined) {
+  if (!isMissing(effects)) {
     if (given.read_only === true)
       throw new SchemaDocumentError('effects and read_only are given both; keep one');
     try {
@@ -123,16 +123,22 @@ function effectsOf(
   return parseEffectTemplates([{ kind: 'call', server: 'external', tool: toolName, access: 'read' }], {});
 }
 
-function tagsOf({ tags = [] }: Given): readonly string[] {
+function tagsOf({ tags }: Given): readonly string[] {
+  if (isMissing(tags)) return [];
   if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.map(plainText);
   throw new SchemaDocumentError('tags must be a list of texts');
 }
 
 function wholeOf(given: Given, key: string): number | undefined {
   const value = given[key];
-  if (value === undefined) return undefined;
+  if (isMissing(value)) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
   throw new SchemaDocumentError(`${key} must be a whole number from 1`);
+}
+
+/** Go writes an empty list, and a member without a value, as null. */
+function isMissing(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
 }
 
 function textOf(given: Given, key: string, fallback: string): string {

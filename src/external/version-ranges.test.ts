@@ -46,7 +46,7 @@ describe('the range of versions of a tool (E045)', () => {
     folder.add('tool', scriptOf('echo 2', documentOf('2.0.0')));
     expect((await executor.execute('tool', {})).error?.code).toBe('schema_fetch_failed');
     await service.refresh();
-    expect((await executor.execute('tool', {})).error?.code).toBe('unknown_tool');
+    expect((await executor.execute('tool', {})).error?.code).toBe('spawn_failed');
     folder.add('tool', scriptOf('echo 3', documentOf('1.1.0')));
     await service.refresh();
     expect((await executor.execute('tool', {})).structured).toBe(3);

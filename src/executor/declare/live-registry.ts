@@ -54,8 +54,16 @@ class LiveRegistry implements Registry {
 
   get(name: string): Tool {
     const tool = this.find(name);
-    if (tool === undefined) throw unknownTool(name, this.list());
+    if (tool === undefined) throw this.whyMissing(name) ?? unknownTool(name, this.list());
     return tool;
+  }
+
+  whyMissing(name: string): ToolError | undefined {
+    for (const source of this.#sources) {
+      const reason = source.whyMissing?.(name);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
   }
 
   list(): readonly Tool[] {

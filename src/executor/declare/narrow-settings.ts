@@ -68,6 +68,10 @@ class RegistryPart implements Registry {
     return tool;
   }
 
+  whyMissing(name: string): ToolError | undefined {
+    return this.#names.has(name) ? this.#whole.whyMissing?.(name) : undefined;
+  }
+
   list(): readonly Tool[] {
     return this.#whole.list().filter(({ name }) => this.#names.has(name));
   }

@@ -107,6 +107,11 @@ function screen(
 
 /** Tools that the policy refuses by their name are not named to a model. */
 function unknownIn({ registry, policy }: EngineSettings, call: ToolCall): Refusal {
+  const reason = registry.whyMissing?.(call.name);
+  if (reason !== undefined) {
+    const { code, message, details } = reason;
+    return { code, message, details };
+  }
   const offered = registry.list().filter((tool) => !isRefusedByName(policy, tool));
   const { message, details } = unknownTool(call.name, offered);
   return { code: 'unknown_tool', message, details };

@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   type Stats,
@@ -65,6 +66,63 @@ function weaknessOf(path: string, { uid, gid, mode }: Ownership): string | undef
     return `"${path}" may be written by the group ${gid}`;
   }
   return undefined;
+}
+
+/**
+ * Why the system would not start the file as a program, as far as its first bytes show. It matters because Node hands such
+ * a file to the shell, which runs any text line by line. Undefined: nothing speaks against it, or it cannot be read.
+ */
+export function whyNoProgram(path: string): string | undefined {
+  const head = process.platform === 'win32' ? undefined : firstBytes(path);
+  if (head === undefined || head.subarray(0, 2).equals(INTERPRETER)) return undefined;
+  if (head.length === 0) return 'it is empty';
+  if (!head.includes(0))
+    return 'its first line does not name what runs it: begin it with "#!/bin/sh" or the like';
+  if (isNative(head) || knowsForeignFormats()) return undefined;
+  return 'it is no program for this machine';
+}
+
+const HEAD_BYTES = 256;
+const INTERPRETER = Buffer.from('#!');
+const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
+/** `e_machine` of what these processors run. Others are not looked at. */
+const MACHINES: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], arm64: [183, 40] };
+/** Mach-O, one processor's or several's. */
+const MACH_O: readonly number[] = [0xfeedface, 0xfeedfacf, 0xcefaedfe, 0xcffaedfe, 0xcafebabe, 0xcafebabf];
+
+function isNative(head: Buffer): boolean {
+  if (process.platform === 'darwin') return head.length >= 4 && MACH_O.includes(head.readUInt32BE(0));
+  if (process.platform !== 'linux') return true;
+  if (!head.subarray(0, 4).equals(ELF) || head.length < 52) return false;
+  const machine = head[5] === 2 ? head.readUInt16BE(18) : head.readUInt16LE(18);
+  return MACHINES[process.arch]?.includes(machine) ?? true;
+}
+
+/** Linux can be told of further formats and what runs them (`binfmt_misc`). */
+function knowsForeignFormats(): boolean {
+  try {
+    return readdirSync('/proc/sys/fs/binfmt_misc').length > OWN_ENTRIES;
+  } catch {
+    return false;
+  }
+}
+
+/** `register` and `status`. */
+const OWN_ENTRIES = 2;
+
+function firstBytes(path: string): Buffer | undefined {
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      const head = Buffer.alloc(HEAD_BYTES);
+      return head.subarray(0, readSync(descriptor, head));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // Some programs may be run, and not read.
+    return undefined;
+  }
 }
 
 const PIECE_BYTES = 256 * 1024;
