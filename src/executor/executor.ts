@@ -1,3 +1,4 @@
+import { LiveSet } from '../base/live-set.js';
 import type { NarrowOptions } from '../contract/agent-runner.js';
 import type { Plan } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
@@ -73,7 +74,8 @@ export class ToolExecutor implements Executor {
   /** Of conversations in which calls run now. */
   readonly #queues: Map<string, ConversationQueue>;
   readonly #ownQueue: ConversationQueue;
-  readonly #active = new Set<Batch>();
+  /** Of this executor, and of those that it is the whole of. */
+  readonly #active: LiveSet<Batch>;
   readonly #undoing: Set<Promise<unknown>>;
   readonly #recovery: Recovery;
   /** The executor that this one is a part of: it is closed with that. */
@@ -97,6 +99,7 @@ export class ToolExecutor implements Executor {
       this.#ownMemory = new Map();
       this.#queues = new Map();
       this.#ownQueue = new ConversationQueue(settings.covers);
+      this.#active = new LiveSet();
       this.#undoing = new Set();
       this.#recovery = new Recovery(this.#settings);
       this.#ownConversation = `executor:${settings.createId()}`;
@@ -105,6 +108,7 @@ export class ToolExecutor implements Executor {
       this.#ownMemory = whole.#ownMemory;
       this.#queues = whole.#queues;
       this.#ownQueue = whole.#ownQueue;
+      this.#active = whole.#active;
       this.#undoing = whole.#undoing;
       this.#recovery = whole.#recovery;
       this.#ownConversation = whole.#ownConversation;
@@ -283,7 +287,7 @@ export class ToolExecutor implements Executor {
   }
 
   async #stopBatches(): Promise<void> {
-    const active = [...this.#active];
+    const active = this.#active.members.filter(({ owner }) => this.#whole === undefined || owner === this);
     for (const batch of active) batch.stop(cancelled('the executor was closed'));
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
@@ -341,9 +345,13 @@ export class ToolExecutor implements Executor {
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
-    const batch = new Batch(own, scope, asked, { recovery: this.#recovery, queue, ended: this.#ended });
+    const batch = new Batch(own, scope, asked, {
+      recovery: this.#recovery,
+      queue,
+      owner: this,
+      ended: this.#ended,
+    });
     this.#active.add(batch);
-    if (this.#whole !== undefined) this.#whole.#active.add(batch);
     return batch;
   }
 
@@ -366,7 +374,6 @@ export class ToolExecutor implements Executor {
 
   readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {
     this.#active.delete(batch);
-    if (this.#whole !== undefined) this.#whole.#active.delete(batch);
     if (conversation === this.#ownConversation) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
   };

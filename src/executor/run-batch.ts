@@ -1,3 +1,4 @@
+import type { LiveMember } from '../base/live-set.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
@@ -25,6 +26,8 @@ const PARALLEL_LIMIT = 8;
 interface BatchSurroundings {
   readonly recovery: Pick<Recovery, 'ensure'>;
   readonly queue: ConversationQueue;
+  /** The executor that runs it. */
+  readonly owner: object;
   /** Called once, when all results are there. */
   readonly ended: (batch: Batch, scope: BatchScope) => void;
 }
@@ -37,7 +40,8 @@ interface BatchSurroundings {
  * to `answered`: promises are what costs most in a call that does little. Whatever breaks on the way, every call is
  * answered once.
  */
-export class Batch extends StoppableBatch implements RunningBatch {
+export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
+  place = -1;
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
@@ -71,6 +75,10 @@ export class Batch extends StoppableBatch implements RunningBatch {
     this.#runner = new CallRunner(this);
     this.#isInner = currentScope()?.queue === this.queue;
     if (!this.#isInner) this.queue.enter(this);
+  }
+
+  get owner(): object {
+    return this.#around.owner;
   }
 
   /** Lives the batch, the first time. Never rejects. */

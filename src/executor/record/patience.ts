@@ -33,7 +33,7 @@ export class Patience {
           reject(error);
         }
       };
-      const wait: Wait = { of: this, dueAt: 0, over: () => end(onFailed, this.#exhausted()) };
+      const wait: Wait = { place: -1, of: this, dueAt: 0, over: () => end(onFailed, this.#exhausted()) };
       waits.start(wait, this.#limitMs);
       work.then(
         (value) => end(onDone, value),

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 function start(name: string, limitMs: number): Limited {
-  const limited = { dueAt: 0, over: () => over.push(`${name} at ${performance.now()}`) };
+  const limited = { place: -1, dueAt: 0, over: () => over.push(`${name} at ${performance.now()}`) };
   limits.start(limited, limitMs);
   return limited;
 }
@@ -55,7 +55,7 @@ describe('TimeLimits', () => {
 
   it('start again from what is over', () => {
     const begun = performance.now();
-    const again: Limited = { dueAt: 0, over: () => start('second', 100) };
+    const again: Limited = { place: -1, dueAt: 0, over: () => start('second', 100) };
     limits.start(again, 100);
     vi.advanceTimersByTime(1000);
     expect(over).toEqual([`second at ${begun + 200}`]);
@@ -65,8 +65,8 @@ describe('TimeLimits', () => {
     const program = (after: string) => `
       import { TimeLimits } from ${JSON.stringify(new URL('./time-limits.ts', import.meta.url).href)};
       const limits = new TimeLimits();
-      const limited = { dueAt: 0, over: () => console.log('over') };
-      const first = { dueAt: 0, over: () => {} };
+      const limited = { place: -1, dueAt: 0, over: () => console.log('over') };
+      const first = { place: -1, dueAt: 0, over: () => {} };
       limits.start(first, 60_000);
       limits.end(first);
       ${after}`;

@@ -1,5 +1,7 @@
+import { type LiveMember, LiveSet } from '../../base/live-set.js';
+
 /** Something that may take only so long. */
-export interface Limited {
+export interface Limited extends LiveMember {
   /** By the monotonic clock; set when it starts. */
   dueAt: number;
   /** Called once, if it has not ended by then. Must not throw. */
@@ -12,12 +14,12 @@ export interface Limited {
  * runs.
  */
 export class TimeLimits<T extends Limited> {
-  readonly #running = new Set<T>();
+  readonly #running = new LiveSet<T>();
   #timer: NodeJS.Timeout | undefined;
   #ringsAt = Number.POSITIVE_INFINITY;
 
-  get running(): Iterable<T> {
-    return this.#running;
+  get running(): readonly T[] {
+    return this.#running.members;
   }
 
   start(limited: T, limitMs: number): void {
@@ -49,9 +51,9 @@ export class TimeLimits<T extends Limited> {
     this.#ringsAt = Number.POSITIVE_INFINITY;
     // A timer may ring a little early.
     const now = performance.now() + 1;
-    const due = [...this.#running].filter(({ dueAt }) => dueAt <= now);
+    const due = this.running.filter(({ dueAt }) => dueAt <= now);
     for (const limited of due) this.#running.delete(limited);
-    const next = Math.min(...[...this.#running].map(({ dueAt }) => dueAt));
+    const next = Math.min(...this.running.map(({ dueAt }) => dueAt));
     if (this.#running.size > 0) this.#set(next);
     for (const limited of due) limited.over();
   }
