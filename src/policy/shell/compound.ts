@@ -2,19 +2,16 @@ import type { Interpreter } from './interpreter.js';
 import type { AndOr, CommandNode, CompoundList, Pipeline, Word } from './parse/parse-shell.js';
 import { dangerOfTree } from './words/danger.js';
 import {
-  exactText,
-  type Field,
-  isAssumed,
-  isComputed,
+  COMPUTED,
+  Field,
   joinStreams,
-  knownText,
-  literalField,
   NOTHING,
   type Stream,
+  textValue,
   UNKNOWN,
-  UNKNOWN_FIELD,
+  type Value,
 } from './words/field.js';
-import { COMPUTED_VALUE, HOME, type Scope, textValue, UNKNOWN_VALUE, type Value } from './words/scope.js';
+import { HOME, type Scope } from './words/scope.js';
 import { setVariable } from './words/variables.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
@@ -71,7 +68,7 @@ export function confirmDirectory(scope: Scope): void {
   scope.cameFrom = undefined;
   const isAlwaysThere = directory === '/' || directory === '/tmp' || directory === HOME;
   if (cameFrom === undefined || directory === cameFrom || isAlwaysThere) return;
-  if (dangerOfTree(literalField('.'), cameFrom) !== 'ordinary') scope.directory = undefined;
+  if (dangerOfTree(Field.of('.'), cameFrom) !== 'ordinary') scope.directory = undefined;
 }
 
 export function runBranches(
@@ -121,8 +118,8 @@ export function runEach(
   scope: Scope,
   input: Stream,
 ): Stream {
-  const items = words?.flatMap((word) => shell.expander.words(word, scope)) ?? [UNKNOWN_FIELD];
-  if (items.length > MAX_ROUNDS) items.splice(MAX_ROUNDS, items.length, UNKNOWN_FIELD);
+  const items = words?.flatMap((word) => shell.expander.words(word, scope)) ?? [UNKNOWN_WORD];
+  if (items.length > MAX_ROUNDS) items.splice(MAX_ROUNDS, items.length, UNKNOWN_WORD);
   let output: Stream = NOTHING;
   const before = scope.copy();
   for (const item of items) {
@@ -130,18 +127,20 @@ export function runEach(
     output = joinStreams(output, shell.runList(body, scope, input));
   }
   // What is not known may be no item at all.
-  if (items.some((item) => exactText(item) === undefined)) scope.mergeFrom([before, scope.copy()]);
+  if (items.some((item) => item.exact === undefined)) scope.mergeFrom([before, scope.copy()]);
   if (items.length > 0) return output;
-  setVariable({ shell, scope }, name, UNKNOWN_VALUE);
+  setVariable({ shell, scope }, name, UNKNOWN);
   return shell.runList(body, scope, input);
 }
 
 const MAX_ROUNDS = 12;
 
+/** What the arguments are, where a loop goes over them. */
+const UNKNOWN_WORD = new Field([UNKNOWN], '$?');
+
 function itemValue(field: Field): Value {
-  const text = exactText(field);
-  if (text !== undefined) return textValue(text, isAssumed(field));
-  if (isComputed(field)) return COMPUTED_VALUE;
+  if (field.exact !== undefined) return textValue(field.exact, field.isAssumed);
+  if (field.isComputed) return COMPUTED;
   const isPattern = field.pieces.every((piece) => piece.kind !== 'unknown');
-  return isPattern ? { kind: 'text', text: knownText(field), assumed: true, pattern: true } : UNKNOWN_VALUE;
+  return isPattern ? { kind: 'text', text: field.known, assumed: true, pattern: true } : UNKNOWN;
 }

@@ -27,7 +27,7 @@ import {
   UNKNOWN,
 } from './words/field.js';
 import { Findings } from './words/findings.js';
-import { type Scope, UNKNOWN_VALUE } from './words/scope.js';
+import type { Scope } from './words/scope.js';
 import { setVariable } from './words/variables.js';
 
 /** Thrown within the analysis when it has looked long enough; caught where it starts. */
@@ -38,32 +38,29 @@ export class TooMuchWork extends Error {}
  * is taken. Nothing depends on it for saying `allow` but that it visits each command: what is computed is asked about.
  */
 export class Interpreter implements Shell {
-  readonly findings: Findings;
-  readonly dialect: Dialect;
   /** Something was read that other shells read otherwise. */
   mayReadOtherwise = false;
   /** How often a function has reached itself. */
   recursions = 0;
   readonly expander: Expander;
-  readonly #limits: ParseLimits;
-  #stepsLeft: number;
   #depth = 0;
   #isTrial = false;
 
-  constructor(findings: Findings, limits: ParseLimits, steps: number, dialect: Dialect) {
-    this.findings = findings;
-    this.dialect = dialect;
-    this.#limits = limits;
-    this.#stepsLeft = steps;
+  constructor(
+    readonly findings: Findings,
+    readonly limits: ParseLimits,
+    private stepsLeft: number,
+    readonly dialect: Dialect,
+  ) {
     this.expander = new Expander(this, limits);
   }
 
   step(): void {
-    if (this.#stepsLeft-- <= 0) throw new TooMuchWork();
+    if (this.stepsLeft-- <= 0) throw new TooMuchWork();
   }
 
   runText(text: string, scope: Scope, input: Stream): Stream {
-    if (this.#depth > 0) this.#limits.nestedCharactersLeft -= text.length;
+    if (this.#depth > 0) this.limits.nestedCharactersLeft -= text.length;
     this.mayReadOtherwise ||= mayReadOtherwise(text);
     const parsed = this.#parse(text);
     if ('flaw' in parsed) {
@@ -75,11 +72,11 @@ export class Interpreter implements Shell {
   }
 
   #parse(text: string): ParsedShell {
-    const parsed = parseShell(text, this.#limits);
+    const parsed = parseShell(text, this.limits);
     if (this.dialect === 'bash' || 'flaw' in parsed || !mayReadOtherwise(text)) return parsed;
     const written = writeForSh(text, parsed.script);
     if (written === undefined) return { flaw: 'other shells read it otherwise' };
-    return written === text ? parsed : parseShell(written, this.#limits);
+    return written === text ? parsed : parseShell(written, this.limits);
   }
 
   runScript(script: Script, scope: Scope, input: Stream): Stream {
@@ -95,7 +92,7 @@ export class Interpreter implements Shell {
     const [command] = words;
     const name = command?.literal === true ? command.shown.slice(command.shown.lastIndexOf('/') + 1) : '';
     if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
-    const trial = new Interpreter(new Findings(), this.#limits, TRIAL_STEPS, this.dialect);
+    const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS, this.dialect);
     trial.#isTrial = true;
     try {
       trial.runWords(words, scope.copy({ files: new Map(scope.files) }), INHERITED);
@@ -173,15 +170,16 @@ export class Interpreter implements Shell {
       case 'Command':
         return runSimple(this, node, scope, input);
       case 'Redirected': {
-        const redirected = redirect(this, this.expander, node.redirects, scope, input);
+        const redirected = redirect(this.expander, node.redirects, scope, input);
         const output = this.runCommand(node.command, scope, redirected.input);
-        if (redirected.output !== undefined) scope.noteWritten(redirected.output, output);
-        return redirected.isOutputElsewhere ? NOTHING : output;
+        if (redirected.output === undefined) return output;
+        scope.noteWritten(redirected.output, output);
+        return NOTHING;
       }
       case 'Function':
         return this.#define(node, scope, input);
       case 'Coproc':
-        if (node.name !== undefined) setVariable({ shell: this, scope }, node.name.value, UNKNOWN_VALUE);
+        if (node.name !== undefined) setVariable({ shell: this, scope }, node.name.value, UNKNOWN);
         this.#block(node.body, scope.fork(1), UNKNOWN);
         return NOTHING;
       case 'Subshell':
@@ -207,13 +205,13 @@ export class Interpreter implements Shell {
         return runEach(this, node.name.value, node.wordlist, node.body, scope, input);
       case 'ArithmeticFor':
         for (const part of [node.initialize, node.test, node.update])
-          if (part !== undefined) walkArithmetic(this, this.expander, part, scope);
+          if (part !== undefined) walkArithmetic(this.expander, part, scope);
         return runLoop(this, [node.body], scope, input);
       case 'ArithmeticCommand':
-        if (node.expression !== undefined) walkArithmetic(this, this.expander, node.expression, scope);
+        if (node.expression !== undefined) walkArithmetic(this.expander, node.expression, scope);
         return NOTHING;
       case 'TestCommand':
-        walkTest(this, this.expander, node.expression, scope);
+        walkTest(this.expander, node.expression, scope);
         return NOTHING;
     }
   }

@@ -3,41 +3,28 @@ import type { ArrayValue, Assignment, Command } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
 import { BASH_ALONE, DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
 import { redirect } from './redirects.js';
-import { type Call, runStream } from './words/call.js';
-import {
-  exactText,
-  type Field,
-  knownText,
-  literalField,
-  NOTHING,
-  type Piece,
-  type Stream,
-  UNKNOWN,
-} from './words/field.js';
+import { Call } from './words/call.js';
+import { COMPUTED, Field, NOTHING, type Stream, textValue, UNKNOWN, type Value } from './words/field.js';
 import { couldMatch, isDescriptor } from './words/place.js';
-import {
-  COMPUTED_VALUE,
-  isSame,
-  type Scope,
-  textValue,
-  toValue,
-  UNKNOWN_VALUE,
-  type Value,
-} from './words/scope.js';
+import { isSame, type Scope } from './words/scope.js';
 import { evaluateVariable } from './words/variables.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
-  const words = node.name === undefined ? [] : shell.expander.words(node.name, scope);
+  const { expander } = shell;
+  const words = node.name === undefined ? [] : expander.words(node.name, scope);
   const [command] = words;
   for (const argument of node.args) {
-    if (argument.type === 'Word') words.push(...shell.expander.words(argument, scope));
+    if (argument.type === 'Word') words.push(...expander.words(argument, scope));
     else {
-      const own = declares(shell, command, argument, scope) ? scope : scope.copy();
-      words.push(assignmentWord(shell, argument, own));
+      // `export X=…`, `declare a=(…)`: the assignment is done, and stays a word of the command.
+      const own = declares(shell, command?.exact, argument, scope) ? scope : scope.copy();
+      const text = assign(shell, argument, own);
+      shell.findings.setting(text);
+      words.push(Field.of(text, false));
     }
   }
-  const redirected = redirect(shell, shell.expander, node.redirects, scope, input);
+  const redirected = redirect(expander, node.redirects, scope, input);
   const prefix = node.prefix.filter((part) => part.type === 'Assignment');
   const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name), value: scope.get(name) }));
   const settings = prefix.map((part) => assign(shell, part, scope));
@@ -47,22 +34,17 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
   }
   shell.record(node, words, scope, settings);
   const output = shell.runWords(words, scope, redirected.input);
-  const isKept = keepsAssignments(words[0], scope);
+  const isKept = keepsAssignments(words[0]?.exact, scope);
   for (const one of before) takeBack(one, scope, isKept);
-  if (redirected.output !== undefined) scope.noteWritten(redirected.output, output);
-  return redirected.isOutputElsewhere ? NOTHING : output;
+  if (redirected.output === undefined) return output;
+  scope.noteWritten(redirected.output, output);
+  return NOTHING;
 }
 
 /** `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays. */
-function declares(
-  { dialect }: Interpreter,
-  command: Field | undefined,
-  { name }: Assignment,
-  scope: Scope,
-): boolean {
-  const program = command === undefined ? undefined : exactText(command);
+function declares(shell: Interpreter, program = '', { name }: Assignment, scope: Scope): boolean {
   if (program === 'local') return scope.calls.size > 0 || !scope.variables.has(name);
-  return dialect === 'bash' || !/^(?:declare|typeset)$/.test(program ?? '');
+  return shell.dialect === 'bash' || !/^(?:declare|typeset)$/.test(program);
 }
 
 interface Before {
@@ -73,25 +55,17 @@ interface Before {
 
 /** What stands before a command holds for that command. Some shells keep it where the command is one of their own. */
 function takeBack({ name, own, value }: Before, scope: Scope, isKept: boolean): void {
-  if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN_VALUE);
+  if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN);
   else if (!isKept && own !== undefined) scope.variables.set(name, own);
   else if (!isKept) scope.variables.delete(name);
 }
 
-function keepsAssignments(command: Field | undefined, scope: Scope): boolean {
-  const name = command === undefined ? undefined : exactText(command);
+function keepsAssignments(name: string | undefined, scope: Scope): boolean {
   return name === undefined || SPECIAL.test(name) || scope.functions.has(name);
 }
 
 const SPECIAL =
   /^(?:break|:|continue|\.|eval|exec|exit|export|readonly|return|set|shift|times|trap|unset|source|command|builtin)$/;
-
-/** `export X=…`, `declare a=(…)`: the assignment is done, and stays a word of the command. */
-function assignmentWord(shell: Interpreter, assignment: Assignment, scope: Scope): Field {
-  const text = assign(shell, assignment, scope);
-  shell.findings.setting(text);
-  return literalField(text, false);
-}
 
 /** Answers with the assignment as text, its value where that is known. */
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
@@ -100,7 +74,7 @@ function assign(shell: Interpreter, assignment: Assignment, scope: Scope): strin
   if (shell.dialect === 'sh' && append) return text;
   if (index !== undefined) shell.expander.number(index, scope);
   const given = value.type === 'Word' ? shell.expander.value(value, scope) : listValue(shell, value, scope);
-  evaluateVariable(shell, name, given, scope);
+  evaluateVariable({ shell, scope }, name, given);
   const whole = append ? joinValues(scope.get(name), given) : given;
   scope.set(name, index === undefined ? whole : listed([given]));
   const isKnown = index === undefined && whole.kind === 'text' && !whole.assumed;
@@ -109,19 +83,17 @@ function assign(shell: Interpreter, assignment: Assignment, scope: Scope): strin
 
 /** Arrays are not followed. */
 function listValue(shell: Interpreter, { elements }: ArrayValue, scope: Scope): Value {
-  return listed(
-    elements.flatMap((one) => shell.expander.words(one, scope)).map(({ pieces }) => toValue(pieces)),
-  );
+  return listed(elements.flatMap((one) => shell.expander.words(one, scope)).map(({ value }) => value));
 }
 
 function listed(values: readonly Value[]): Value {
-  return values.some((one) => one.kind === 'text' || one.computed) ? COMPUTED_VALUE : UNKNOWN_VALUE;
+  return values.some((one) => one.kind === 'text' || one.computed) ? COMPUTED : UNKNOWN;
 }
 
-function joinValues(before: Value | undefined, value: Value): Value {
-  if (before?.kind !== 'text' || value.kind !== 'text') return listed([before ?? UNKNOWN_VALUE, value]);
+function joinValues(before: Value = UNKNOWN, value: Value): Value {
+  if (before.kind !== 'text' || value.kind !== 'text') return listed([before, value]);
   const text = before.text + value.text;
-  return text.length > MAX_VALUE ? UNKNOWN_VALUE : textValue(text, before.assumed || value.assumed);
+  return text.length > MAX_VALUE ? UNKNOWN : textValue(text, before.assumed || value.assumed);
 }
 
 const MAX_VALUE = 8_192;
@@ -140,29 +112,28 @@ export function runCommandWords(
   // What comes to nothing is no word: the next one is the command.
   if (path === '' && !command.literal && args.length > 0) return runCommandWords(shell, args, scope, input);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const { findings, dialect } = shell;
-  const call: Call = { shell, findings, scope, input, name, words: args };
+  const call = new Call(shell, name, args, scope, input);
   const program = findProgram(name);
   const own = scope.functions.get(path);
   if (own !== undefined) {
     // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
-    if (program !== undefined) evaluateProgram({ ...call, scope: scope.copy() }, program);
+    if (program !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), program);
     return shell.callFunction(own, args, scope, input);
   }
-  if (dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
+  if (shell.dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
   const written = path.includes('/') ? scope.contentOf(command) : undefined;
-  if (written !== undefined) runStream(call, written);
+  if (written !== undefined) call.runStream(written);
   if (written?.kind === 'text' && /^#!(?!.*\b(?:ba|da|k|z|a)?sh\b)/.test(written.text))
-    findings.ask(`${path} was written here, and is no script of a shell.`);
-  if (isDescriptor(path)) findings.ask(`What is run is read from ${path}.`);
+    call.ask(`${path} was written here, and is no script of a shell.`);
+  if (isDescriptor(path)) call.ask(`What is run is read from ${path}.`);
   const isBehindOperand = LEADS.test(name) && /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
   if (TAKES_CODE.has(name) && !isBehindOperand && args.some(mayBeOptions))
-    findings.ask(`The options of ${name} are computed.`);
+    call.ask(`The options of ${name} are computed.`);
   if (program !== undefined) return evaluateProgram(call, program);
   // A program that lies somewhere is a file like others: what it touches is not told.
-  if (path.includes('/') && written === undefined) findings.runsUnseen();
+  if (path.includes('/') && written === undefined) call.findings.runsUnseen();
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
-  if (at !== -1) findings.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
+  if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;
 }
 
@@ -171,22 +142,20 @@ const LEADS = /^(?:npx|node|python[\d.]*|perl|ruby|php|lua)$/;
 
 /** Not in quotes, and not known: it may come to any number of words. A path of the system begins with a slash. */
 function mayBeOptions({ pieces: [first] }: Field): boolean {
-  if (first?.kind === 'unknown' && first.from?.kind === 'directory') return false;
-  return first?.kind === 'unknown' && (first.splits || first.computed === true) && !first.numeric;
+  if (first?.kind !== 'unknown' || first.from?.kind === 'directory' || first.numeric) return false;
+  return first.splits === true || first.computed === true;
 }
 
 function nameOf({ findings }: Interpreter, command: Field): string {
-  if (command.literal) return exactText(command) ?? '';
+  if (command.literal) return command.known;
   findings.ask(`The command is computed: ${command.shown}`);
-  const text = knownText(command);
-  if (!command.pieces.some(({ kind }) => kind === 'glob')) return text;
-  const last = lastSegment(command.pieces);
-  return DANGEROUS_NAMES.find((name) => couldMatch(last, name)) ?? text.slice(text.lastIndexOf('/') + 1);
-}
-
-function lastSegment(pieces: readonly Piece[]): readonly Piece[] {
+  const { known, pieces } = command;
+  const last = known.slice(known.lastIndexOf('/') + 1);
+  if (!command.hasPattern) return known;
+  // The pieces behind the last slash that is written out.
   const at = pieces.findLastIndex((piece) => piece.kind === 'text' && piece.text.includes('/'));
   const slash = pieces[at];
-  if (slash?.kind !== 'text') return pieces;
-  return [{ ...slash, text: slash.text.slice(slash.text.lastIndexOf('/') + 1) }, ...pieces.slice(at + 1)];
+  const behind = slash?.kind === 'text' ? [textValue(slash.text.slice(slash.text.lastIndexOf('/') + 1))] : [];
+  const tail = [...behind, ...pieces.slice(at + 1)];
+  return DANGEROUS_NAMES.find((name) => couldMatch(tail, name)) ?? last;
 }

@@ -7,31 +7,26 @@ import {
   type WordPart,
 } from '../parse/parse-shell.js';
 import type { Shell } from '../words/call.js';
-import { type Field, INHERITED, type Piece, textPiece, UNKNOWN, UNKNOWN_TEXT } from '../words/field.js';
-import { HOME, type Scope, toValue, UNKNOWN_VALUE, type Value } from '../words/scope.js';
-import { setVariable } from '../words/variables.js';
+import { Field, INHERITED, type Piece, textValue, UNKNOWN, type Value } from '../words/field.js';
+import { toGlobPieces } from '../words/place.js';
+import { HOME, type Scope } from '../words/scope.js';
 import { checkNumber, walkArithmetic } from './arithmetic.js';
 import { braceAlternatives } from './braces.js';
 import { expandParameter, fromStream, readParameter, toPieces } from './parameter.js';
-import { splitFields, toField } from './split.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
 export class Expander {
-  readonly #shell: Shell;
-  readonly #limits: ParseLimits;
-
-  constructor(shell: Shell, limits: ParseLimits) {
-    this.#shell = shell;
-    this.#limits = limits;
-  }
+  constructor(
+    readonly shell: Shell,
+    readonly limits: ParseLimits,
+  ) {}
 
   /** The words that a word of a command becomes. */
   words(word: Word, scope: Scope): Field[] {
-    this.#shell.step();
-    if (word.parts === undefined && !word.text.startsWith('~'))
-      return [{ pieces: [textPiece(word.value)], shown: word.value, literal: true }];
+    this.shell.step();
+    if (word.parts === undefined && !word.text.startsWith('~')) return [Field.of(word.value)];
     const brace = word.parts?.find((part) => part.type === 'BraceExpansion');
-    if (brace !== undefined && this.#shell.dialect === 'bash') return this.#braces(word, brace, scope);
+    if (brace !== undefined && this.shell.dialect === 'bash') return this.#braces(word, brace, scope);
     return splitFields(this.#pieces(word, scope, true), word, scope);
   }
 
@@ -41,7 +36,7 @@ export class Expander {
   }
 
   value(word: Word, scope: Scope): Value {
-    return toValue(this.single(word, scope).pieces);
+    return this.single(word, scope).value;
   }
 
   /** The text of a here-document, of which quotes are part. */
@@ -52,41 +47,38 @@ export class Expander {
   /** What stands in an index, an offset or a length is arithmetic. */
   number(word: Word, scope: Scope): void {
     const value = this.value(word, scope);
-    if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.#shell, value, scope);
+    if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.shell, value, scope);
   }
 
   #braces(word: Word, brace: WordPart, scope: Scope): Field[] {
     const at = brace.pos - word.pos;
-    const before = word.text.slice(0, at);
     const after = word.text.slice(at + brace.text.length);
     const isWhole = word.text.startsWith(brace.text, at) && isBalanced(brace.text);
     const alternatives = isWhole ? braceAlternatives(brace.text) : undefined;
-    const words = alternatives?.map((text) => this.#reparse(before + text + after));
-    if (words?.every((one) => one !== undefined)) {
+    const words = alternatives?.map((text) => this.#reparse(word.text.slice(0, at) + text + after));
+    if (words?.every((one) => one !== undefined))
       return words
-        .flatMap((one) => (one === NO_WORD ? [] : this.words(one, scope)))
-        .map((field) => ({ ...field, literal: false }));
-    }
-    this.#shell.findings.ask('braces stand for more words than can be looked at');
+        .flat()
+        .flatMap((one) => this.words(one, scope).map((each) => new Field(each.pieces, each.shown)));
+    this.shell.findings.ask('braces stand for more words than can be looked at');
     this.#walkScripts(brace, scope);
-    return [{ pieces: [UNKNOWN_TEXT], shown: word.value, literal: false }];
+    return [new Field([UNKNOWN], word.value)];
   }
 
-  #reparse(text: string): Word | typeof NO_WORD | undefined {
-    this.#shell.step();
-    this.#limits.nestedCharactersLeft -= text.length;
-    const parsed = parseShell(`: ${text}`, this.#limits);
+  /** An alternative without anything, not even quotes, is none of the words. */
+  #reparse(text: string): readonly Word[] | undefined {
+    this.shell.step();
+    this.limits.nestedCharactersLeft -= text.length;
+    const parsed = parseShell(`: ${text}`, this.limits);
     if (!('script' in parsed) || parsed.script.commands.length !== 1) return undefined;
     const command = parsed.script.commands[0]?.command;
     if (command?.type !== 'Command' || command.suffix.length > 1) return undefined;
-    const [only] = command.args;
-    if (only === undefined) return NO_WORD;
-    return only.type === 'Word' ? only : undefined;
+    return command.args.every((one) => one.type === 'Word') ? command.args : undefined;
   }
 
   /** For what is not expanded: the commands in it are found all the same. */
   #walkScripts(node: SyntaxNode, scope: Scope): void {
-    if (node.type === 'Script') this.#shell.runScript(node, scope.copy(), INHERITED);
+    if (node.type === 'Script') this.shell.runScript(node, scope.copy(), INHERITED);
     else forEachChild(node, (child) => this.#walkScripts(child, scope));
   }
 
@@ -101,11 +93,12 @@ export class Expander {
   }
 
   #part(part: WordPart, scope: Scope, isQuoted: boolean): Piece[] {
+    const { shell } = this;
     switch (part.type) {
       case 'Literal':
       case 'SingleQuoted':
       case 'AnsiCQuoted':
-        return [textPiece(part.value)];
+        return [textValue(part.value)];
       case 'Glob':
       case 'ExtendedGlob':
         // Within `[…]` and `@(…)` stands what runs as elsewhere.
@@ -114,36 +107,25 @@ export class Expander {
       case 'BraceExpansion':
         // Where nothing is split, braces stand for themselves; what is in them runs all the same.
         this.#walkScripts(part, scope);
-        return [part.parts === undefined ? textPiece(part.text) : UNKNOWN_TEXT];
+        return [part.parts === undefined ? textValue(part.text) : UNKNOWN];
       case 'DoubleQuoted':
       case 'LocaleString':
         return part.parts.flatMap((child) => this.#part(child, scope, true));
       case 'SimpleExpansion':
         return toPieces(readParameter(part.text.slice(1).replaceAll('\\\n', ''), scope), isQuoted);
-      case 'ParameterExpansion': {
-        const value = expandParameter(part, scope, {
-          field: (word) => this.single(word, scope),
-          number: (word) => this.number(word, scope),
-          ask: (reason) => this.#shell.findings.ask(reason),
-          set: (name, other) => setVariable({ shell: this.#shell, scope }, name, other),
-        });
-        return toPieces(value, isQuoted);
-      }
+      case 'ParameterExpansion':
+        return toPieces(expandParameter(this, part, scope), isQuoted);
       case 'CommandExpansion': {
-        const output = part.script && this.#shell.runScript(part.script, scope.fork(), INHERITED);
-        return toPieces(output === undefined ? UNKNOWN_VALUE : fromStream(output), isQuoted);
+        const output = part.script && shell.runScript(part.script, scope.fork(), INHERITED);
+        return toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
       }
       case 'ArithmeticExpansion':
-        if (part.expression !== undefined) walkArithmetic(this.#shell, this, part.expression, scope);
-        return [{ kind: 'unknown', numeric: true, splits: false, computed: true }];
+        if (part.expression !== undefined) walkArithmetic(this, part.expression, scope);
+        return [{ kind: 'unknown', numeric: true, computed: true }];
       case 'ProcessSubstitution': {
-        const output = part.script && this.#shell.runScript(part.script, scope.copy(), UNKNOWN);
-        return [
-          part.operator === '<' && output !== undefined ? { ...UNKNOWN_TEXT, from: output } : UNKNOWN_TEXT,
-        ];
+        const output = part.script && shell.runScript(part.script, scope.copy(), UNKNOWN);
+        return [part.operator === '<' && output !== undefined ? { ...UNKNOWN, from: output } : UNKNOWN];
       }
-      default:
-        return [UNKNOWN_TEXT];
     }
   }
 }
@@ -153,16 +135,66 @@ function isBalanced(text: string): boolean {
   return !text.includes('${') || text.split('{').length === text.split('}').length;
 }
 
-/** An alternative without anything, not even quotes, is none of the words. */
-const NO_WORD = Symbol('no word');
-
 function literal(text: string, value: string, isFirst: boolean, scope: Scope): Piece[] {
-  if (!isFirst || !text.startsWith('~')) return [textPiece(value)];
-  const slash = value.indexOf('/');
-  const name = slash === -1 ? value.slice(1) : value.slice(1, slash);
-  const rest = slash === -1 ? '' : value.slice(slash);
-  if (name === '+') return toPieces(scope.get('PWD') ?? UNKNOWN_VALUE, true).concat(textPiece(rest));
-  if (!/^[\w.-]*$/.test(name) || name === '-') return [UNKNOWN_TEXT, textPiece(rest)];
+  if (!isFirst || !text.startsWith('~')) return [textValue(value)];
+  const [, name = '', rest = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
+  if (name === '+') return [...toPieces(scope.get('PWD') ?? UNKNOWN, true), textValue(rest)];
+  if (!/^[\w.-]*$/.test(name) || name === '-') return [UNKNOWN, textValue(rest)];
   const home = name === '' ? scope.get('HOME') : undefined;
-  return [textPiece(home?.kind === 'text' ? home.text : HOME, true), textPiece(rest)];
+  return [textValue(home?.kind === 'text' ? home.text : HOME, true), textValue(rest)];
+}
+
+/** Splits what came of unquoted expansions at the separators. The groups are the pieces of each part of the word. */
+function splitFields(groups: readonly Piece[][], word: Word, scope: Scope): Field[] {
+  const ifs = scope.variables.get('IFS');
+  const separators = ifs?.kind === 'text' ? ifs.text : ' \t\n';
+  const fields: Piece[][] = [];
+  let current: Piece[] | undefined;
+  const push = (piece: Piece): void => {
+    if (current === undefined) {
+      current = [];
+      fields.push(current);
+    }
+    current.push(piece);
+  };
+  const pushSplit = (text: string, assumed: boolean): void => {
+    if (text === '' && assumed) push(textValue('', true));
+    let start = 0;
+    for (let at = 0; at <= text.length; at++) {
+      const isEnd = at === text.length;
+      if (!isEnd && !separators.includes(text.charAt(at))) continue;
+      for (const piece of toGlobPieces(text.slice(start, at), assumed)) push(piece);
+      start = at + 1;
+      if (!isEnd) current = undefined;
+    }
+  };
+  groups.forEach((pieces, index) => {
+    const part = word.parts?.[index];
+    const isUnquoted = part !== undefined && /^(?:Simple|Parameter|Command)Expansion$/.test(part.type);
+    for (const piece of pieces) {
+      if (piece.kind === 'text' && isUnquoted) pushSplit(piece.text, piece.assumed);
+      else push(piece);
+    }
+    // `"$@"` without arguments is no word; `""` is one.
+    const isEmptyList = part?.type === 'DoubleQuoted' && part.parts.length > 0;
+    if (pieces.length === 0 && part !== undefined && !isUnquoted && !isEmptyList) push(textValue(''));
+  });
+  return fields.map((pieces) => {
+    const field = toField(pieces, word);
+    const isSure = fields.length > 1 && !field.isAssumed && field.known !== '';
+    return isSure ? new Field(pieces, field.known, field.literal) : field;
+  });
+}
+
+/** A word of these pieces, and what is shown of it. */
+function toField(pieces: readonly Piece[], word: Word): Field {
+  const isPlain = word.parts === undefined || word.parts.every((part) => isPlainPart(part));
+  const field = new Field(pieces, word.value, isPlain && !word.text.startsWith('~'));
+  const { exact } = field;
+  return exact === undefined || field.isAssumed ? field : new Field(pieces, exact, field.literal);
+}
+
+function isPlainPart(part: WordPart): boolean {
+  if (part.type === 'DoubleQuoted') return part.parts.every((child) => child.type === 'Literal');
+  return part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted';
 }

@@ -1,55 +1,42 @@
-import type { ParameterExpansionPart, Word } from '../parse/parse-shell.js';
-import { type Field, type Piece, type Stream, textPiece } from '../words/field.js';
+import type { ParameterExpansionPart } from '../parse/parse-shell.js';
+import { COMPUTED, NUMBER, type Piece, type Stream, textValue, UNKNOWN, type Value } from '../words/field.js';
 import { couldMatch, toGlobPieces } from '../words/place.js';
-import {
-  COMPUTED_VALUE,
-  type Scope,
-  textValue,
-  toValue,
-  UNKNOWN_NUMBER,
-  UNKNOWN_VALUE,
-  type Value,
-} from '../words/scope.js';
-
-/** What an operand of `${name op operand}` comes to, its substitutions looked at on the way. */
-export interface Operands {
-  field(word: Word): Field;
-  /** For what is evaluated: an index, an offset, a length. */
-  number(word: Word): void;
-  ask(reason: string): void;
-  set(name: string, value: Value): void;
-}
+import type { Scope } from '../words/scope.js';
+import { setVariable } from '../words/variables.js';
+import type { Expander } from './expand-word.js';
 
 /** The value of `$name`. All the arguments together (`$@`) are not followed. */
 export function readParameter(name: string, scope: Scope): Value {
   const { positional } = scope;
   if (name === '0') return scope.variables.get('0') ?? textValue('bash', true);
   if (/^[0-9]+$/.test(name))
-    return positional === undefined ? UNKNOWN_VALUE : textValue(positional[Number(name) - 1] ?? '');
+    return positional === undefined ? UNKNOWN : textValue(positional[Number(name) - 1] ?? '');
   if (/^[@*]$/.test(name))
-    return positional === undefined ? UNKNOWN_VALUE : positional.length === 0 ? NO_ARGUMENTS : COMPUTED_VALUE;
-  return /^[?#$!]$/.test(name) ? UNKNOWN_NUMBER : (scope.get(name) ?? UNKNOWN_VALUE);
+    return positional === undefined ? UNKNOWN : positional.length === 0 ? NO_ARGUMENTS : COMPUTED;
+  return /^[?#$!]$/.test(name) ? NUMBER : (scope.get(name) ?? UNKNOWN);
 }
 
 /**
  * `${…}` in all its forms. Every operand is looked at, also of the branch that is not taken. Elements of arrays, parts
  * of values and what is replaced in them are not computed, but for what `#` and `%` take away.
  */
-export function expandParameter(part: ParameterExpansionPart, scope: Scope, operands: Operands): Value {
+export function expandParameter(expander: Expander, part: ParameterExpansionPart, scope: Scope): Value {
   const { parameter, prefix, operation, index } = part;
-  if (index !== undefined) operands.number(index);
+  const { shell } = expander;
+  if (index !== undefined) expander.number(index, scope);
   const named = readParameter(parameter, scope);
   // The name comes from a value: an index within it would be run.
-  if (prefix === '!' && operation?.type !== 'Names') operands.ask('the name of a variable is computed');
+  if (prefix === '!' && operation?.type !== 'Names') shell.findings.ask('the name of a variable is computed');
   // What comes of a value that is known, and is not followed.
-  const changed = named.kind === 'text' || named.computed === true ? COMPUTED_VALUE : UNKNOWN_VALUE;
+  const changed = named.kind === 'text' || named.computed === true ? COMPUTED : UNKNOWN;
   const base = prefix === '!' || index !== undefined ? changed : named;
   switch (operation?.type) {
     case undefined:
-      return prefix === '#' ? UNKNOWN_NUMBER : base;
+      return prefix === '#' ? NUMBER : base;
     case 'Default': {
       const { operator, operand } = operation;
-      const other = assume(toValue(operands.field(operand).pieces));
+      const given = expander.value(operand, scope);
+      const other = given.kind === 'text' ? { ...given, assumed: true } : given;
       // What made a directory may have failed.
       if (base.kind === 'unknown' && base.from?.kind === 'directory') return changed;
       const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
@@ -58,11 +45,11 @@ export function expandParameter(part: ParameterExpansionPart, scope: Scope, oper
         base.kind === 'unknown' && !scope.variables.has(parameter) && /^[A-Za-z_]/.test(parameter);
       if (operator.endsWith('+')) return isEmpty ? base : other;
       if ((!isEmpty && !isUnset) || operator.endsWith('?')) return base;
-      if (operator.endsWith('=')) operands.set(parameter, other);
+      if (operator.endsWith('=')) setVariable({ shell, scope }, parameter, other);
       return other;
     }
     case 'Remove': {
-      const { pieces } = operands.field(operation.operand);
+      const { pieces } = expander.single(operation.operand, scope);
       const isPlain = pieces.every(
         (piece) => piece.kind === 'text' || /^[*?]$/.test(piece.kind === 'glob' ? piece.text : ''),
       );
@@ -70,29 +57,25 @@ export function expandParameter(part: ParameterExpansionPart, scope: Scope, oper
       return { ...base, text: removeMatch(base.text, pieces, operation.operator) };
     }
     case 'Replace':
-      for (const word of [operation.pattern, operation.replacement]) operands.field(word);
+      for (const word of [operation.pattern, operation.replacement]) expander.single(word, scope);
       return changed;
     case 'Slice':
-      operands.number(operation.offset);
-      if (operation.length !== undefined) operands.number(operation.length);
+      expander.number(operation.offset, scope);
+      if (operation.length !== undefined) expander.number(operation.length, scope);
       return changed;
     case 'CaseModification':
-      if (operation.operand !== undefined) operands.field(operation.operand);
+      if (operation.operand !== undefined) expander.single(operation.operand, scope);
       return changed;
     case 'Transform':
       if (operation.operand.value === 'P')
-        operands.ask('a value is expanded as a prompt (@P), which runs what it holds');
+        shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
       return changed;
     default:
-      return UNKNOWN_VALUE;
+      return UNKNOWN;
   }
 }
 
 const MAX_CUT = 256;
-
-function assume(value: Value): Value {
-  return value.kind === 'text' ? { ...value, assumed: true } : value;
-}
 
 function removeMatch(text: string, pattern: readonly Piece[], operator: string): string {
   const lengths = Array.from({ length: text.length + 1 }, (_, length) => length);
@@ -108,8 +91,7 @@ function removeMatch(text: string, pattern: readonly Piece[], operator: string):
 /** What a substitution gives: the output without the line ends behind it. */
 export function fromStream(output: Stream): Value {
   if (output.kind === 'text') return textValue(output.text.replace(/\n+$/, ''));
-  if (output.kind !== 'unknown') return { kind: 'unknown', numeric: false, from: output };
-  return { ...output, from: output };
+  return output.kind === 'unknown' ? { ...output, from: output } : { ...UNKNOWN, from: output };
 }
 
 /** `$@` where there are none: no word at all, in quotes too. */
@@ -118,5 +100,5 @@ const NO_ARGUMENTS = textValue('');
 export function toPieces(value: Value, isQuoted: boolean): Piece[] {
   if (value === NO_ARGUMENTS) return [];
   if (value.kind === 'unknown') return [{ ...value, splits: !isQuoted }];
-  return value.pattern === true ? toGlobPieces(value.text, true) : [textPiece(value.text, value.assumed)];
+  return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
 }

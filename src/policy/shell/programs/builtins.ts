@@ -1,59 +1,98 @@
-import { type Call, runCode, runSubstitutions } from '../words/call.js';
-import {
-  dropPrefix,
-  exactText,
-  exactTexts,
-  type Field,
-  INHERITED,
-  isComputed,
-  knownText,
-  literalField,
-} from '../words/field.js';
-import type { Options } from '../words/options.js';
+import type { Call } from '../words/call.js';
+import { exactTexts, Field, NUMBER, textValue, UNKNOWN } from '../words/field.js';
 import { pathText } from '../words/place.js';
-import { HOME, type Scope, textValue } from '../words/scope.js';
-import { evaluateVariable, setVariable } from '../words/variables.js';
-import type { Program, Programs } from './program.js';
-import { USES } from './uses.js';
+import { HOME, type Scope } from '../words/scope.js';
+import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
+import { type Program, type Programs, USES } from './program.js';
 
 const SILENT: Program = { prints: 'nothing' };
 
-const DECLARES: Program = { prints: 'nothing', also: evaluateDeclaration };
+const asksAbout = (word: RegExp, reason: string): Program => ({
+  when: [['ask', word, reason]],
+  prints: 'nothing',
+  also(call) {
+    if (exactTexts(call.words) === undefined) call.ask(`${call.name} ${reason}.`);
+  },
+});
 
 /** What shells have built in, but for what prints. */
 export const BUILTIN_PROGRAMS: Programs = {
   ': true false exit return break continue umask ulimit wait': SILENT,
-  'cd chdir pushd popd': { prints: 'nothing', also: evaluateCd },
-  'declare typeset local export readonly': DECLARES,
-  read: { short: 'dinNptu', options: { a: 'name' }, operands: ['name'], prints: 'nothing', also: setReply },
+  'cd chdir pushd popd': { ...SILENT, also: evaluateCd },
+  'declare typeset local export readonly': { ...SILENT, also: evaluateDeclaration },
+  read: {
+    ...SILENT,
+    short: 'dinNptu',
+    options: { a: 'name' },
+    operands: ['name'],
+    also(call, options) {
+      if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
+    },
+  },
   'mapfile readarray': {
+    ...SILENT,
     short: 'dnOsuc',
     options: { C: 'code' },
     operands: ['name'],
     when: [['ask', /^-\w*C/m, 'runs a command for the lines it reads']],
-    prints: 'nothing',
   },
   getopts: {
-    prints: 'nothing',
+    ...SILENT,
     also(call) {
-      if (call.words[1] !== undefined) USES.name(call, call.words[1]);
-      call.scope.set('OPTARG', { kind: 'unknown', numeric: false });
+      if (call.words[1] !== undefined) call.setName(call.words[1]);
+      call.scope.set('OPTARG', UNKNOWN);
     },
   },
-  set: { prints: 'nothing', also: evaluateSet },
+  set: { ...SILENT, also: evaluateSet },
   shift: {
-    prints: 'nothing',
+    ...SILENT,
     also({ scope, words }) {
       // How many are taken is not worth knowing: without words, and with arguments, it is one.
       const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
       scope.positional = isOne ? scope.positional?.slice(1) : undefined;
     },
   },
-  unset: { prints: 'nothing', also: evaluateUnset },
-  let: { operands: ['evaluated'], prints: 'nothing', also: setNumbers },
-  'test [': { prints: 'nothing', also: evaluateTest },
-  trap: { prints: 'nothing', also: evaluateTrap },
-  alias: { prints: 'nothing', also: evaluateAlias },
+  unset: { ...SILENT, also: evaluateUnset },
+  let: {
+    ...SILENT,
+    operands: ['evaluated'],
+    also(call) {
+      for (const word of call.words) {
+        const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(word.known)?.[1];
+        if (name !== undefined) setVariable(call, name, NUMBER);
+      }
+    },
+  },
+  'test [': {
+    ...SILENT,
+    // `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`.
+    also(call) {
+      call.words.forEach((word, index) => {
+        if (/^-[vR]$/.test(call.words[index - 1]?.shown ?? '')) USES.evaluated(call, word);
+      });
+    },
+  },
+  trap: {
+    ...SILENT,
+    // `trap CODE SIGNAL…`: the code runs later, in this shell.
+    also(call) {
+      const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
+      if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown))
+        call.runCode(code);
+    },
+  },
+  alias: {
+    ...SILENT,
+    also(call) {
+      if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');
+      for (const { shown } of call.words) {
+        const equals = shown.indexOf('=');
+        if (equals < 1) continue;
+        call.ask(`An alias changes what commands mean: ${shown}`);
+        call.runText(shown.slice(equals + 1));
+      }
+    },
+  },
   'complete compgen': {
     short: 'AGPSXo',
     options: { 'C F': 'code', W: 'skip' },
@@ -67,19 +106,10 @@ export const BUILTIN_PROGRAMS: Programs = {
   shopt: asksAbout(/^(?:expand_aliases|extdebug|nullglob)$/m, 'changes how code is read'),
 };
 
-function asksAbout(word: RegExp, reason: string): Program {
-  return {
-    when: [['ask', word, reason]],
-    prints: 'nothing',
-    also({ findings, words, name }) {
-      if (exactTexts(words) === undefined) findings.ask(`${name} ${reason}.`);
-    },
-  };
-}
-
-function evaluateCd({ words, scope, name, findings }: Call): void {
+function evaluateCd(call: Call): void {
+  const { words, scope, name } = call;
   const [target] = words.filter(({ shown }) => !/^(?:-[LPe@n]+|--)$/.test(shown));
-  if (target !== undefined && isComputed(target)) findings.ask(`The directory is computed: ${target.shown}`);
+  if (target?.isComputed) call.ask(`The directory is computed: ${target.shown}`);
   scope.cameFrom = scope.directory;
   if (name === 'popd' || (name === 'pushd' && target === undefined)) scope.directory = undefined;
   else scope.directory = target === undefined ? HOME : directoryOf(target, scope);
@@ -87,28 +117,11 @@ function evaluateCd({ words, scope, name, findings }: Call): void {
 
 /** Where `cd` leads; undefined where that is not known. */
 export function directoryOf(target: Field, scope: Scope): string | undefined {
-  const text = exactText(target);
+  const text = target.exact;
   const isAbsolute = text?.startsWith('/') === true;
   if (text === undefined || text === '-' || (!isAbsolute && scope.directory === undefined)) return undefined;
   const path = pathText(target, scope.directory);
   return path === '.' || /^(?:\/|\.\.)/.test(path) ? path : `./${path}`;
-}
-
-/** `trap CODE SIGNAL…`: the code runs later, in this shell. */
-function evaluateTrap(call: Call): void {
-  const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
-  if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) runCode(call, code);
-}
-
-/** An alias changes what the words behind it mean. */
-function evaluateAlias({ words, findings, shell, scope }: Call): void {
-  if (words.some(isComputed)) findings.ask('An alias is computed.');
-  for (const { shown } of words) {
-    const equals = shown.indexOf('=');
-    if (equals < 1) continue;
-    findings.ask(`An alias changes what commands mean: ${shown}`);
-    shell.runText(shown.slice(equals + 1), scope.copy(), INHERITED);
-  }
 }
 
 /** `set -e a b`: what stands behind the options are the arguments, as it is behind `--` and `-`. */
@@ -119,80 +132,59 @@ function evaluateSet({ words, scope }: Call): void {
     if (/^--?$/.test(text) || !/^[-+]/.test(text)) break;
     if (text.endsWith('o')) at++;
   }
-  const mark = words[at]?.shown ?? '';
-  const rest = words.slice(/^--?$/.test(mark) ? at + 1 : at);
-  if (rest.length > 0 || mark === '--') scope.positional = exactTexts(rest);
+  const isMarked = /^--?$/.test(words[at]?.shown ?? '');
+  const rest = words.slice(isMarked ? at + 1 : at);
+  if (rest.length > 0 || words[at]?.shown === '--') scope.positional = exactTexts(rest);
 }
 
 function evaluateUnset(call: Call): void {
-  const { findings, scope, shell, words } = call;
-  for (const word of words) {
-    const text = exactText(word);
+  const { scope } = call;
+  for (const word of call.words) {
+    const text = word.exact;
     if (text?.startsWith('-') === true) continue;
     if (text === undefined || /[[$`]/.test(text)) {
-      findings.ask(`The name that unset takes is computed: ${word.shown}`);
-      runSubstitutions(call, knownText(word));
+      call.ask(`The name that unset takes is computed: ${word.shown}`);
+      runSubstitutions(call, word.known);
     } else {
-      evaluateVariable(shell, text, textValue('', true), scope);
+      evaluateVariable(call, text, textValue('', true));
       scope.variables.set(text, textValue('', true));
       scope.functions.delete(text);
     }
   }
 }
 
-function setReply(call: Call, options: Options): void {
-  if (options.operands.length === 0 && !options.has('a')) USES.name(call, literalField('REPLY'));
-}
-
-/** `let x=…` sets a number. */
-function setNumbers({ words, scope, shell }: Call): void {
-  for (const word of words) {
-    const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(knownText(word))?.[1];
-    if (name !== undefined) setVariable({ shell, scope }, name, { kind: 'unknown', numeric: true });
-  }
-}
-
-/** `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`. */
-function evaluateTest(call: Call): void {
-  call.words.forEach((word, index) => {
-    const option = call.words[index - 1]?.shown ?? '';
-    if (/^-[vR]$/.test(option)) USES.evaluated(call, word);
-  });
-}
-
 /** `declare`, `export`, `local`, `readonly`: assignments are words here. */
 function evaluateDeclaration(call: Call): void {
-  const { words, findings, name, scope } = call;
+  const { words, name, scope } = call;
   const flags = words.flatMap(({ shown }) => (/^-\w/.test(shown) ? [shown] : [])).join('');
   const isFixed = name === 'readonly' || flags.includes('r');
-  if (flags.includes('i')) findings.ask(`${name} -i makes a variable that evaluates what it is given.`);
+  if (flags.includes('i')) call.ask(`${name} -i makes a variable that evaluates what it is given.`);
   if (flags.includes('f') && (name === 'export' || flags.includes('x')))
-    findings.ask(`${name} hands functions on to other shells.`);
-  if (flags.includes('n') && name !== 'export')
-    findings.ask('A variable stands for another one (a nameref).');
+    call.ask(`${name} hands functions on to other shells.`);
+  if (flags.includes('n') && name !== 'export') call.ask('A variable stands for another one (a nameref).');
   for (const word of words) {
-    const text = exactText(word);
-    if (text === undefined) findings.ask(`The names that ${name} sets are computed: ${word.shown}`);
+    const text = word.exact;
+    if (text === undefined) call.ask(`The names that ${name} sets are computed: ${word.shown}`);
     if (text === undefined || /^[-+]/.test(text)) continue;
     const [whole = '', variable, assigns] = /^([A-Za-z_]\w*)(\+?=)?/.exec(text) ?? [];
     if (variable === undefined || /^\w+\[/.test(text)) {
-      findings.ask(`${name} evaluates ${word.shown}`);
+      call.ask(`${name} evaluates ${word.shown}`);
       runSubstitutions(call, text);
     }
     if (variable === undefined) continue;
-    if (assigns !== undefined) declare(call, variable, dropPrefix(word, whole.length));
+    if (assigns !== undefined) declare(call, variable, text.slice(whole.length));
     if (isFixed) scope.fixed.add(variable);
   }
 }
 
-function declare({ scope, shell, name: command }: Call, name: string, value: Field): void {
-  const text = exactText(value) ?? '';
-  // Outside of a function `local` fails, and what was set stays. An array written out was assigned already.
-  if (text.startsWith('(') || (command === 'local' && scope.calls.size === 0 && scope.variables.has(name)))
-    return;
+function declare(call: Call, name: string, text: string): void {
+  const { scope } = call;
   const before = scope.variables.get(name);
+  // Outside of a function `local` fails, and what was set stays. An array written out was assigned already.
+  if (text.startsWith('(') || (call.name === 'local' && scope.calls.size === 0 && before !== undefined))
+    return;
   // So was whatever is not known.
   const isDone = before !== undefined && (before.kind !== 'text' || before.assumed || before.text === text);
   if (!isDone) scope.set(name, textValue(text));
-  evaluateVariable(shell, name, scope.get(name) ?? textValue(text), scope);
+  evaluateVariable(call, name, scope.get(name) ?? textValue(text));
 }

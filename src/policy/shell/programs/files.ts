@@ -1,19 +1,7 @@
-import { type Call, runAskedCode } from '../words/call.js';
-import { dangerOfFile, dangerOfTree } from '../words/danger.js';
-import {
-  exactText,
-  type Field,
-  isAssumed,
-  isComputed,
-  isNewFile,
-  literalField,
-  type Stream,
-  startsUnknown,
-} from '../words/field.js';
+import type { Call } from '../words/call.js';
+import { Field, type Stream } from '../words/field.js';
 import { Options } from '../words/options.js';
-import type { Program, Programs } from './program.js';
-import { codesBehind } from './program.js';
-import { overwrite, removeFile, removeListed, removeTree, USES } from './uses.js';
+import { codesBehind, type Program, type Programs, USES } from './program.js';
 
 /** Programs that make, copy, move, remove and re-own files. */
 export const FILE_PROGRAMS: Programs = {
@@ -26,7 +14,7 @@ export const FILE_PROGRAMS: Programs = {
     operands: ['delete'],
     prints: 'nothing',
     also(call, options) {
-      if (options.has('r', 'recursive')) for (const operand of options.operands) removeTree(call, operand);
+      if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
     },
   },
   'cp gcp': transfers('read', 'S'),
@@ -35,7 +23,7 @@ export const FILE_PROGRAMS: Programs = {
   'ln link': transfers('skip', 'S'),
   'tee sponge': {
     also(call, { operands }) {
-      for (const target of operands) overwrite(call, target, call.input);
+      for (const target of operands) call.overwrite(target, call.input);
       return call.input;
     },
   },
@@ -49,8 +37,8 @@ export const FILE_PROGRAMS: Programs = {
     short: 'Px',
     options: { d: 'write' },
     operands: ['read', 'skip'],
-    also({ findings, scope }, options) {
-      if (!options.has('d')) findings.touches('write', literalField('.'), scope);
+    also(call, options) {
+      if (!options.has('d')) call.touches('write', Field.of('.'));
     },
   },
   zip: { codeBehind: /^(?:-TT|--unzip-command(?:=(.*))?)$/s, operands: ['write', 'read'] },
@@ -61,18 +49,20 @@ export const FILE_PROGRAMS: Programs = {
 };
 
 function evaluateRemoval(call: Call): void {
-  const { findings } = call;
   const options = new Options(call.words);
   const recursive = options.has('r', 'R', 'recursive');
   if (options.given.some(({ name }) => name.startsWith('no-pre')))
-    findings.block('rm --no-preserve-root is there to remove the root directory.');
+    call.block('rm --no-preserve-root is there to remove the root directory.');
   for (const operand of options.operands) {
-    findings.touches('delete', operand, call.scope);
-    removeListed(call, operand);
-    if (recursive || options.isUnclear) removeTree(call, operand, recursive);
-    if (!recursive) removeFile(call, operand);
-    if (recursive && startsUnknown(operand) && operand.pieces.length === 1 && !isNewFile(operand))
-      findings.ask('What rm removes with all below it is computed.');
+    const { source } = operand;
+    call.touches('delete', operand);
+    // `ls / | while read x; do rm "$x"; done`
+    if (source?.kind === 'listing' && call.isVital(source.root))
+      call.block(`rm would remove what ${source.root} holds.`);
+    if (recursive || options.isUnclear) call.removeTree(operand, recursive);
+    if (!recursive) call.removeFile(operand);
+    if (recursive && operand.startsUnknown && operand.pieces.length === 1 && !operand.isNewFile)
+      call.ask('What rm removes with all below it is computed.');
   }
 }
 
@@ -93,7 +83,7 @@ function transfers(use: 'read' | 'delete' | 'skip', short: string): Program {
       const isAlone = sources.length === 0 && (use === 'skip' || (use === 'read' && call.words.length < 2));
       if (target === undefined || isAlone) return;
       if (use === 'delete' && /^\/dev\/null\/?$/.test(target.shown))
-        call.findings.ask('mv to /dev/null loses what is moved.');
+        call.ask('mv to /dev/null loses what is moved.');
       const [only, ...more] = sources;
       const content = only === undefined || more.length > 0 ? undefined : call.scope.contentOf(only);
       // To run a copy of what was there is no worse than to run that.
@@ -103,111 +93,100 @@ function transfers(use: 'read' | 'delete' | 'skip', short: string): Program {
 }
 
 function takeAway(call: Call, source: Field): void {
-  const { findings, scope } = call;
-  findings.touches('delete', source, scope);
-  const danger = dangerOfTree(source, scope.directory);
-  if (danger === 'vital') findings.block(`mv would take away ${source.shown}.`);
-  if (danger === 'unclear') findings.ask(`What mv would take away cannot be told: ${source.shown}`);
+  call.touches('delete', source);
+  const danger = call.dangerOfTree(source);
+  if (danger === 'vital') call.block(`mv would take away ${source.shown}.`);
+  if (danger === 'unclear') call.ask(`What mv would take away cannot be told: ${source.shown}`);
   // A file that must stay where it is.
-  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) overwrite(call, source, 'there');
+  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) call.overwrite(source, 'there');
 }
 
 /** A file copied into a directory keeps its name: that is what is overwritten. */
 function replaceIn(call: Call, sources: readonly Field[], target: Field, content: Stream | 'there'): void {
-  overwrite(call, target, content);
-  if (!/^(?:~|\/(?:root|home|etc|boot|dev|usr|bin|sbin))/.test(target.shown) && !isAssumed(target)) return;
+  call.overwrite(target, content);
+  if (!/^(?:~|\/(?:root|home|etc|boot|dev|usr|bin|sbin))/.test(target.shown) && !target.isAssumed) return;
   for (const { shown } of sources.slice(0, 32)) {
     const name = shown.slice(shown.lastIndexOf('/') + 1);
     if (name === '' || name.includes('*')) continue;
-    const pieces = [...target.pieces, ...literalField(`/${name}`).pieces];
-    overwrite(call, { ...target, pieces, shown: `${target.shown}/${name}` }, content);
+    const pieces = [...target.pieces, ...Field.of(`/${name}`).pieces];
+    call.overwrite(new Field(pieces, `${target.shown}/${name}`, target.literal), content);
   }
 }
 
 function evaluateDd(call: Call): void {
   for (const word of call.words) {
-    const [, key, file = ''] = /^(if|of)=(.*)$/s.exec(word.shown) ?? [];
-    const field = { ...literalField(file, word.literal), pieces: withoutPrefix(word) };
-    if (key === 'if') USES.read(call, field);
-    else if (key === 'of') overwrite(call, field);
-    else if (startsUnknown(word) || isComputed(word))
-      call.findings.ask(`What dd writes to is computed: ${word.shown}`);
+    const key = /^(if|of)=/.exec(word.shown)?.[1];
+    const file = word.startsUnknown ? word : word.dropPrefix(3);
+    if (key === 'if') call.touches('read', file);
+    else if (key === 'of') call.overwrite(file);
+    else if (word.startsUnknown || word.isComputed) call.ask(`What dd writes to is computed: ${word.shown}`);
   }
-}
-
-/** Without `if=` or `of=`. */
-function withoutPrefix({ pieces: [first, ...rest] }: Field): Field['pieces'] {
-  if (first?.kind !== 'text') return first === undefined ? rest : [first, ...rest];
-  const text = first.text.slice(3);
-  return text === '' ? rest : [{ ...first, text }, ...rest];
 }
 
 /** Archives: what is unpacked where, and the programs they can be told to run. */
 function evaluateTar(call: Call): void {
-  const { findings, scope, words } = call;
+  const { words } = call;
   const [first] = words;
   const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.shown);
-  const options = new Options(isOldStyle ? [literalField(`-${first.shown}`), ...words.slice(1)] : words, {
+  const options = new Options(isOldStyle ? [Field.of(`-${first.shown}`), ...words.slice(1)] : words, {
     short: 'fCXTIFbgHKLNV',
-    long: 'file directory exclude exclude-from files-from transform strip-components checkpoint-action'
-      .concat(' to-command info-script use-compress-program new-volume-script rsh-command rmt-command')
-      .split(' '),
+    long: 'file directory exclude exclude-from files-from transform strip-components checkpoint-action'.concat(
+      ' to-command info-script use-compress-program new-volume-script rsh-command rmt-command',
+    ),
   });
   for (const { name, value } of options.given) {
     if (!/^(?:[IF]|use-c|info-|new-v|rsh-|rmt-|to-c|checkpoint-a)/.test(name) || value === undefined)
       continue;
     const [action] = codesBehind([value], /^exec=(.*)$/s);
     const isPlain = /^(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*$/.test(value.shown);
-    if (name.startsWith('checkpoint-a') ? action !== undefined : !isPlain)
-      runAskedCode(call, action ?? value);
+    if (name.startsWith('checkpoint-a') ? action !== undefined : !isPlain) call.runAskedCode(action ?? value);
   }
-  const directory = options.value('C', 'directory') ?? literalField('.');
+  const directory = options.value('C', 'directory') ?? Field.of('.');
   const archive = options.value('f', 'file');
   const isExtract = options.has('x', 'extract', 'get');
-  if (isExtract && (isComputed(directory) || dangerOfTree(directory, scope.directory) === 'vital'))
-    findings.ask(`tar unpacks over ${directory.shown}.`);
-  if (isExtract) findings.touches('write', directory, scope);
+  if (isExtract && (directory.isComputed || call.dangerOfTree(directory) === 'vital'))
+    call.ask(`tar unpacks over ${directory.shown}.`);
+  if (isExtract) call.touches('write', directory);
   if (archive !== undefined && archive.shown !== '-') {
-    if (options.has('c', 'r', 'u', 'create', 'append')) overwrite(call, archive);
-    else findings.touches('read', archive, scope);
+    if (options.has('c', 'r', 'u', 'create', 'append')) call.overwrite(archive);
+    else call.touches('read', archive);
   }
   for (const operand of isExtract ? [] : options.operands) {
-    findings.touches('read', operand, scope);
-    if (options.has('remove-files')) removeTree(call, operand);
+    call.touches('read', operand);
+    if (options.has('remove-files')) call.removeTree(operand);
   }
 }
 
 /** `chmod`, `chown`, `chgrp`, `chattr`, `setfacl`: who may do what. */
 function evaluateOwnership(call: Call): void {
-  const { findings, name, scope } = call;
+  const { name, words } = call;
   const isAcl = name === 'setfacl';
   // `-x` takes a right away, and is no option.
-  const minus = isAcl ? undefined : call.words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
+  const minus = isAcl ? undefined : words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
   const options = new Options(
-    call.words.filter((word) => word !== minus),
-    isAcl ? { short: 'mxMXdk' } : { long: ['from', 'reference'] },
+    words.filter((word) => word !== minus),
+    isAcl ? { short: 'mxMXdk' } : { long: 'from reference' },
   );
   const hasMode = minus === undefined && !isAcl && !options.has('reference');
   const mode = minus?.shown ?? (hasMode ? (options.operands[0]?.shown ?? '') : '');
   if (options.given.some((option) => option.name.startsWith('no-pre')))
-    findings.block(`${name} --no-preserve-root is there to change the root directory.`);
+    call.block(`${name} --no-preserve-root is there to change the root directory.`);
   const recursive = options.has('R', 'recursive');
-  if (call.words.some(isComputed)) findings.ask(`What ${name} changes is computed.`);
+  if (words.some(({ isComputed }) => isComputed)) call.ask(`What ${name} changes is computed.`);
   for (const target of options.operands.slice(hasMode ? 1 : 0)) {
-    findings.touches('write', target, scope);
-    const tree = dangerOfTree(target, scope.directory);
-    const file = dangerOfFile(target, scope.directory);
-    if (recursive && tree === 'vital')
-      findings.block(`${name} would change ${target.shown} with all below it.`);
-    else if (recursive && tree === 'unclear')
-      findings.ask(`What ${name} would change cannot be told: ${target.shown}`);
+    const { shown } = target;
+    call.touches('write', target);
+    const tree = call.dangerOfTree(target);
+    const file = call.dangerOfFile(target);
+    if (recursive && tree === 'vital') call.block(`${name} would change ${shown} with all below it.`);
+    else if (recursive && tree === 'unclear') call.ask(`What ${name} would change cannot be told: ${shown}`);
     else if (tree === 'vital' && OPENS_OR_CLOSES.test(mode))
-      findings.block(`${name} ${mode} would open or close ${target.shown} for all users.`);
-    if (file.kind === 'vital') findings.block(`${name} would change ${file.what}, ${target.shown}.`);
-    if (file.kind === 'unclear') findings.ask(`${name} changes ${target.shown}.`);
+      call.block(`${name} ${mode} would open or close ${shown} for all users.`);
+    if (file.kind === 'vital') call.block(`${name} would change ${file.what}, ${shown}.`);
+    if (file.kind === 'unclear') call.ask(`${name} changes ${shown}.`);
     if (name !== 'chmod' || !/^(?:0*[2467]\d{3}|[ugoa]*[+=]\w*s\w*)$/.test(mode)) continue;
-    const isSystem = /^\/(?:usr\/)?s?bin\//.test(exactText(target) ?? target.shown);
-    findings[isSystem ? 'block' : 'ask'](`chmod ${mode} lets all users run ${target.shown} as its owner.`);
+    const isSystem = /^\/(?:usr\/)?s?bin\//.test(target.exact ?? shown);
+    call[isSystem ? 'block' : 'ask'](`chmod ${mode} lets all users run ${shown} as its owner.`);
   }
 }
 

@@ -1,8 +1,7 @@
-import { type Call, runAskedCode, runCode, runRest } from '../words/call.js';
-import { exactText, type Field, INHERITED, literalField } from '../words/field.js';
+import type { Call } from '../words/call.js';
+import { Field } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { codesBehind, type Programs } from './program.js';
-import { overwrite } from './uses.js';
 
 export const GIT_PROGRAMS: Programs = {
   git: {
@@ -36,62 +35,60 @@ const TAKES_COMMAND =
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
 
 function evaluateGit(call: Call, options: Options): void {
-  const { findings, words, scope } = call;
-  for (const setting of options.values('c')) evaluateSetting(call, exactText(setting));
+  const { findings, words } = call;
+  for (const setting of options.values('c')) evaluateSetting(call, setting.exact);
   const [command, ...rest] = options.operands;
-  if (words.slice(0, words.length - rest.length).some((word) => exactText(word) === undefined))
-    findings.ask('The options of git are computed.');
+  if (words.slice(0, words.length - rest.length).some(({ exact }) => exact === undefined))
+    call.ask('The options of git are computed.');
   const name = command?.shown ?? '';
-  for (const word of rest) {
-    const isShort = /^(?:format-patch|archive)$/.test(name) && /^-o/.test(word.shown);
-    for (const file of codesBehind(
-      [word, ...rest.slice(rest.indexOf(word) + 1)].slice(0, 2),
-      isShort ? /^-o(.*)$/s : WRITES,
-    ))
-      findings.byOption(word.shown, () => overwrite(call, file));
-  }
-  if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) runAskedCode(call, code);
+  const output = /^(?:format-patch|archive)$/.test(name) ? /^-o(.*)$/s : /^\b$/;
+  rest.forEach((word, at) => {
+    for (const file of codesBehind(rest.slice(at, at + 2), output.test(word.shown) ? output : WRITES))
+      findings.byOption(word.shown, () => call.overwrite(file));
+  });
+  if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);
   if (REACHES.test(name)) evaluateRemote(call, name, rest);
   if (name === 'config') {
-    const { operands } = new Options(rest, { short: 'f', long: ['file', 'type', 'blob', 'default'] });
+    const { operands } = new Options(rest, { short: 'f', long: 'file type blob default' });
     const [key, value] = operands.filter(({ shown }) => !/^[sg]et$/.test(shown));
     if (key !== undefined && value !== undefined) evaluateSetting(call, `${key.shown}=${value.shown}`);
   }
-  if (name === 'bisect' && rest[0]?.shown === 'run') runRest(call, rest.slice(1));
+  if (name === 'bisect' && rest[0]?.shown === 'run') call.runRest(rest.slice(1));
   if (name === 'bundle' || name === 'apply')
-    for (const word of rest) if (!word.shown.startsWith('-')) findings.touches('read', word, scope);
+    for (const word of rest) if (!word.shown.startsWith('-')) call.touches('read', word);
   const at = name === 'submodule' ? rest.findIndex(({ shown }) => shown === 'foreach') : -1;
-  const each = rest.slice(at + 1).filter(({ shown }) => !/^--(?:recursive|quiet)$/.test(shown));
-  if (at !== -1 && each[0] !== undefined && each.length === 1) runCode(call, each[0]);
-  else if (at !== -1) runRest(call, each);
+  const [each, ...more] =
+    at === -1 ? [] : rest.slice(at + 1).filter(({ shown }) => !/^--(?:recursive|quiet)$/.test(shown));
+  if (each !== undefined && more.length === 0) call.runCode(each);
+  else if (each !== undefined) call.runRest([each, ...more]);
 }
 
 /** `NAME=VALUE`. */
-function evaluateSetting({ findings, shell, scope }: Call, setting: string | undefined): void {
-  if (setting === undefined) findings.ask('A setting of git is computed.');
+function evaluateSetting(call: Call, setting: string | undefined): void {
+  if (setting === undefined) call.ask('A setting of git is computed.');
   const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(setting ?? '') ?? [];
   if (!RUN_SETTING.test(name) || PLAIN_SETTING.test(value)) return;
-  findings.ask(`git runs ${name}: ${value}`);
+  call.ask(`git runs ${name}: ${value}`);
   const isOwnAlias = name.toLowerCase().startsWith('alias.') && !value.startsWith('!');
-  if (!isOwnAlias) shell.runText(value.replace(/^!/, ''), scope.copy(), INHERITED);
+  if (!isOwnAlias) call.runText(value.replace(/^!/, ''));
 }
 
 function evaluateRemote(call: Call, name: string, words: readonly Field[]): void {
-  const { findings, scope } = call;
   const options = new Options(words, {
     short: 'boucj',
-    long: 'branch origin upload-pack receive-pack exec depth config reference template jobs'.split(' '),
+    long: 'branch origin upload-pack receive-pack exec depth config reference template jobs',
   });
-  if (name === 'clone')
-    for (const setting of options.values('c', 'config')) evaluateSetting(call, exactText(setting));
-  if (name === 'clone') for (const code of options.values('u')) runAskedCode(call, code);
-  const [first, second] = options.operands;
+  const [first, target = Field.of('.')] = options.operands;
+  if (name === 'clone') {
+    for (const setting of options.values('c', 'config')) evaluateSetting(call, setting.exact);
+    for (const code of options.values('u')) call.runAskedCode(code);
+  }
   const address = options.operands.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:|^ext::/.test(shown))?.shown;
-  if (address?.startsWith('ext::') === true) runAskedCode(call, literalField(address.slice(5)));
+  if (address?.startsWith('ext::') === true) call.runAskedCode(Field.of(address.slice(5)));
+  const isNamed = /^(?:fetch|pull|push|ls-remote)$/.test(name);
   const isUrl = /:\/\/|^ext::/.test(address ?? '');
-  if (address !== undefined)
-    findings.effect({ kind: 'fetch', url: isUrl ? address : `ssh://${address.replace(':', '/')}` });
-  else if (/^(?:fetch|pull|push|ls-remote)$/.test(name))
-    findings.effect({ kind: 'fetch', url: `git:${first?.shown ?? 'origin'}` });
-  if (name === 'clone') findings.touches('write', second ?? literalField('.'), scope);
+  const remote = isUrl ? address : address && `ssh://${address.replace(':', '/')}`;
+  const url = remote ?? (isNamed ? `git:${first?.shown ?? 'origin'}` : undefined);
+  if (url !== undefined) call.findings.effect({ kind: 'fetch', url });
+  if (name === 'clone') call.touches('write', target);
 }

@@ -1,7 +1,4 @@
 import type { Call } from '../words/call.js';
-import { blockFetched } from '../words/call.js';
-import { isVital } from '../words/danger.js';
-import { INHERITED, knownText } from '../words/field.js';
 import { isDescriptor } from '../words/place.js';
 import { codesBehind, type Program, type Programs } from './program.js';
 
@@ -32,38 +29,34 @@ export const INTERPRETER_PROGRAMS: Programs = {
 };
 
 function interpret(call: Call, option: RegExp, runsFiles: boolean): void {
-  const { words, findings, name, input, scope } = call;
+  const { words, findings, name, input } = call;
   const codes = codesBehind(words, option);
-  for (const code of codes) {
-    const { shown } = code;
-    findings.ask(
-      `${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`,
-    );
+  for (const { shown, known } of codes) {
+    call.ask(`${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`);
     findings.runsUnseen();
-    findCertain(call, knownText(code));
+    findCertain(call, known);
   }
   if (codes.length > 0) return;
   const file = words.find(({ shown }) => !/^-./.test(shown));
   const isPlain = words.some((word) => word.literal && !word.shown.startsWith('-'));
-  if (!isPlain && !words.every((word) => word.literal)) findings.ask(`What ${name} runs is computed.`);
+  if (!isPlain && !words.every(({ literal }) => literal)) call.ask(`What ${name} runs is computed.`);
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
-    if (name !== 'deno' && name !== 'bun') findings.touches('read', file, scope);
-    if (runsFiles) {
-      findings.runsUnseen();
-      const written = scope.contentOf(file);
-      if (written !== undefined) findings.ask(`${name} runs ${file.shown}, which was written here.`);
-      if (written?.kind === 'text') findCertain(call, written.text);
-      if (written?.kind === 'fetched') blockFetched(call, written.from);
-      if (isDescriptor(file.shown)) findings.ask(`${name} runs what it reads from ${file.shown}.`);
-    }
+    if (name !== 'deno' && name !== 'bun') call.touches('read', file);
+    if (!runsFiles) return;
+    findings.runsUnseen();
+    const written = call.scope.contentOf(file);
+    if (written !== undefined) call.ask(`${name} runs ${file.shown}, which was written here.`);
+    if (written?.kind === 'text') findCertain(call, written.text);
+    if (written?.kind === 'fetched') call.blockFetched(written.from);
+    if (isDescriptor(file.shown)) call.ask(`${name} runs what it reads from ${file.shown}.`);
     return;
   }
   const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;
   if (words.length > 0 && words.every(({ shown }) => onlyAsks.test(shown))) return;
   if (words.some(({ shown }) => shown === '-m')) return;
-  findings.ask(`${name} runs code from its input.`);
-  if (input.kind === 'fetched') blockFetched(call, input.from);
+  call.ask(`${name} runs code from its input.`);
+  if (input.kind === 'fetched') call.blockFetched(input.from);
   if (input.kind === 'text') findCertain(call, input.text);
 }
 
@@ -83,7 +76,8 @@ const HOME_DIRECTORY =
  * Looks into code of other languages for what is certain: a shell command that breaks things, a tree that is removed. A
  * text that is only printed breaks nothing, so that calls are looked for outside of strings.
  */
-function findCertain({ findings, name, scope, shell }: Call, code: string): void {
+function findCertain(call: Call, code: string): void {
+  const { name } = call;
   const text = code.slice(0, MAX_CODE);
   const strings: string[] = [];
   const bare = text.replaceAll(STRING, (whole) => {
@@ -92,17 +86,14 @@ function findCertain({ findings, name, scope, shell }: Call, code: string): void
     return mark.padEnd(whole.length);
   });
   const runsBackquotes = bare.includes('`') && /^(?:perl|ruby|php)/.test(name);
-  const marked = /^(?:n?vim?|ex|ed|gdb)$/.test(name)
-    ? [...text.matchAll(/!(.+)/g)].map(([, one = '']) => one)
-    : [];
-  const run =
-    STARTS_COMMANDS.test(bare) || runsBackquotes ? [...strings.slice(0, 16), strings.join(' ')] : [];
-  for (const command of [...marked, ...run]) shell.runText(command, scope.copy(), INHERITED);
+  if (STARTS_COMMANDS.test(bare) || runsBackquotes)
+    for (const command of [...strings.slice(0, 16), strings.join(' ')]) call.runText(command);
+  if (/^(?:n?vim?|ex|ed|gdb)$/.test(name))
+    for (const [, command = ''] of text.matchAll(/!(.+)/g)) call.runText(command);
   for (const { 0: whole, 1: shown = '', index } of bare.matchAll(REMOVES)) {
-    const at = index + whole.length - shown.length;
-    const path = /^[^"',)\s;]*/.exec(text.slice(at))?.[0] ?? '';
-    if (isVital(path) || HOME_DIRECTORY.test(path))
-      findings.block(`${name} would remove ${path} with all below it.`);
+    const path = /^[^"',)\s;]*/.exec(text.slice(index + whole.length - shown.length))?.[0] ?? '';
+    if (call.isVital(path, '.') || HOME_DIRECTORY.test(path))
+      call.block(`${name} would remove ${path} with all below it.`);
   }
 }
 

@@ -1,15 +1,13 @@
-import { type Call, runAskedCode, runCode } from '../words/call.js';
-import { exactText, type Field, joinFields, literalField } from '../words/field.js';
+import type { Call } from '../words/call.js';
+import { secretIn } from '../words/danger.js';
+import { Field } from '../words/field.js';
 import type { Options } from '../words/options.js';
-import { secretIn } from '../words/place.js';
-import type { Programs } from './program.js';
-import { codesBehind } from './program.js';
-import { fetches, overwrite, removeTree, send } from './uses.js';
+import { codesBehind, type Program, type Programs } from './program.js';
 
-const contacts = (scheme: string) => ({
+const contacts = (scheme: string): Program => ({
   short: 'ciIstwWlpmQM',
   host: { scheme },
-  prints: 'fetched' as const,
+  prints: 'fetched',
 });
 
 /** Programs that reach other machines. */
@@ -32,14 +30,12 @@ export const NETWORK_PROGRAMS: Programs = {
     },
     when: [['ask', /^-(?:-config|\w*K)/m, 'takes its options from a file']],
     prints: 'fetched',
-    also(call, options) {
-      for (const { name, value } of options.given)
-        if (name === 'url' && value !== undefined) fetches(call, exactText(value) ?? value.shown, 'http');
-      const byName = options.given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
+    also(call, { given, operands }) {
+      for (const { name, value } of given)
+        if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
+      const byName = given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
       if (byName !== undefined)
-        call.findings.byOption(byName.word.shown, () =>
-          saveByName(call, options.operands, literalField('.')),
-        );
+        call.findings.byOption(byName.word.shown, () => saveByName(call, operands, Field.of('.')));
     },
   },
   'wget wget2': {
@@ -55,9 +51,9 @@ export const NETWORK_PROGRAMS: Programs = {
     prints: 'fetched',
     also(call, options) {
       if (options.has('e', 'execute', 'use-askpass'))
-        call.findings.ask('wget takes a setting or a program from its options.');
+        call.ask('wget takes a setting or a program from its options.');
       if (options.has('O', 'output-document')) return;
-      saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? literalField('.'));
+      saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
     },
   },
   'http https xh aria2c axel lynx w3m links fetch GET': contacts('http'),
@@ -76,9 +72,9 @@ export const NETWORK_PROGRAMS: Programs = {
     also(call, options) {
       const code = options.value('e', 'c', 'exec', 'sh-exec', 'lua-exec');
       if (code !== undefined)
-        call.findings.block(`${call.name} would give a program (${code.shown}) to the other end.`);
+        call.block(`${call.name} would give a program (${code.shown}) to the other end.`);
       const [host, port] = options.operands;
-      if (host !== undefined) fetches(call, [host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
+      if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
     },
   },
   socat: {
@@ -88,7 +84,7 @@ export const NETWORK_PROGRAMS: Programs = {
     also(call) {
       for (const { shown } of call.words) {
         const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
-        if (host !== undefined) fetches(call, host, 'tcp');
+        if (host !== undefined) call.fetches(host, 'tcp');
       }
     },
   },
@@ -110,54 +106,51 @@ export const NETWORK_PROGRAMS: Programs = {
 };
 
 /** Saved under the name that ends the address: to run it later is as bad as to run it at once. */
-function saveByName({ findings, scope }: Call, urls: readonly Field[], directory: Field): void {
+function saveByName(call: Call, urls: readonly Field[], directory: Field): void {
   for (const { shown } of urls.slice(0, 16)) {
     const name = /([^/]+)$/.exec(shown.replace(/[?#].*$/s, ''))?.[1];
-    if (name !== undefined) scope.noteWritten(literalField(name), { kind: 'fetched', from: shown });
+    if (name !== undefined) call.scope.noteWritten(Field.of(name), { kind: 'fetched', from: shown });
   }
-  findings.touches('write', directory, scope);
+  call.touches('write', directory);
 }
 
 /** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
 function evaluateSsh(call: Call, { given, operands: [host, ...command] }: Options): void {
   for (const { name, value } of given) {
     if (name !== 'o' || value === undefined) continue;
-    const codes = codesBehind(
-      [value],
-      /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is,
-    );
-    for (const code of codes) runAskedCode(call, code);
+    for (const code of codesBehind([value], RUNS_COMMAND)) call.runAskedCode(code);
   }
   if (host === undefined) return;
-  if (exactText(host)?.startsWith('-') === true)
-    call.findings.ask('The host that ssh connects to looks like an option.');
-  if (command.length > 0) runCode(call, joinFields(command), call.scope.copy(), call.input);
+  if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
+  if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
 }
+
+const RUNS_COMMAND = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is;
 
 function evaluateRemoteCopy(call: Call, options: Options): void {
   for (const { name, value } of options.given) {
     const isCode =
       /^(?:e|rsh|rsync-path|S)$/.test(name) || (name === 'o' && /command/i.test(value?.shown ?? ''));
     if (!isCode || value === undefined || /^(?:ssh|rsync)(?: -[\w=./~ -]*)?$/.test(value.shown)) continue;
-    runAskedCode(call, literalField(value.shown.replace(/^\w+=/, ''), value.literal));
+    call.runAskedCode(Field.of(value.shown.replace(/^\w+=/, ''), value.literal));
   }
   const target = options.operands.at(-1);
   const sources = options.operands.slice(0, -1);
   const from = sources.find((source) => isElsewhere(source.shown));
   for (const operand of options.operands) {
     const { shown } = operand;
-    if (isElsewhere(shown)) fetches(call, shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
+    if (isElsewhere(shown)) call.fetches(shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
     else if (operand === target)
-      overwrite(call, operand, from === undefined ? 'there' : { kind: 'fetched', from: from.shown });
-    else call.findings.touches('read', operand, call.scope);
+      call.overwrite(operand, from === undefined ? 'there' : { kind: 'fetched', from: from.shown });
+    else call.touches('read', operand);
   }
   const isSent = target !== undefined && isElsewhere(target.shown);
   for (const source of sources) {
-    if (isSent) send(call, secretIn(source, call.scope.directory));
-    if (options.has('remove-source-files')) removeTree(call, source);
+    if (isSent) call.send(secretIn(source, call.scope.directory));
+    if (options.has('remove-source-files')) call.removeTree(source);
   }
   const isDeleting = options.given.some(({ name }) => name.startsWith('delete'));
-  if (isDeleting && target !== undefined && !isSent) removeTree(call, target);
+  if (isDeleting && target !== undefined && !isSent) call.removeTree(target);
 }
 
 function isElsewhere(text: string): boolean {

@@ -1,7 +1,7 @@
-import { type Call, runCode, runRest, runStream } from '../words/call.js';
-import { joinFields, type Stream, UNKNOWN } from '../words/field.js';
+import type { Call } from '../words/call.js';
+import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { type Programs, shownWords } from './program.js';
+import type { Programs } from './program.js';
 
 const STARTS_TERMINAL =
   /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane|display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m;
@@ -21,7 +21,7 @@ export const RUNNER_PROGRAMS: Programs = {
       ['ask', /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m, 'reads its rules from the input'],
     ],
     also(call) {
-      if (!/^(?:-n|--dry-run|--just-print|-v|--version|--help)$/m.test(shownWords(call)))
+      if (!/^(?:-n|--dry-run|--just-print|-v|--version|--help)$/m.test(call.shown))
         call.findings.runsUnseen();
     },
   },
@@ -29,7 +29,7 @@ export const RUNNER_PROGRAMS: Programs = {
     short: 'n',
     long: 'interval',
     leads: true,
-    also: (call, { operands }) => (operands.length === 0 ? UNKNOWN : runCode(call, joinFields(operands))),
+    also: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
   },
   hyperfine: {
     short: 'wrmMpcns',
@@ -55,7 +55,7 @@ export const RUNNER_PROGRAMS: Programs = {
   'at batch': {
     harmless: /^-(?:l|r|d|c|f|V)/m,
     when: [['ask', /^/, 'plans commands that run unasked']],
-    also: (call) => runStream(call, call.input),
+    also: (call) => call.runStream(),
   },
   'tmux screen start-stop-daemon': {
     when: [['ask', STARTS_TERMINAL, 'runs commands elsewhere']],
@@ -74,13 +74,17 @@ const RUN_IS_EXEC = /^(?:poetry|pipenv|uv|pdm|hatch|rye|conda|direnv|mise|asdf|d
 function evaluateRunner(call: Call): Stream {
   const { words, name } = call;
   const find = (word: RegExp) => words.findIndex(({ shown }) => word.test(shown));
-  const code = /^np/.test(name) ? words[find(/^(?:-c|--call)$/) + 1] : undefined;
-  if (code !== undefined && find(/^(?:-c|--call)$/) !== -1) return runCode(call, code);
+  const code = /^np/.test(name) ? find(/^(?:-c|--call)$/) : -1;
+  const [text] = code === -1 ? [] : words.slice(code + 1);
+  if (text !== undefined) return call.runCode(text);
   const isShort = /^(?:npx|bunx|uvx|pipx)$/.test(name);
-  if (!isShort && RUNS_SCRIPTS.test(shownWords(call))) call.findings.runsUnseen();
+  if (!isShort && RUNS_SCRIPTS.test(call.shown)) call.findings.runsUnseen();
   const at = find(/^(?:run|exec|x)$/);
   const isExec = isShort || (at !== -1 && (words[at]?.shown === 'exec' || RUN_IS_EXEC.test(name)));
-  const long = ['package', 'with', 'python', 'from'];
-  const rest = new Options(words.slice(at + 1), { short: 'pn', leads: true, long }).operands;
-  return isExec ? runRest(call, rest) : UNKNOWN;
+  const rest = new Options(words.slice(at + 1), {
+    short: 'pn',
+    leads: true,
+    long: 'package with python from',
+  }).operands;
+  return isExec ? call.runRest(rest) : UNKNOWN;
 }

@@ -1,5 +1,3 @@
-import { dangerOfTree } from '../words/danger.js';
-import { exactText, isComputed } from '../words/field.js';
 import type { Program, Programs } from './program.js';
 
 const asks = (reason: string, word = /^/): Program => ({ when: [['ask', word, reason]] });
@@ -57,18 +55,15 @@ export const SYSTEM_PROGRAMS: Programs = {
   kill: {
     harmless: /^-(?:l|L|-list)/,
     prints: 'nothing',
-    also({ findings, words }) {
-      const first = words[0]?.shown ?? '';
+    also(call) {
+      const first = call.words[0]?.shown ?? '';
       const signal = /^-(?:s|n|-signal)$/.test(first) ? 2 : /^-(?!-$)./.test(first) ? 1 : 0;
-      const targets = words.slice(signal);
-      // `-1` is every process there is, and process 1 is all of them too.
-      if (targets.some(({ shown }) => /^-?0*1$/.test(shown))) findings.block('kill would end every process.');
-      if (
-        targets.some(
-          (word) => exactText(word) === undefined && (word.pieces[0]?.kind === 'text' || isComputed(word)),
-        )
-      )
-        findings.ask('Which processes kill ends is computed.');
+      for (const word of call.words.slice(signal)) {
+        // `-1` is every process there is, and process 1 is all of them too.
+        if (/^-?0*1$/.test(word.shown)) call.block('kill would end every process.');
+        if (word.exact === undefined && (word.pieces[0]?.kind === 'text' || word.isComputed))
+          call.ask('Which processes kill ends is computed.');
+      }
     },
   },
   killall5: blocks(/^(?![\s\S]*-0)/, 'would end every process'),
@@ -76,11 +71,12 @@ export const SYSTEM_PROGRAMS: Programs = {
     short: 'FGgPstuU',
     long: 'signal uid euid parent pgroup session terminal pidfile',
     prints: 'nothing',
-    also({ findings, name, words }, options) {
-      if (words.some(isComputed)) findings.ask(`Which processes ${name} ends is computed.`);
+    also(call, options) {
+      const { name, words } = call;
+      if (words.some(({ isComputed }) => isComputed)) call.ask(`Which processes ${name} ends is computed.`);
       const isAll = options.operands.some(({ shown }) => /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/.test(shown));
       const isUser = options.has('u', 'U', 'uid', 'euid') && options.operands.length === 0;
-      if (isAll || (isUser && name === 'pkill')) findings.block(`${name} would end every process.`);
+      if (isAll || (isUser && name === 'pkill')) call.block(`${name} would end every process.`);
     },
   },
   mount: {
@@ -89,16 +85,16 @@ export const SYSTEM_PROGRAMS: Programs = {
       ['block', /^-(?:o|-options[=\n]).*\n?.*remount/m, 'would change how the system is mounted'],
       ['ask', /^-a$/m, 'changes the file systems'],
     ],
-    also({ findings }, { operands }) {
-      if (operands.length > 0) findings.ask('mount changes the file systems.');
+    also(call, { operands }) {
+      if (operands.length > 0) call.ask('mount changes the file systems.');
     },
   },
   umount: {
     ...asks('changes the file systems'),
     short: 'tO',
-    also({ findings, scope }, options) {
-      const isVital = options.operands.some((word) => dangerOfTree(word, scope.directory) === 'vital');
-      if (isVital || options.has('a', 'all')) findings.block('umount would take away what is in use.');
+    also(call, options) {
+      const isVital = options.operands.some((word) => call.dangerOfTree(word) === 'vital');
+      if (isVital || options.has('a', 'all')) call.block('umount would take away what is in use.');
     },
   },
   swapoff: blocks(/^(?:-a|--all)|\/dev\//m, 'would take away memory that is in use'),

@@ -4,7 +4,7 @@ import { FINDING_PROGRAMS } from './find.js';
 import { GIT_PROGRAMS } from './git.js';
 import { INTERPRETER_PROGRAMS } from './interpreters.js';
 import { NETWORK_PROGRAMS } from './network.js';
-import type { Program, Programs } from './program.js';
+import { type Programs, type Row, readRow } from './program.js';
 import { RUNNER_PROGRAMS } from './runners.js';
 import { SHELL_PROGRAMS } from './shells.js';
 import { SYSTEM_PROGRAMS } from './system.js';
@@ -26,14 +26,15 @@ const TABLES: readonly Programs[] = [
   WRAPPER_PROGRAMS,
 ];
 
-const ROWS = new Map<string, Program>(
-  TABLES.flatMap((table) =>
-    Object.entries(table).flatMap(([names, row]) => names.split(' ').map((name) => [name, row] as const)),
-  ),
+const ROWS = new Map<string, Row>(
+  TABLES.flatMap(Object.entries).flatMap(([names, program]) => {
+    const row = readRow(program);
+    return names.split(' ').map((name) => [name, row] as const);
+  }),
 );
 
 /** The row of a program; undefined: it is not known, and so nothing is said of it. */
-export function findProgram(name: string): Program | undefined {
+export function findProgram(name: string): Row | undefined {
   const known = ROWS.get(name);
   if (known !== undefined) return known;
   if (/^mkfs[._-]\w+$|^newfs_\w+$/.test(name)) return ROWS.get('mkfs');
@@ -47,7 +48,7 @@ export function findProgram(name: string): Program | undefined {
 export function goesByDirectory(path: string): boolean {
   if (/^[^/].*\//.test(path)) return true;
   const row = findProgram(path.slice(path.lastIndexOf('/') + 1));
-  return row === undefined || row.goesByDirectory === true;
+  return row === undefined || row.program.goesByDirectory === true;
 }
 
 const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));

@@ -1,9 +1,10 @@
 import type { Call } from '../words/call.js';
-import { dangerOfTree } from '../words/danger.js';
+import { secretIn } from '../words/danger.js';
 import {
   COMPUTED,
   exactTexts,
   type Field,
+  isLiteral,
   joinStreams,
   NOTHING,
   type Stream,
@@ -11,8 +12,8 @@ import {
   textStream,
   UNKNOWN,
 } from '../words/field.js';
-import { pathText, secretIn } from '../words/place.js';
-import { type Program, type Programs, shownWords, through } from './program.js';
+import { pathText } from '../words/place.js';
+import { type Program, type Programs, through } from './program.js';
 import { evaluateAwk, evaluateSed } from './scripts.js';
 
 const FILTER: Program = { operands: ['read'], prints: 'input' };
@@ -71,9 +72,9 @@ export const TEXT_PROGRAMS: Programs = {
   'gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd': {
     ...FILTER,
     options: { o: 'overwrite' },
-    also({ findings, scope, words }, { operands }) {
-      if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(shownWords({ words }))) return;
-      for (const file of operands) findings.touches('write', file, scope);
+    also(call, { operands }) {
+      if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(call.shown)) return;
+      for (const file of operands) call.touches('write', file);
     },
   },
   'less more most': {
@@ -108,11 +109,12 @@ export const TEXT_PROGRAMS: Programs = {
 };
 
 /** `ls -d /*` lists what `ls /` does. */
-function listing({ scope: { directory } }: Call, [first]: readonly Field[]): Stream {
+function listing(call: Call, [first]: readonly Field[]): Stream {
+  const { directory } = call.scope;
   if (first === undefined)
     return directory?.startsWith('/') === true ? { kind: 'listing', root: directory } : UNKNOWN;
   const path = pathText(first, directory);
-  const isAll = dangerOfTree(first, directory) === 'vital' && path.includes('*');
+  const isAll = call.dangerOfTree(first) === 'vital' && path.includes('*');
   return { kind: 'listing', root: isAll ? '/' : path };
 }
 
@@ -121,7 +123,7 @@ function contents(call: Call, files: readonly Field[]): Stream {
   if (files.length === 0) return call.words.length === 0 ? call.input : through(call.input);
   return files.reduce<Stream>((output, file) => {
     if (file.shown === '-') return joinStreams(output, call.input);
-    call.findings.touches('read', file, call.scope);
+    call.touches('read', file);
     return joinStreams(output, secretIn(file, call.scope.directory) ?? streamFrom([file]));
   }, NOTHING);
 }
@@ -132,10 +134,7 @@ function echoed(words: readonly Field[]): Stream {
   const text = exactTexts(rest)?.join(' ');
   if (text === undefined) return streamFrom(words);
   if (/\\|^-[neE]/.test(text)) return COMPUTED;
-  return textStream(
-    `${text}\n`,
-    words.every((word) => word.literal),
-  );
+  return textStream(`${text}\n`, isLiteral(words));
 }
 
 /** What is printed is not computed, also where it could be. */

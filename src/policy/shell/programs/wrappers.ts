@@ -1,19 +1,9 @@
-import { type Call, runCode, runRest, runStream } from '../words/call.js';
-import { isVital } from '../words/danger.js';
-import {
-  COMPUTED,
-  dropPrefix,
-  exactText,
-  type Field,
-  joinFields,
-  type Stream,
-  UNKNOWN,
-} from '../words/field.js';
+import type { Call } from '../words/call.js';
+import { COMPUTED, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { textValue, UNKNOWN_VALUE } from '../words/scope.js';
 import { evaluateVariable } from '../words/variables.js';
 import { directoryOf } from './builtins.js';
-import { codesBehind, type Program, type Programs, shownWords } from './program.js';
+import { codesBehind, type Program, type Programs } from './program.js';
 
 /** What stands before the command of a wrapper: words (a duration, a mask), `NAME=value`. */
 interface Wrapper {
@@ -102,7 +92,7 @@ export const WRAPPER_PROGRAMS: Programs = {
   'su runuser sg': { short: 'ugGs', options: { 'c command session-command': 'skip' }, also: evaluateSu },
   xterm: {
     leads: true,
-    also: (call, { operands }) => runsBehind(/^-e$/).also?.(call, new Options([])) ?? runRest(call, operands),
+    also: (call, { operands }) => runsBehind(/^-e$/).also?.(call, new Options([])) ?? call.runRest(operands),
   },
   'kubectl oc': runsBehind(/^--$/, /^exec$[\s\S]*^--$/m),
   ip: runsBehind(/^exec$/, /^/, 1),
@@ -120,8 +110,7 @@ function runsBehind(mark: RegExp, when = /^/, skip = 0): Program {
   return {
     also(call) {
       const at = call.words.findIndex(({ shown }) => mark.test(shown));
-      if (at === -1 || !when.test(shownWords(call))) return undefined;
-      return runRest(call, call.words.slice(at + 1 + skip));
+      return at === -1 || !when.test(call.shown) ? undefined : call.runRest(call.words.slice(at + 1 + skip));
     },
   };
 }
@@ -129,82 +118,64 @@ function runsBehind(mark: RegExp, when = /^/, skip = 0): Program {
 /** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
 function unwrap(call: Call, options: Options, wrapper: Wrapper): Stream {
   const { operands } = options;
-  const { assigns, shell, directory } = wrapper;
-  const { words, findings, name, scope } = call;
+  const { words, name, scope } = call;
   const head = words.slice(0, words.length - operands.length);
-  const changesDirectory =
-    directory === true ||
-    (directory !== undefined && options.given.some(({ name: one }) => directory.test(one)));
-  if (head.some((word) => !word.literal && word.shown.startsWith('-')))
-    findings.ask(`The options of ${name} are computed.`);
+  if (head.some(({ literal, shown }) => !literal && shown.startsWith('-')))
+    call.ask(`The options of ${name} are computed.`);
   const settings: string[] = [];
-  const rest = assigns === true ? skipAssignments(call, operands, settings) : operands;
-  const before = wordsBefore(wrapper, rest);
-  if (rest.slice(0, before).some(isLoose))
-    findings.ask(`The words before the command of ${name} are computed.`);
-  const command = rest.slice(before);
+  const rest = wrapper.assigns === true ? skipAssignments(call, operands, settings) : operands;
+  const { before = 0 } = wrapper;
+  const skipped = typeof before === 'number' ? before : before.test(rest[0]?.shown ?? '') ? 1 : 0;
+  // A word that is not known may be the command, or an option that takes it.
+  if (rest.slice(0, skipped).some(({ hasPattern, isLoose }) => hasPattern || isLoose))
+    call.ask(`The words before the command of ${name} are computed.`);
+  const command = rest.slice(skipped);
   // `flock FILE -c CODE`
   const code = /^(?:-c|--command)$/.test(command[0]?.shown ?? '') ? command[1] : undefined;
-  if (code !== undefined) return runCode(call, code);
+  if (code !== undefined) return call.runCode(code);
   if (command.length === 0)
-    return shell?.test(shownWords({ words: head })) === true ? runStream(call, call.input) : UNKNOWN;
+    return wrapper.shell?.test(head.map(({ shown }) => shown).join('\n')) === true
+      ? call.runStream()
+      : UNKNOWN;
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  const place = changesDirectory ? { directory: entered(call, options, wrapper), elsewhere: [] } : {};
-  const inner = isOwn ? scope : scope.copy(place);
-  return runRest(call, command, inner, call.input, settings);
+  const inner = isOwn ? scope : scope.copy(entered(call, options, wrapper));
+  return call.runRest(command, inner, call.input, settings);
 }
 
-/** The last option counts. Undefined where it is not known which directory that is. */
-function entered({ scope }: Call, { given }: Options, { directory, enters }: Wrapper): string | undefined {
-  if (directory === true || directory === undefined) return undefined;
-  const changes = given.filter(({ name }) => directory.test(name));
-  const last = changes.at(-1);
-  if (enters === undefined || !changes.every(({ name }) => enters.test(name))) return undefined;
-  return last?.value === undefined ? undefined : directoryOf(last.value, scope);
-}
-
-function wordsBefore({ before = 0 }: Wrapper, [first]: readonly Field[]): number {
-  if (typeof before === 'number') return before;
-  return first !== undefined && before.test(first.shown) ? 1 : 0;
-}
-
-/** A word that is not known, before the command: it may be the command, or an option that takes it. */
-function isLoose(word: Field): boolean {
-  return word.pieces.some(
-    (piece) =>
-      piece.kind === 'glob' || (piece.kind === 'unknown' && (piece.splits || piece.computed === true)),
-  );
+/** Where the command runs: the last option counts. Undefined where it is not known which directory that is. */
+function entered({ scope }: Call, { given }: Options, { directory, enters }: Wrapper) {
+  const changes = given.filter(({ name }) => directory instanceof RegExp && directory.test(name));
+  if (directory !== true && changes.length === 0) return {};
+  const last = changes.every(({ name }) => enters?.test(name)) ? changes.at(-1)?.value : undefined;
+  return { directory: last && directoryOf(last, scope), elsewhere: [] };
 }
 
 /** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too, and so is `=1`, which has no name. */
-function skipAssignments(
-  { scope, shell }: Call,
-  words: readonly Field[],
-  settings: string[],
-): readonly Field[] {
+function skipAssignments(call: Call, words: readonly Field[], settings: string[]): readonly Field[] {
   const at = words.findIndex((word) => !word.shown.includes('='));
   const assignments = at === -1 ? words : words.slice(0, at);
   for (const word of assignments) {
     const equals = word.shown.indexOf('=');
     const name = word.shown.slice(0, equals);
-    const text = exactText(dropPrefix(word, equals + 1));
-    evaluateVariable(shell, name, text === undefined ? UNKNOWN_VALUE : textValue(text), scope);
+    const text = word.dropPrefix(equals + 1).exact;
+    evaluateVariable(call, name, text === undefined ? UNKNOWN : textValue(text));
     settings.push(`${name}=${text ?? '?'}`);
-    scope.set(name, UNKNOWN_VALUE);
+    call.scope.set(name, UNKNOWN);
   }
   return words.slice(assignments.length);
 }
 
 /** `env -S` splits a text into words; as it is close to what a shell does, it is read as one. */
 function unwrapEnv(call: Call, options: Options): Stream {
-  const { words, findings, scope } = call;
+  const { words } = call;
   const at = words.findIndex(({ shown }) => SPLITS.test(shown));
   if (at !== -1 && at < words.length - options.operands.length) {
-    findings.ask('env splits a text into the command it runs.');
-    const text = joinFields(words.slice(at)).shown.replace(SPLITS, '');
-    return call.shell.runText(text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''), scope.copy(), call.input);
+    call.ask('env splits a text into the command it runs.');
+    const text = Field.join(words.slice(at)).shown.replace(SPLITS, '');
+    const code = text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, '');
+    return call.shell.runText(code, call.scope.copy(), call.input);
   }
   if (options.operands[0]?.shown === '-') options.operands.shift();
   const output = unwrap(call, options, { assigns: true, directory: /^(?:C|ch)/, enters: /^(?:C|ch)/ });
@@ -217,18 +188,7 @@ const SPLITS = /^(?:-[iv0]*S|--split-string=?)\s*/;
 function unwrapPerf(call: Call): Stream {
   const [verb, ...words] = call.words;
   if (!/^(?:stat|record|trace|mem|c2c|kmem|kwork|lock|sched|ftrace)$/.test(verb?.shown ?? '')) return UNKNOWN;
-  const long = [
-    'event',
-    'output',
-    'repeat',
-    'freq',
-    'count',
-    'filter',
-    'cpu',
-    'pid',
-    'tid',
-    'interval-print',
-  ];
+  const long = 'event output repeat freq count filter cpu pid tid interval-print';
   return unwrap(call, new Options(words, { short: 'eoprtIFcCGmx', long, leads: true }), {});
 }
 
@@ -237,23 +197,23 @@ function evaluateSu(call: Call, options: Options): Stream {
   const { words, name, input } = call;
   const scope = call.scope.copy({ directory: undefined });
   if (name === 'runuser' && words.some(({ shown }) => /^(?:-u|--user)/.test(shown))) {
-    const { operands } = new Options(words, { short: 'ugGs', long: ['user'], leads: true });
-    return operands.length > 0 ? runRest(call, operands, scope) : runStream(call, input, scope);
+    const { operands } = new Options(words, { short: 'ugGs', long: 'user', leads: true });
+    return operands.length > 0 ? call.runRest(operands, scope) : call.runStream(input, scope);
   }
   const code = options.value('c', 'command', 'session-command');
-  return code === undefined ? runStream(call, input, scope) : runCode(call, code, scope, input);
+  return code === undefined ? call.runStream(input, scope) : call.runCode(code, scope, input);
 }
 
 /** `docker exec CONTAINER COMMAND`, `docker compose exec SERVICE COMMAND`: what breaks things there counts too. */
 function evaluateContainer(call: Call): Stream {
-  const { words, findings, name, scope } = call;
+  const { words, name } = call;
   for (const { shown } of codesBehind(words, /^(?:-v|--volume|--mount)(?:=?(.+))?$/)) {
     const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
-    if (isVital(path, scope.directory)) findings.ask(`${name} gives a container ${path}.`);
+    if (call.isVital(path)) call.ask(`${name} gives a container ${path}.`);
   }
-  const [, head] = /^((?:(?:-.*|compose|container)\n)*)exec\n/.exec(shownWords(call)) ?? [];
+  const [, head] = /^((?:(?:-.*|compose|container)\n)*)exec\n/.exec(call.shown) ?? [];
   if (head === undefined) return UNKNOWN;
   const rest = words.slice(head.split('\n').length);
-  const long = ['env', 'env-file', 'user', 'workdir', 'detach-keys', 'index'];
-  return runRest(call, new Options(rest, { short: 'euw', long, leads: true }).operands.slice(1));
+  const long = 'env env-file user workdir detach-keys index';
+  return call.runRest(new Options(rest, { short: 'euw', long, leads: true }).operands.slice(1));
 }

@@ -1,7 +1,9 @@
 import type { Script } from '../parse/parse-shell.js';
-import { exactText, type Field, INHERITED, knownText, type Stream, sourceOf, UNKNOWN } from './field.js';
+import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, secretIn } from './danger.js';
+import { Field, INHERITED, type Stream, UNKNOWN } from './field.js';
 import type { Findings } from './findings.js';
 import type { Scope } from './scope.js';
+import { runSubstitutions, setVariable } from './variables.js';
 
 /** Which shell reads a text: bash, or a `sh` that knows less. */
 export type Dialect = 'bash' | 'sh';
@@ -21,74 +23,171 @@ export interface Shell {
   step(): void;
 }
 
-/** A command that is about to be evaluated: its words are expanded, its redirections done. */
-export interface Call {
-  readonly shell: Shell;
+/** A command that is about to be evaluated, its words expanded, its redirections done; and what programs do. */
+export class Call {
   readonly findings: Findings;
-  readonly scope: Scope;
-  /** What stands on its standard input. */
-  readonly input: Stream;
-  /** The last part of its path. */
-  readonly name: string;
-  /** What comes after the name. */
-  readonly words: readonly Field[];
-}
 
-/** A word that is read as shell code (`sh -c`, `eval`, `trap`): only what is written out can be told. */
-export function runCode(
-  call: Call,
-  word: Field,
-  scope = call.scope.copy(),
-  input: Stream = INHERITED,
-): Stream {
-  const { findings, name, shell } = call;
-  const source = sourceOf(word);
-  if (source?.kind === 'fetched') blockFetched(call, source.from);
-  if (!word.literal) findings.ask(`The code that ${name} runs is computed: ${word.shown}`);
-  const text = exactText(word) ?? knownText(word);
-  return text.trim() === '' ? UNKNOWN : shell.runText(text, scope, input);
-}
-
-/** A word that another program runs on its own: it is always asked about. */
-export function runAskedCode(call: Call, word: Field): void {
-  call.findings.ask(`${call.name} runs a command: ${word.shown}`);
-  runCode(call, word);
-}
-
-/** A stream that is read as shell code (`… | sh`, `bash <<EOF`). */
-export function runStream(call: Call, stream: Stream, scope = call.scope.copy()): Stream {
-  const { findings, name, shell } = call;
-  if (stream.kind === 'text') {
-    if (!stream.literal) findings.ask(`The code that ${name} reads is computed.`);
-    return shell.runText(stream.text, scope, INHERITED);
+  constructor(
+    readonly shell: Shell,
+    /** The last part of its path. */
+    readonly name: string,
+    /** What comes after the name. */
+    readonly words: readonly Field[],
+    readonly scope: Scope,
+    /** What stands on its standard input. */
+    readonly input: Stream,
+  ) {
+    this.findings = shell.findings;
   }
-  if (stream.kind === 'fetched') {
-    blockFetched(call, stream.from);
-    return UNKNOWN;
+
+  /** The words, one a line, for patterns with `m`. */
+  get shown(): string {
+    return this.words.map(({ shown }) => shown).join('\n');
   }
-  findings.ask(`${name} runs code from its input, and that is not known.`);
-  return { kind: 'shell' };
-}
 
-export function blockFetched({ findings, name }: Call, from: string): void {
-  findings.block(`${name} would run what comes from the network unseen (${from}).`);
-}
+  ask(reason: string): void {
+    this.findings.ask(reason);
+  }
 
-/** The words behind a wrapper's options, as a command. */
-export function runRest(
-  call: Call,
-  words: readonly Field[],
-  scope = call.scope.copy(),
-  input = call.input,
-  settings: readonly string[] = [],
-): Stream {
-  const [command] = words;
-  if (command === undefined) return UNKNOWN;
-  call.shell.record(command, words, scope, settings);
-  return call.shell.runWords(words, scope, input);
-}
+  block(reason: string): void {
+    this.findings.block(reason);
+  }
 
-/** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
-export function runSubstitutions({ shell, scope }: Pick<Call, 'shell' | 'scope'>, text: string): void {
-  if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), INHERITED);
+  touches(kind: 'read' | 'write' | 'delete', word: Field): void {
+    this.findings.touches(kind, word, this.scope);
+  }
+
+  /** What removing, moving or re-owning a path with all below it would hit. */
+  dangerOfTree(word: Field): Danger {
+    return dangerOfTree(word, this.scope.directory);
+  }
+
+  isVital(path: string, directory = this.scope.directory): boolean {
+    return dangerOfTree(Field.of(path), directory) === 'vital';
+  }
+
+  dangerOfFile(word: Field): FileDanger {
+    return dangerOfFile(word, this.scope.directory);
+  }
+
+  /** A word that is read as shell code (`sh -c`, `eval`, `trap`): only what is written out can be told. */
+  runCode(word: Field, scope = this.scope.copy(), input = INHERITED): Stream {
+    if (word.source?.kind === 'fetched') this.blockFetched(word.source.from);
+    if (!word.literal) this.ask(`The code that ${this.name} runs is computed: ${word.shown}`);
+    return word.known.trim() === '' ? UNKNOWN : this.shell.runText(word.known, scope, input);
+  }
+
+  /** A word that another program runs on its own: it is always asked about. */
+  runAskedCode(word: Field): void {
+    this.ask(`${this.name} runs a command: ${word.shown}`);
+    this.runCode(word);
+  }
+
+  /** Code that is asked about for another reason. */
+  runText(text: string): void {
+    this.shell.runText(text, this.scope.copy(), INHERITED);
+  }
+
+  /** A stream that is read as shell code (`… | sh`, `bash <<EOF`). */
+  runStream(stream = this.input, scope = this.scope.copy()): Stream {
+    if (stream.kind === 'text') {
+      if (!stream.literal) this.ask(`The code that ${this.name} reads is computed.`);
+      return this.shell.runText(stream.text, scope, INHERITED);
+    }
+    if (stream.kind === 'fetched') {
+      this.blockFetched(stream.from);
+      return UNKNOWN;
+    }
+    this.ask(`${this.name} runs code from its input, and that is not known.`);
+    return { kind: 'shell' };
+  }
+
+  blockFetched(from: string): void {
+    this.block(`${this.name} would run what comes from the network unseen (${from}).`);
+  }
+
+  /** The words behind a wrapper's options, as a command. */
+  runRest(
+    words: readonly Field[],
+    scope = this.scope.copy(),
+    input = this.input,
+    settings: readonly string[] = [],
+  ): Stream {
+    const [command] = words;
+    if (command === undefined) return UNKNOWN;
+    this.shell.record(command, words, scope, settings);
+    return this.shell.runWords(words, scope, input);
+  }
+
+  /** A file that a program replaces, and by what; `there`: by what was there before. */
+  overwrite(target: Field, content: Stream | 'there' = UNKNOWN): void {
+    const { kind, what } = this.dangerOfFile(target);
+    if (kind === 'vital') this.block(`${this.name} would overwrite ${what}, ${target.shown}.`);
+    if (kind === 'unclear')
+      this.ask(`${this.name} writes to ${target.shown}, and it cannot be told what that hits.`);
+    this.touches('write', target);
+    if (content !== 'there') this.scope.noteWritten(target, content);
+  }
+
+  /** A directory that goes with all below it. */
+  removeTree(operand: Field, isCertain = true): void {
+    const danger = this.dangerOfTree(operand);
+    if (danger === 'vital' && isCertain)
+      this.block(`${this.name} would remove ${operand.shown} with all below it.`);
+    else if (danger !== 'ordinary')
+      this.ask(`What ${this.name} would remove cannot be told: ${operand.shown}`);
+  }
+
+  /** Without `-r` only files go; some of them are enough. */
+  removeFile(operand: Field): void {
+    const { kind, what } = this.dangerOfFile(operand);
+    if (kind === 'vital') this.block(`${this.name} would remove ${what}, ${operand.shown}.`);
+    if (operand.isComputed) this.ask(`What ${this.name} would remove is computed: ${operand.shown}`);
+    if (operand.hasPattern && this.dangerOfTree(operand) === 'vital')
+      this.block(`${this.name} would remove what ${operand.shown} matches.`);
+  }
+
+  /** A file, or the input (`-`), that leaves the machine. */
+  upload(word: Field): void {
+    if (word.shown === '-' || word.shown === '.') {
+      this.send(this.input);
+      return;
+    }
+    if (word.isComputed) this.ask(`What ${this.name} sends away is computed: ${word.shown}`);
+    const path = word.shown.replace(/^@/, '').replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, '/home/~');
+    this.touches('read', Field.of(path));
+    this.send(secretIn(Field.of(path), this.scope.directory));
+  }
+
+  /** Secrets that leave the machine, and a shell that other machines are given. */
+  send(stream: Stream | undefined): void {
+    if (stream?.kind === 'unknown' && stream.computed) this.ask(`What ${this.name} sends away is computed.`);
+    if (stream?.kind === 'secret') this.block(`${this.name} would send a secret away (${stream.path}).`);
+    if (stream?.kind === 'shell') this.block(`${this.name} would give a shell to the other end.`);
+  }
+
+  /** What a word carries that came of a secret leaves the machine. */
+  sendHidden({ pieces }: Field): void {
+    for (const piece of pieces)
+      if (piece.kind === 'unknown' && piece.from?.kind === 'secret') this.send(piece.from);
+  }
+
+  /** What a command asks of the network; an address without a scheme has the one that is meant. */
+  fetches(text: string, scheme: string): void {
+    const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`;
+    this.findings.effect({ kind: 'fetch', url });
+  }
+
+  /** A variable gets what comes in, of which nothing is followed. An index in its name is run. */
+  setName(word: Field, input = this.input): void {
+    if (!/^[A-Za-z_]\w*$/.test(word.exact ?? '')) {
+      this.ask(`The name that ${this.name} sets is computed: ${word.shown}`);
+      runSubstitutions(this, word.known);
+      return;
+    }
+    const isText = input.kind === 'text';
+    const computed = isText || (input.kind === 'unknown' && input.computed === true);
+    const from = isText ? {} : { from: input };
+    setVariable(this, word.known, { kind: 'unknown', numeric: false, computed, ...from });
+  }
 }

@@ -1,27 +1,33 @@
-/** One word after expansion, as far as it can be told without running anything. */
-export interface Field {
-  readonly pieces: readonly Piece[];
-  /** What is reported: the text without quotes, or the source where the text is not known. */
-  readonly shown: string;
-  /** Written out in the source, with or without quotes: no expansion of any kind. */
-  readonly literal: boolean;
+/** What is not known: of a word, of a variable, or of what a command prints. */
+export interface Unknown {
+  readonly kind: 'unknown';
+  readonly numeric: boolean;
+  /** It comes of what is written out, in a way that is not followed: it may be anything on purpose. */
+  readonly computed?: boolean | undefined;
+  /** Not in quotes, so it may be several words, or none. */
+  readonly splits?: boolean;
+  /** What it came of, or what the file that it names holds. */
+  readonly from?: Stream;
 }
 
-export type Piece =
-  /** `assumed`: true of a usual environment (`$HOME`, `$PATH`), not certain. */
-  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean }
-  | { readonly kind: 'glob'; readonly text: string }
-  /** `splits`: not in quotes, so it may be several words, or none. `from`: what it came of, or what the file it names holds. */
+/** What a variable holds, as far as it can be told. */
+export type Value =
+  | Unknown
   | {
-      readonly kind: 'unknown';
-      readonly numeric: boolean;
-      readonly splits: boolean;
-      readonly from?: Stream;
-      readonly computed?: boolean | undefined;
+      readonly kind: 'text';
+      readonly text: string;
+      /** True of a usual environment (`$HOME`, `$PATH`), not certain. */
+      readonly assumed: boolean;
+      /** Names of files that match it, and so a pattern in quotes too. */
+      readonly pattern?: true;
     };
+
+/** Part of a word. */
+export type Piece = Value | { readonly kind: 'glob'; readonly text: string };
 
 /** What is known of the bytes that go through a pipe, or of what a command prints. */
 export type Stream =
+  | Unknown
   | { readonly kind: 'text'; readonly text: string; readonly literal: boolean }
   /** Came from the network. */
   | { readonly kind: 'fetched'; readonly from: string }
@@ -33,17 +39,128 @@ export type Stream =
   | { readonly kind: 'directory'; readonly isNew: boolean }
   /** What a shell answers whose input is not known. */
   | { readonly kind: 'shell' }
-  /** Whatever the shell itself was given. */
-  | { readonly kind: 'inherited' }
-  /** `computed`: from what is written out, in a way that is not followed. */
-  | { readonly kind: 'unknown'; readonly numeric: boolean; readonly computed?: boolean | undefined };
+  /** What the shell itself was given. */
+  | { readonly kind: 'inherited' };
 
+export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
+export const COMPUTED: Unknown = { kind: 'unknown', numeric: false, computed: true };
+export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
 export const NOTHING: Stream = { kind: 'text', text: '', literal: true };
-export const UNKNOWN: Stream = { kind: 'unknown', numeric: false };
-/** What another program makes of text that is written out. */
-export const COMPUTED: Stream = { kind: 'unknown', numeric: false, computed: true };
-export const NUMBER: Stream = { kind: 'unknown', numeric: true };
 export const INHERITED: Stream = { kind: 'inherited' };
+
+export function textValue(text: string, assumed = false): Value {
+  return { kind: 'text', text, assumed };
+}
+
+/** The text, when all of it is known. */
+export function textOf(pieces: readonly Piece[]): string | undefined {
+  let text = '';
+  for (const piece of pieces) {
+    if (piece.kind !== 'text') return undefined;
+    text += piece.text;
+  }
+  return text;
+}
+
+/** One word after expansion, as far as it can be told without running anything. */
+export class Field {
+  constructor(
+    readonly pieces: readonly Piece[],
+    /** What is reported: the text without quotes, or the source where the text is not known. */
+    readonly shown: string,
+    /** Written out in the source, with or without quotes: no expansion of any kind. */
+    readonly literal = false,
+  ) {}
+
+  static of(text: string, literal = true): Field {
+    return new Field([textValue(text)], text, literal);
+  }
+
+  /** Several words as one, with a space between them. */
+  static join(words: readonly Field[]): Field {
+    const pieces = words.flatMap((word, at) => (at === 0 ? word.pieces : [textValue(' '), ...word.pieces]));
+    return new Field(pieces, words.map(({ shown }) => shown).join(' '), isLiteral(words));
+  }
+
+  /** The text, when all of it is known. */
+  get exact(): string | undefined {
+    return textOf(this.pieces);
+  }
+
+  /** The text with what is unknown left out: what a variable that is not set would make of it. */
+  get known(): string {
+    return this.pieces.map((piece) => (piece.kind === 'unknown' ? '' : piece.text)).join('');
+  }
+
+  get isAssumed(): boolean {
+    return this.pieces.some((piece) => piece.kind === 'text' && piece.assumed);
+  }
+
+  /** Part of it is computed, in a way that is not followed. */
+  get isComputed(): boolean {
+    return this.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true);
+  }
+
+  /** It may be several words, or whatever a computed one is. */
+  get isLoose(): boolean {
+    return this.pieces.some((piece) => piece.kind === 'unknown' && (piece.splits || piece.computed));
+  }
+
+  get hasPattern(): boolean {
+    return this.pieces.some(({ kind }) => kind === 'glob');
+  }
+
+  get startsUnknown(): boolean {
+    return this.pieces[0]?.kind === 'unknown';
+  }
+
+  /** What a computed word came of: the output of a substitution. */
+  get source(): Stream | undefined {
+    for (const piece of this.pieces)
+      if (piece.kind === 'unknown' && piece.from !== undefined) return piece.from;
+    return undefined;
+  }
+
+  /** A file or directory that `mktemp` has just made, and nothing else. */
+  get isNewFile(): boolean {
+    const { source } = this;
+    return source?.kind === 'directory' && source.isNew && this.pieces.length === 1;
+  }
+
+  /** The text where it is known, else that it is not. */
+  get value(): Value {
+    const unknown = this.pieces.find((piece) => piece.kind === 'unknown');
+    if (unknown === undefined) return textValue(this.known, this.isAssumed);
+    const { from } = unknown;
+    const numeric = this.pieces.length === 1 && unknown.numeric;
+    return { kind: 'unknown', numeric, computed: this.isComputed, ...(from && { from }) };
+  }
+
+  /** The word without its first characters, which must be known text (`of=` of `of=/dev/sda`). */
+  dropPrefix(length: number): Field {
+    const pieces: Piece[] = [];
+    let left = length;
+    for (const piece of this.pieces) {
+      if (left === 0 || piece.kind !== 'text') pieces.push(piece);
+      else {
+        const rest = piece.text.slice(left);
+        left -= piece.text.length - rest.length;
+        if (rest !== '') pieces.push({ ...piece, text: rest });
+      }
+    }
+    return new Field(pieces, this.shown.slice(length), this.literal);
+  }
+}
+
+export function isLiteral(words: readonly Field[]): boolean {
+  return words.every(({ literal }) => literal);
+}
+
+/** The texts of all of them; undefined: one is not known. */
+export function exactTexts(fields: readonly Field[]): string[] | undefined {
+  const texts = fields.map(({ exact }) => exact);
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}
 
 const MAX_KNOWN = 65_536;
 
@@ -56,103 +173,22 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   if (first.kind === 'text' && first.text === '') return second;
   if (second.kind === 'text' && second.text === '') return first;
   if (first.kind === 'text' && second.kind === 'text') return textStream(first.text + second.text);
+  const both = [first, second];
   for (const kind of ['fetched', 'secret', 'shell', 'listing'] as const) {
-    if (first.kind === kind) return first;
-    if (second.kind === kind) return second;
+    const worse = both.find((one) => one.kind === kind);
+    if (worse !== undefined) return worse;
   }
-  return [first, second].some((one) => one.kind === 'unknown' && one.computed) ? COMPUTED : UNKNOWN;
+  return both.some((one) => one.kind === 'unknown' && one.computed) ? COMPUTED : UNKNOWN;
 }
 
 /** What comes of words of which not all are known. */
-export function streamFrom(fields: readonly { readonly pieces: readonly Piece[] }[]): Stream {
-  const source = fields.map(sourceOf).find((one) => one !== undefined);
-  return source ?? (fields.some(isComputed) ? COMPUTED : UNKNOWN);
+export function streamFrom(fields: readonly Field[]): Stream {
+  const source = fields.map((field) => field.source).find((one) => one !== undefined);
+  return source ?? (fields.some(({ isComputed }) => isComputed) ? COMPUTED : UNKNOWN);
 }
 
 /** What a command reads from a here-document or here-string. */
-export function streamOf(pieces: readonly Piece[], literal: boolean, end: string): Stream {
-  const field = { pieces, shown: '', literal };
-  const text = exactText(field);
-  return text === undefined ? streamFrom([field]) : textStream(text + end, literal);
-}
-
-export function textPiece(text: string, assumed = false): Piece {
-  return { kind: 'text', text, assumed };
-}
-
-export function literalField(text: string, literal = true): Field {
-  return { pieces: [textPiece(text)], shown: text, literal };
-}
-
-export const UNKNOWN_TEXT = { kind: 'unknown', numeric: false, splits: false } as const satisfies Piece;
-
-export const UNKNOWN_FIELD: Field = { pieces: [UNKNOWN_TEXT], shown: '$?', literal: false };
-
-/** The text, when all of it is known. */
-export function exactText({ pieces }: { readonly pieces: readonly Piece[] }): string | undefined {
-  let text = '';
-  for (const piece of pieces) {
-    if (piece.kind !== 'text') return undefined;
-    text += piece.text;
-  }
-  return text;
-}
-
-/** The texts of all of them; undefined: one is not known. */
-export function exactTexts(fields: readonly Field[]): string[] | undefined {
-  const texts = fields.map(exactText);
-  return texts.every((text) => text !== undefined) ? texts : undefined;
-}
-
-/** The text with what is unknown left out: what a variable that is not set would make of it. */
-export function knownText({ pieces }: { readonly pieces: readonly Piece[] }): string {
-  return pieces.map((piece) => (piece.kind === 'unknown' ? '' : piece.text)).join('');
-}
-
-export function isAssumed({ pieces }: { readonly pieces: readonly Piece[] }): boolean {
-  return pieces.some((piece) => piece.kind === 'text' && piece.assumed);
-}
-
-/** Part of it is computed, in a way that is not followed: it may be anything on purpose. */
-export function isComputed({ pieces }: { readonly pieces: readonly Piece[] }): boolean {
-  return pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true);
-}
-
-/** A file or directory that `mktemp` has just made, and nothing else. */
-export function isNewFile({ pieces: [only, ...more] }: Field): boolean {
-  return only?.kind === 'unknown' && only.from?.kind === 'directory' && only.from.isNew && more.length === 0;
-}
-
-export function startsUnknown({ pieces }: Field): boolean {
-  return pieces[0]?.kind === 'unknown';
-}
-
-/** The field without its first characters, which must be known text (`of=` of `of=/dev/sda`). */
-export function dropPrefix(field: Field, length: number): Field {
-  const pieces: Piece[] = [];
-  let left = length;
-  for (const piece of field.pieces) {
-    if (left === 0 || piece.kind !== 'text') pieces.push(piece);
-    else {
-      const rest = piece.text.slice(left);
-      left -= piece.text.length - rest.length;
-      if (rest !== '') pieces.push({ ...piece, text: rest });
-    }
-  }
-  return { pieces, shown: field.shown.slice(length), literal: field.literal };
-}
-
-/** Several words as one, with a space between them. */
-export function joinFields(words: readonly Field[]): Field {
-  return {
-    pieces: words.flatMap((word, index) => (index === 0 ? word.pieces : [textPiece(' '), ...word.pieces])),
-    shown: words.map(({ shown }) => shown).join(' '),
-    literal: words.every(({ literal }) => literal),
-  };
-}
-
-/** What a computed word came of: the output of a substitution. */
-export function sourceOf({ pieces }: { readonly pieces: readonly Piece[] }): Stream | undefined {
-  for (const piece of pieces) if (piece.kind === 'unknown' && piece.from !== undefined) return piece.from;
-  return undefined;
+export function streamOf(field: Field, end: string): Stream {
+  const { exact } = field;
+  return exact === undefined ? streamFrom([field]) : textStream(exact + end, field.literal);
 }

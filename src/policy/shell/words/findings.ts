@@ -9,10 +9,9 @@ export class Findings {
   readonly #asks = new Set<string>();
   readonly #commands: string[][] = [];
   readonly #seen = new Map<object, Set<string>>();
-  readonly #effects = new Map<string, Effect>();
+  /** With the option that has it; undefined: not an option alone. */
+  readonly #effects = new Map<string, { readonly effect: Effect; readonly word: string | undefined }>();
   readonly #settings: { readonly texts: readonly string[]; readonly command?: readonly string[] }[] = [];
-  /** By effect: the option that has it; undefined: not an option alone. */
-  readonly #options = new Map<string, string | undefined>();
   #option: string | undefined;
 
   block(reason: string): void {
@@ -27,10 +26,9 @@ export class Findings {
   record(place: object, words: readonly Field[], settings: readonly string[] = []): void {
     const texts = words.map(({ shown }) => shown);
     const key = [...texts, '', ...settings].join('\0');
-    const keys = this.#seen.get(place);
-    if (keys?.has(key)) return;
-    if (keys === undefined) this.#seen.set(place, new Set([key]));
-    else keys.add(key);
+    const keys = this.#seen.get(place) ?? new Set();
+    if (keys.has(key)) return;
+    this.#seen.set(place, keys.add(key));
     this.#commands.push(texts);
     if (settings.length > 0) this.#settings.push({ texts: settings, command: texts });
   }
@@ -51,9 +49,9 @@ export class Findings {
 
   effect(effect: Effect): void {
     const key = JSON.stringify(effect);
-    const known = this.#effects.has(key) ? this.#options.get(key) : this.#option;
-    this.#options.set(key, known === undefined ? undefined : this.#option);
-    this.#effects.set(key, effect);
+    const known = this.#effects.get(key);
+    const word = known !== undefined && known.word === undefined ? undefined : this.#option;
+    this.#effects.set(key, { effect, word });
   }
 
   /** A path that cannot be told is an effect that cannot be told. */
@@ -78,18 +76,14 @@ export class Findings {
   conclude() {
     const verdict: 'allow' | 'ask' | 'block' =
       this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
-    const reasons = [...this.#blocks, ...this.#asks];
-    const byOption = [...this.#effects].flatMap(([key, effect]) => {
-      const word = this.#options.get(key);
-      return word === undefined ? [] : [{ effect, word }];
-    });
+    const effects = [...this.#effects.values()];
     return {
       verdict,
-      reasons,
+      reasons: [...this.#blocks, ...this.#asks],
       commands: this.#commands,
-      effects: [...this.#effects.values()],
+      effects: effects.map(({ effect }) => effect),
       settings: this.#settings,
-      byOption,
+      byOption: effects.flatMap(({ effect, word }) => (word === undefined ? [] : [{ effect, word }])),
     };
   }
 }

@@ -1,13 +1,13 @@
-import { dropPrefix, exactText, type Field, startsUnknown } from './field.js';
+import type { Field } from './field.js';
 
 /** Which options of a program take a value; all others are taken to have none. */
 export interface OptionSpec {
   /** Letters: `ug` for `-u USER -g GROUP`, also written `-uUSER`. */
   readonly short?: string;
-  /** Names without dashes, whose value is the next word unless it is written with `=`. */
-  readonly long?: readonly string[];
-  /** Options count only before the first operand. */
-  readonly leads?: boolean;
+  /** Names without dashes, separated by spaces; the value is the next word unless it is written with `=`. */
+  readonly long?: string;
+  /** Options end where the first operand begins. */
+  readonly leads?: true;
 }
 
 interface GivenOption {
@@ -24,36 +24,38 @@ export class Options {
   readonly operands: Field[] = [];
   /** A word that may be an option, or several: it is not known. */
   isUnclear = false;
-  readonly #words: readonly Field[];
-  readonly #spec: OptionSpec;
-  #at = 0;
 
-  constructor(words: readonly Field[], spec: OptionSpec = {}) {
-    this.#words = words;
-    this.#spec = spec;
-    for (; this.#at < words.length; this.#at++) {
-      const word = words[this.#at];
+  constructor(words: readonly Field[], { short = '', long = '', leads }: OptionSpec = {}) {
+    const names = long.split(' ');
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at];
       if (word === undefined) return;
-      if (startsUnknown(word)) this.isUnclear = true;
+      if (word.startsUnknown) this.isUnclear = true;
       const [first] = word.pieces;
-      const text = exactText(word) ?? (first?.kind === 'text' ? first.text : '');
-      if (text === '--' || (spec.leads === true && !/^-./.test(text))) {
-        this.operands.push(...words.slice(this.#at + (text === '--' ? 1 : 0)));
+      const text = word.exact ?? (first?.kind === 'text' ? first.text : '');
+      if (text === '--' || (leads === true && !/^-./.test(text))) {
+        this.operands.push(...words.slice(text === '--' ? at + 1 : at));
         return;
       }
-      if (text.startsWith('--')) this.#long(text.slice(2), word);
-      else if (/^-./.test(text)) this.#cluster(text.slice(1), word);
-      else this.operands.push(word);
+      if (text.startsWith('--')) {
+        const [name = ''] = text.slice(2).split('=', 1);
+        const takesNext = !text.includes('=') && names.some((full) => isName(name, full));
+        const attached = text.includes('=') ? word.dropPrefix(name.length + 3) : undefined;
+        this.given.push({ name, value: takesNext ? words[++at] : attached, word });
+      } else if (/^-./.test(text)) {
+        for (let place = 1; place < text.length; place++) {
+          const name = text.charAt(place);
+          const takesValue = short.includes(name);
+          const attached = place === text.length - 1 ? undefined : word.dropPrefix(place + 1);
+          this.given.push({ name, value: takesValue ? (attached ?? words[++at]) : undefined, word });
+          if (takesValue) break;
+        }
+      } else this.operands.push(word);
     }
   }
 
   has(...names: readonly string[]): boolean {
     return this.given.some(({ name }) => names.some((full) => isName(name, full)));
-  }
-
-  /** The values that these options were given, one after the other. */
-  values(...names: readonly string[]): Field[] {
-    return this.all(...names).flatMap(({ value }) => value ?? []);
   }
 
   /** These options, where they have a value. */
@@ -63,40 +65,17 @@ export class Options {
     );
   }
 
+  /** The values that these options were given, one after the other. */
+  values(...names: readonly string[]): Field[] {
+    return this.all(...names).flatMap(({ value }) => value ?? []);
+  }
+
   value(...names: readonly string[]): Field | undefined {
     return this.values(...names).at(-1);
-  }
-
-  #long(text: string, word: Field): void {
-    const equals = text.indexOf('=');
-    const name = equals === -1 ? text : text.slice(0, equals);
-    const takesValue = this.#spec.long?.some((full) => isName(name, full)) === true;
-    const value = equals === -1 ? (takesValue ? this.#next() : undefined) : dropPrefix(word, equals + 3);
-    this.given.push({ name, value, word });
-  }
-
-  #cluster(letters: string, word: Field): void {
-    for (let at = 0; at < letters.length; at++) {
-      const name = letters.charAt(at);
-      const takesValue = this.#spec.short?.includes(name) === true;
-      const isLast = at === letters.length - 1;
-      this.given.push({
-        name,
-        value: takesValue ? (isLast ? this.#next() : dropPrefix(word, at + 2)) : undefined,
-        word,
-      });
-      if (takesValue) return;
-    }
-  }
-
-  #next(): Field | undefined {
-    this.#at++;
-    return this.#words[this.#at];
   }
 }
 
 /** Long names may be cut short, as the C library allows. */
 function isName(given: string, full: string): boolean {
-  if (given === full) return true;
-  return given.length > 2 && full.length > given.length && full.startsWith(given);
+  return given === full || (given.length > 2 && full.startsWith(given));
 }

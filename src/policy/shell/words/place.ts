@@ -1,5 +1,4 @@
-import { exactText, type Field, type Piece, type Stream, textPiece } from './field.js';
-import { SECRET_FILE } from './known-places.js';
+import { type Field, type Piece, textOf, textValue } from './field.js';
 
 /** Where a path leads, as text alone can tell: links are not followed. */
 export interface Place {
@@ -15,17 +14,13 @@ export interface Place {
 export type Segment = readonly Piece[];
 
 /** Resolves `.`, `..`, doubled slashes, the directory and `/proc/self/root`. */
-export function toPlace(field: Field, directory: string | undefined): Place {
-  const parts = splitSegments(field.pieces);
+export function toPlace({ pieces }: Field, directory: string | undefined): Place {
+  const parts = splitSegments(pieces);
   const [first = []] = parts;
-  const isAbsolute = parts.length > 1 && first.length === 0;
-  if (!isAbsolute && first[0]?.kind === 'unknown') return walk('unknown', parts);
-  if (isAbsolute) return stripProcRoot(walk('root', parts));
-  if (directory === undefined) return walk('unknown', parts);
-  const from = splitSegments([textPiece(directory)]);
-  return directory.startsWith('/')
-    ? stripProcRoot(walk('root', [...from, ...parts]))
-    : walk('here', [...from, ...parts]);
+  if (parts.length > 1 && first.length === 0) return walk('root', parts);
+  if (directory === undefined || first[0]?.kind === 'unknown') return walk('unknown', parts);
+  const from = splitSegments([textValue(directory)]);
+  return walk(directory.startsWith('/') ? 'root' : 'here', [...from, ...parts]);
 }
 
 function splitSegments(pieces: readonly Piece[]): Segment[] {
@@ -49,25 +44,17 @@ function walk(origin: Place['origin'], parts: readonly Segment[]): Place {
   let endsInDots = false;
   for (const part of parts) {
     if (part.length === 0) continue;
-    const text = segmentText(part);
+    const text = textOf(part);
     endsInDots = text === '.' || text === '..';
     if (text === '.') continue;
     if (text !== '..') segments.push(part);
     else if (segments.length > 0) segments.pop();
     else if (origin !== 'root') ups++;
   }
+  const [proc, process = '', root] = segments.slice(0, 3).map(textOf);
+  const isRoot = origin === 'root' && proc === 'proc' && root === 'root';
+  if (isRoot && /^(?:self|thread-self|\d+|\$\$)$/.test(process)) segments.splice(0, 3);
   return { origin, ups, segments, endsInDots };
-}
-
-function stripProcRoot(place: Place): Place {
-  const [proc, process, root] = place.segments.map(segmentText);
-  const isRoot = proc === 'proc' && /^(?:self|thread-self|\d+|\$\$)$/.test(process ?? '') && root === 'root';
-  return isRoot ? { ...place, segments: place.segments.slice(3) } : place;
-}
-
-/** Undefined: it holds a pattern or something unknown. */
-export function segmentText(segment: Segment): string | undefined {
-  return exactText({ pieces: segment });
 }
 
 /** The path as text, unknown parts as `*`; relative ones from where the command starts. */
@@ -87,8 +74,8 @@ export function pathText(field: Field, directory: string | undefined): string {
 /** The path as text, where all of it is known. */
 export function exactPath(field: Field, directory: string | undefined): string | undefined {
   const place = toPlace(field, directory);
-  if (place.origin === 'unknown') return undefined;
-  return place.segments.every((segment) => segmentText(segment) !== undefined) ? showPlace(place) : undefined;
+  const isExact = place.origin !== 'unknown' && place.segments.every((one) => textOf(one) !== undefined);
+  return isExact ? showPlace(place) : undefined;
 }
 
 /** The path for an effect: `~` for the home directory. Undefined: it is not known well enough. */
@@ -102,14 +89,6 @@ export function effectPath(field: Field, directory: string | undefined): string 
 /** A descriptor, or a file of a process: what it holds is not in the file system. */
 export function isDescriptor(text: string): boolean {
   return /^\/+(?:dev|proc)\//.test(text);
-}
-
-/** What comes of reading a file, when it is one that holds secrets. */
-export function secretIn(field: Field, directory: string | undefined): Stream | undefined {
-  const path = pathText(field, directory);
-  return SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path)
-    ? { kind: 'secret', path: field.shown }
-    : undefined;
 }
 
 /**
@@ -139,6 +118,6 @@ export function toGlobPieces(text: string, assumed: boolean): Piece[] {
     .split(/([*?]|\[[^\]/]+\])/)
     .filter((part) => part !== '')
     .map((part) =>
-      /^(?:[*?]|\[.+\])$/s.test(part) ? { kind: 'glob', text: part } : textPiece(part, assumed),
+      /^(?:[*?]|\[.+\])$/s.test(part) ? { kind: 'glob', text: part } : textValue(part, assumed),
     );
 }

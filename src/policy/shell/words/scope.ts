@@ -1,44 +1,15 @@
 import type { FunctionNode } from '../parse/parse-shell.js';
 import {
+  COMPUTED,
   type Field,
-  isAssumed,
-  isComputed,
   joinStreams,
-  knownText,
-  type Piece,
+  NUMBER,
   type Stream,
+  textValue,
+  UNKNOWN,
+  type Value,
 } from './field.js';
 import { exactPath } from './place.js';
-
-/** What a variable holds, as far as it can be told. */
-export type Value =
-  /** `pattern`: names of files that match it, and so a pattern in quotes too. */
-  | { readonly kind: 'text'; readonly text: string; readonly assumed: boolean; readonly pattern?: true }
-  | {
-      readonly kind: 'unknown';
-      readonly numeric: boolean;
-      readonly from?: Stream;
-      readonly computed?: boolean | undefined;
-    };
-
-export const UNKNOWN_VALUE: Value = { kind: 'unknown', numeric: false };
-/** What a value that is written out becomes, in a way that is not followed. */
-export const COMPUTED_VALUE: Value = { kind: 'unknown', numeric: false, computed: true };
-export const UNKNOWN_NUMBER: Value = { kind: 'unknown', numeric: true };
-
-export function textValue(text: string, assumed = false): Value {
-  return { kind: 'text', text, assumed };
-}
-
-/** The text of pieces where it is known, else that it is not. */
-export function toValue(pieces: readonly Piece[]): Value {
-  const unknown = pieces.find((piece) => piece.kind === 'unknown');
-  if (unknown === undefined) return textValue(knownText({ pieces }), isAssumed({ pieces }));
-  const { from } = unknown;
-  const numeric = pieces.length === 1 && unknown.numeric;
-  const computed = isComputed({ pieces });
-  return { kind: 'unknown', numeric, computed, ...(from === undefined ? {} : { from }) };
-}
 
 /** The person's home directory, whatever it is called. */
 export const HOME = '/home/~';
@@ -57,7 +28,7 @@ const USUAL: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A function that is being walked through, and in how many processes of its own it was when it was called. */
-export interface Running {
+interface Running {
   readonly forks: number;
   readonly copies: number;
 }
@@ -103,7 +74,7 @@ export class Scope {
   }
 
   set(name: string, value: Value): void {
-    this.variables.set(name, this.fixed.has(name) ? UNKNOWN_VALUE : value);
+    this.variables.set(name, this.fixed.has(name) ? UNKNOWN : value);
   }
 
   /** A file that is written and then run is looked at as what was written: `echo … > x; sh x`. */
@@ -125,21 +96,12 @@ export class Scope {
   mergeFrom(branches: readonly Scope[]): void {
     const [first] = branches;
     if (first === undefined) return;
-    for (const name of new Set(branches.flatMap((branch) => [...branch.variables.keys()]))) {
-      const value = first.variables.get(name);
-      const agree = value !== undefined && branches.every((one) => isSame(one.variables.get(name), value));
-      // What counts stays a number.
-      const isCount = branches.every((one) => isNumber(one.variables.get(name)));
-      const isComputedSomewhere = branches.some((one) => isComputedValue(one.variables.get(name)));
-      const otherwise = isComputedSomewhere ? COMPUTED_VALUE : UNKNOWN_VALUE;
-      this.variables.set(name, agree ? value : isCount ? UNKNOWN_NUMBER : otherwise);
-    }
+    for (const name of new Set(branches.flatMap(({ variables }) => [...variables.keys()])))
+      this.variables.set(name, merge(branches.map(({ variables }) => variables.get(name))));
     for (const { functions } of branches)
       for (const [name, body] of functions) this.functions.set(name, body);
-    const isSameList = branches.every(
-      ({ positional }) => positional?.join('\0') === first.positional?.join('\0'),
-    );
-    this.positional = isSameList ? first.positional : undefined;
+    const lists = new Set(branches.map(({ positional }) => positional?.join('\0')));
+    this.positional = lists.size === 1 ? first.positional : undefined;
     // Below where the command starts, the last one counts and effects are told of all; further away, none is known.
     const places = [...new Set(branches.flatMap(({ directory, elsewhere }) => [...elsewhere, directory]))];
     const near = places.filter((one): one is string => one !== undefined && !/^(?:\/|\.\.)/.test(one));
@@ -150,15 +112,17 @@ export class Scope {
   }
 }
 
-function isComputedValue(value: Value | undefined): boolean {
-  return value?.kind === 'unknown' && value.computed === true && !value.numeric;
-}
-
-function isNumber(value: Value | undefined): boolean {
-  return value?.kind === 'text' ? /^-?\d+$/.test(value.text) : value?.numeric === true;
-}
-
 const MAX_FILES = 64;
+
+/** What a variable holds that has one of these values. What counts stays a number. */
+function merge([first, ...more]: readonly (Value | undefined)[]): Value {
+  const all = [first, ...more];
+  if (first !== undefined && more.every((one) => isSame(one, first))) return first;
+  const isNumber = (one: Value | undefined): boolean =>
+    one?.kind === 'text' ? /^-?\d+$/.test(one.text) : one?.numeric === true;
+  if (all.every(isNumber)) return NUMBER;
+  return all.some((one) => one?.kind === 'unknown' && one.computed && !one.numeric) ? COMPUTED : UNKNOWN;
+}
 
 export function isSame(value: Value | undefined, other: Value): boolean {
   if (value?.kind === 'text') return other.kind === 'text' && value.text === other.text;
@@ -177,7 +141,7 @@ export function isSafeNumber(value: Value, scope: Scope, depth = 0): boolean {
   const names = value.text.match(/[A-Za-z_]\w*/g) ?? [];
   if (/[[$`]/.test(value.text) || depth > MAX_DEPTH || names.length > MAX_NAMES) return false;
   // A name that is not set here comes from the environment, or is nothing.
-  return names.every((name) => isSafeNumber(scope.get(name) ?? UNKNOWN_NUMBER, scope, depth + 1));
+  return names.every((name) => isSafeNumber(scope.get(name) ?? NUMBER, scope, depth + 1));
 }
 
 const MAX_DEPTH = 4;

@@ -1,17 +1,19 @@
-import { runSubstitutions, type Shell } from './call.js';
-import { INHERITED } from './field.js';
-import { isSafeNumber, type Scope, type Value } from './scope.js';
+import type { Shell } from './call.js';
+import { INHERITED, type Value } from './field.js';
+import { isSafeNumber, type Scope } from './scope.js';
 
+/** Where something is evaluated. */
 interface At {
   readonly shell: Shell;
   readonly scope: Scope;
 }
 
 /** A variable that a loop, a builtin or an expansion sets: a rule need not spell what only scripts name so. */
-export function setVariable({ shell, scope }: At, name: string, value: Value): void {
-  evaluateVariable(shell, name, value, scope);
-  if (!OF_SCRIPTS.test(name)) shell.findings.setting(`${name}=${value.kind === 'text' ? value.text : '?'}`);
-  scope.set(name, value);
+export function setVariable(at: At, name: string, value: Value): void {
+  evaluateVariable(at, name, value);
+  if (!OF_SCRIPTS.test(name))
+    at.shell.findings.setting(`${name}=${value.kind === 'text' ? value.text : '?'}`);
+  at.scope.set(name, value);
 }
 
 /** No program takes its settings from a variable of such a name. */
@@ -39,27 +41,31 @@ const PLAIN_VALUE = /^(?:true|false|cat|less|more|vi|vim|nano|ed|:)?$/;
 const SYSTEM_FOLDER = /^\/(?:usr|bin|sbin|opt|nix|snap)(?:\/|$)/;
 
 /** What setting a variable does besides: its value may be code that another program runs. */
-export function evaluateVariable(shell: Shell, name: string, value: Value, scope: Scope): void {
+export function evaluateVariable(at: At, name: string, value: Value): void {
+  const { shell, scope } = at;
+  const { findings } = shell;
   if (name === 'PATH') {
     const why = whyStrange(value);
-    if (why !== undefined) shell.findings.ask(why);
+    if (why !== undefined) findings.ask(why);
     return;
   }
   if (INTEGERS.test(name) && !isSafeNumber(value, scope)) {
-    shell.findings.ask(`${name} evaluates what it is given.`);
-    if (value.kind === 'text') runSubstitutions({ shell, scope }, value.text);
+    findings.ask(`${name} evaluates what it is given.`);
+    if (value.kind === 'text') runSubstitutions(at, value.text);
   }
   if (name === 'CDPATH' && !(value.kind === 'text' && value.text === ''))
-    shell.findings.ask('Where cd leads is looked up elsewhere (CDPATH).');
-  if (name.startsWith('BASH_FUNC_')) shell.findings.ask('A function is handed on to other shells.');
+    findings.ask('Where cd leads is looked up elsewhere (CDPATH).');
+  if (name.startsWith('BASH_FUNC_')) findings.ask('A function is handed on to other shells.');
   if (!RUN_AS_CODE.has(name) && !name.startsWith('GIT_CONFIG_')) return;
-  if (value.kind !== 'text') {
-    shell.findings.ask(`The value of ${name}, which is run, is not known.`);
-    return;
-  }
-  if (PLAIN_VALUE.test(value.text)) return;
-  shell.findings.ask(`${name} names what other programs run: ${value.text}`);
-  shell.runText(value.text.replace(/^[|!]-?/, ''), scope.copy(), INHERITED);
+  const code = value.kind === 'text' ? value.text : undefined;
+  if (code !== undefined && PLAIN_VALUE.test(code)) return;
+  findings.ask(`${name}, which other programs run, is ${code ?? 'not known'}.`);
+  if (code !== undefined) shell.runText(code.replace(/^[|!]-?/, ''), scope.copy(), INHERITED);
+}
+
+/** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
+export function runSubstitutions({ shell, scope }: At, text: string): void {
+  if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), INHERITED);
 }
 
 /** With another search path, `git` may be any program: `PATH=. git status` runs the one that lies here. */
