@@ -314,8 +314,11 @@ export interface ToolProcesses {
    * @throws ToolError `sandbox_violation` for a shell that is not declared.
    */
   killShell(id: string): Promise<ShellSnapshot | undefined>;
-  /** What commands see of this program's environment: without secrets, as it is configured. */
-  environment(): Readonly<Record<string, string>>;
+  /**
+   * What commands see of this program's environment: without secrets, as it is configured.
+   * @param options `maxAgeMs`: it may have been read so long ago; default 0.
+   */
+  environment(options?: { readonly maxAgeMs?: number }): Readonly<Record<string, string>>;
   /** What a program that the call starts itself is to be kept in; undefined: in nothing. */
   confinement(program: { readonly isTrusted: boolean }): Confinement | undefined;
   /**

@@ -344,8 +344,12 @@ function commandEnvironments(
   secretValues: string[],
 ): EngineSettings['commandEnvironment'] {
   let lastRead: string | undefined;
+  let lastReadAt = 0;
   let sanitized: Readonly<Record<string, string>> = {};
-  return () => {
+  return ({ maxAgeMs = 0 } = {}) => {
+    const now = systemClock.monotonic();
+    if (lastRead !== undefined && now - lastReadAt < maxAgeMs) return sanitized;
+    lastReadAt = now;
     const inherited = readEnvironment();
     const read = JSON.stringify(inherited);
     if (read === lastRead) return sanitized;

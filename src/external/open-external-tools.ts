@@ -85,13 +85,13 @@ class ExternalToolService implements ExternalTools {
       this.#described.find((tool) => tool.path === path),
     );
     const warn: Warn = (data, message) => options.logger?.warn(data, message);
-    this.#pool = options.warm === undefined ? undefined : new WarmPool(options.warm, warn);
+    const verified = verifyFirst(verifier, runTool);
+    this.#pool = options.warm === undefined ? undefined : new WarmPool(options.warm, verifier, warn);
     this.#breakers = new CircuitBreakers(options.breaker);
-    const verified = verifyFirst(verifier, this.#pool?.around(runTool) ?? runTool);
     // From the inside out: what waits, and what is refused, is no attempt.
     const run = limitCalls(
       options.maxConcurrent,
-      this.#breakers.around(measureCalls(this.#metrics, verified)),
+      this.#breakers.around(measureCalls(this.#metrics, this.#pool?.around(verified) ?? verified)),
     );
     this.#parts = {
       run,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type LaunchedServer, launchServer } from '../commands/launch-server.js';
-import { systemClock } from '../platform/clock/clock.js';
+import { createWakefulness, systemClock } from '../platform/clock/clock.js';
 import { LineSplitter, readToolLine, type ToolLine } from './tool-lines.js';
 
 export interface ServingStart {
@@ -32,6 +32,7 @@ interface Pending {
 export class ServingProcess {
   readonly #abort = new AbortController();
   readonly #lines: LineSplitter;
+  readonly #wakefulness = createWakefulness();
   readonly #server: Promise<LaunchedServer>;
   readonly #ended: Promise<void>;
   #launched: LaunchedServer | undefined;
@@ -104,13 +105,13 @@ export class ServingProcess {
       server.write(`${JSON.stringify({ ...request, id })}\n`);
     });
     // It does not keep this program alive, and what waits for its answer does.
-    const sleep = systemClock.after(LONGEST_TIMER, () => {});
+    this.#wakefulness.on();
     try {
       const answer = await answering;
       if (!isExpected(answer)) throw this.#doubt(`it answered with "${answer.type}"`);
       return answer;
     } finally {
-      sleep();
+      this.#wakefulness.off();
       signal.removeEventListener('abort', stop);
       this.idleSince = systemClock.monotonic();
     }
@@ -160,6 +161,8 @@ export class ServingProcess {
       );
     } catch {
       this.#doubt('it could not be started');
+    } finally {
+      this.#wakefulness.end();
     }
   }
 
@@ -179,5 +182,3 @@ export class ServingProcess {
 }
 
 const KEPT_ERRORS = 2_000;
-/** What a timer can hold; three weeks. */
-const LONGEST_TIMER = 2_000_000_000;

@@ -1,4 +1,5 @@
 import { ToolError } from '../errors/tool-error.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { findForeignWriter, isExecutable } from '../platform/fs/program-file.js';
 import { type Description, describeProgram } from './describe-program.js';
 import { approvalOf, changesSince, type DescribedTool } from './described-tool.js';
@@ -15,6 +16,8 @@ export class ProgramVerifier {
   readonly #current: (path: string) => DescribedTool | undefined;
   /** Files that were replaced since, by path and print: asked once. */
   readonly #asked = new Map<string, Promise<Description>>();
+  /** When a tool's file was last found to be as it was, by the clock that never jumps. */
+  readonly #seenAt = new WeakMap<DescribedTool, number>();
 
   /** @param current what is known of the program at a path now. */
   constructor(
@@ -27,11 +30,18 @@ export class ProgramVerifier {
 
   /**
    * What tells the file from any other.
+   * @param maxAgeMs so long ago it may have been looked at.
    * @throws ToolError `spawn_failed`, `schema_fetch_failed`; nothing was run.
    */
-  verify(tool: DescribedTool): Promise<string> | string {
+  verify(tool: DescribedTool, maxAgeMs = 0): Promise<string> | string {
+    const now = systemClock.monotonic();
+    const seenAt = this.#seenAt.get(tool);
+    if (tool.print !== undefined && seenAt !== undefined && now - seenAt < maxAgeMs) return tool.print;
     const print = programPrint(tool.path);
-    if (print !== undefined && print === tool.print) return print;
+    if (print !== undefined && print === tool.print) {
+      this.#seenAt.set(tool, now);
+      return print;
+    }
     return this.#verifyReplaced(tool, print);
   }
 

@@ -259,7 +259,7 @@ describe('the pool', () => {
     await using executor = executorFor(service);
     const old = Number((await executor.execute('tool', {})).structured);
     folder.add('tool', servingScript('answer "\\"new\\""'));
-    expect((await executor.execute('tool', {})).structured).toBe('new');
+    await expect.poll(async () => (await executor.execute('tool', {})).structured).toBe('new');
     await service.refresh();
     await expect.poll(() => isAlive(old)).toBe(false);
   });

@@ -16,6 +16,7 @@ import {
 } from './run-tool.js';
 import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 import type { Warn } from './trace-context.js';
+import type { ProgramVerifier } from './verify-program.js';
 
 export interface WarmOptions {
   /** Of one tool at a time; default 4. Further calls wait. */
@@ -36,19 +37,22 @@ export interface WarmOptions {
  */
 export class WarmPool {
   readonly #options: Required<WarmOptions>;
+  readonly #verifier: ProgramVerifier;
   readonly #warn: Warn;
   readonly #groups = new Map<string, Group>();
   readonly #all = new Set<ServingProcess>();
-  readonly #environments = new WeakMap<object, string>();
+  /** The groups that were found with an environment, by the rest of their keys. */
+  readonly #found = new WeakMap<object, Map<string, Group>>();
   #sweeping = false;
   #isClosed = false;
 
-  constructor(options: Required<WarmOptions>, warn: Warn) {
+  constructor(options: Required<WarmOptions>, verifier: ProgramVerifier, warn: Warn) {
     this.#options = options;
+    this.#verifier = verifier;
     this.#warn = warn;
   }
 
-  /** @param cold how a call runs in a process of its own. */
+  /** @param cold how a call runs in a process of its own: looks at the program first. */
   around(cold: CallRunner): CallRunner {
     // The sandbox gives a program a file as its input: there is no serving in it.
     return (call) =>
@@ -76,7 +80,9 @@ export class WarmPool {
 
   async #run(call: ExternalCall, cold: CallRunner): Promise<ToolOutput> {
     // The environment can be had while the call is young.
-    const env = call.ctx.processes.environment();
+    const env = call.ctx.processes.environment({ maxAgeMs: RECENT_MS });
+    const verified = this.#verifier.verify(call.tool, RECENT_MS);
+    call.print = typeof verified === 'string' ? verified : await verified;
     const group = this.#groupOf(call, env);
     const giveBack = group.turns.tryTake() ?? (await turn(group.turns, call));
     try {
@@ -92,7 +98,16 @@ export class WarmPool {
 
   #groupOf({ path, print, ctx }: ExternalCall, env: object): Group {
     const program = programKey(path, print);
-    const key = `${program}\0${ctx.cwd}\0${this.#textOf(env)}`;
+    const place = `${program}\0${ctx.cwd}`;
+    const found = this.#found.get(env) ?? new Map<string, Group>();
+    const last = found.get(place);
+    if (last?.isRetired === false) return last;
+    const group = this.#groupIn(`${place}\0${JSON.stringify(env)}`, program);
+    this.#found.set(env, found.set(place, group));
+    return group;
+  }
+
+  #groupIn(key: string, program: string): Group {
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const group = {
@@ -104,13 +119,6 @@ export class WarmPool {
     };
     this.#groups.set(key, group);
     return group;
-  }
-
-  /** Calls of an executor have the same object, as long as nothing in it changes. */
-  #textOf(env: object): string {
-    const text = this.#environments.get(env) ?? JSON.stringify(env);
-    this.#environments.set(env, text);
-    return text;
   }
 
   /** Undefined: none can be had. */
@@ -133,7 +141,9 @@ export class WarmPool {
     call: ExternalCall,
     env: Readonly<Record<string, string>>,
   ): Promise<ServingProcess | undefined> {
-    const { path, ctx, maxOutputBytes } = call;
+    const { path, ctx, tool, print, maxOutputBytes } = call;
+    // What is started must be what was planned; a process that serves already is.
+    if ((await this.#verifier.verify(tool)) !== print) return undefined;
     const server = new ServingProcess({
       path,
       cwd: ctx.cwd,
@@ -212,7 +222,10 @@ export class WarmPool {
       for (const server of group.idle) if (!kept.includes(server)) this.#end(server);
       group.idle = kept;
       if (kept.length > 0) this.#sweeping = true;
-      else if (group.turns.isIdle && group.coldUntil < systemClock.monotonic()) this.#groups.delete(key);
+      else if (group.turns.isIdle && group.coldUntil < systemClock.monotonic()) {
+        group.isRetired = true;
+        this.#groups.delete(key);
+      }
     }
     if (this.#sweeping) this.#sweepLater();
   }
@@ -229,6 +242,11 @@ interface Group {
   isRetired: boolean;
 }
 
+/**
+ * So long ago the environment may have been read, and the file looked at: a process that serves has what it was started
+ * with, and to look again for every call takes longer than the call.
+ */
+const RECENT_MS = 50;
 /** How long an idle process may take to answer a ping. */
 const CHECK_MS = 1_000;
 /** For so long a program that answered no ping is run the cold way. */

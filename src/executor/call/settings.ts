@@ -111,7 +111,7 @@ export interface EngineSettings {
   /** Untruncated outputs. */
   readonly outputs: OutputStore;
   /** The environment of commands, already sanitised. */
-  readonly commandEnvironment: () => Readonly<Record<string, string>>;
+  readonly commandEnvironment: (options?: { readonly maxAgeMs?: number }) => Readonly<Record<string, string>>;
   /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
   readonly secretValues: readonly string[];
   readonly middleware: readonly Middleware[];

@@ -143,9 +143,9 @@ export function grantProcesses({
       requireShell('end shell', id);
       return lease.holdProcess(shells.kill(id));
     },
-    environment() {
+    environment(options) {
       lease.require('see the environment of commands');
-      return settings.commandEnvironment();
+      return settings.commandEnvironment(options);
     },
     confinement({ isTrusted }) {
       lease.require('start a program');

@@ -18,3 +18,15 @@ it('createClock().after() can be taken back', async () => {
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(rang).toBe(0);
 });
+
+it('createClock().after() waits for as long as a timer can, where it is asked for more', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', note);
+  let rang = 0;
+  const takeBack = createClock().after(2 ** 40, () => rang++);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  takeBack();
+  process.off('warning', note);
+  expect([rang, warnings]).toEqual([0, []]);
+});

@@ -6,17 +6,38 @@ export function createClock(timersKeepAlive = true): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after(delayMs, callback) {
-      const timer = setTimeout(callback, delayMs);
+      // A longer one would ring at once.
+      const timer = setTimeout(callback, Math.min(delayMs, LONGEST_MS));
       if (!timersKeepAlive) timer.unref();
       return () => clearTimeout(timer);
     },
   };
 }
 
+/** What a timer can hold: 24 days. */
+const LONGEST_MS = 2_147_483_647;
+
 export const systemClock: Clock = createClock();
 
 /** Its timers are for what need not happen any more once the program has nothing else to do. */
 export const idleClock: Clock = createClock(false);
+
+/** Keeps the process alive, whenever it is wanted: a timer that is set once, and not for each time. */
+export interface Wakefulness {
+  on(): void;
+  off(): void;
+  /** For ever off. */
+  end(): void;
+}
+
+export function createWakefulness(): Wakefulness {
+  const timer = setInterval(() => {}, LONGEST_MS).unref();
+  return {
+    on: () => void timer.ref(),
+    off: () => void timer.unref(),
+    end: () => clearInterval(timer),
+  };
+}
 
 /** Resolves after `delayMs`; keeps the process alive until then. */
 export function pause(delayMs: number): Promise<void> {
