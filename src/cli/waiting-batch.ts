@@ -23,9 +23,19 @@ export function absolute(roots: readonly string[]): string[] {
 }
 
 /** As the journal keeps it. */
-export function toOrigin({ format, origins, errors }: ModelResponse, roots: readonly string[]): JsonObject {
+export function toOrigin(
+  { format, origins, errors }: Pick<ModelResponse, 'format' | 'origins' | 'errors'>,
+  roots: readonly string[],
+  more: JsonObject = {},
+): JsonObject {
   // All three are plain JSON by their own word.
-  const kept = { format, ...(origins === undefined ? {} : { origins }), errors, roots: absolute(roots) };
+  const kept = {
+    format,
+    ...(origins === undefined ? {} : { origins }),
+    errors,
+    roots: absolute(roots),
+    ...more,
+  };
   return kept as unknown as JsonObject;
 }
 

@@ -34,6 +34,8 @@ export interface ToolLoopOptions {
    * told so. Default false.
    */
   readonly defer?: boolean;
+  /** Plain data that is recorded with each batch: `RunOptions.origin`. */
+  readonly origin?: JsonObject;
   /** Whether the model may start sub-agents with the tool `task`, where it is one of the tools. Default true. */
   readonly agents?: boolean;
 }

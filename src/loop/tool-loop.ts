@@ -43,6 +43,7 @@ const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | 
   dryRun: option(undefined, isBoolean, 'true or false'),
   failFast: option(undefined, isBoolean, 'true or false'),
   defer: option(undefined, isBoolean, 'true or false'),
+  origin: option(undefined, isObject, 'an object'),
   agents: option(undefined, isBoolean, 'true or false'),
 };
 
@@ -196,7 +197,14 @@ class Loop implements ToolLoop {
   }
 
   async *#ask(turn: Turn, signal: AbortSignal): AsyncGenerator<LoopEvent, LoopResponse, undefined> {
-    const { model, parallel = false, dryRun = false, failFast = false, defer = false } = this.#options;
+    const {
+      model,
+      parallel = false,
+      dryRun = false,
+      failFast = false,
+      defer = false,
+      origin,
+    } = this.#options;
     const request = this.#request();
     const response = yield* readResponse({
       model,
@@ -207,6 +215,7 @@ class Loop implements ToolLoop {
         dryRun,
         failFast,
         defer,
+        ...(origin === undefined ? {} : { origin }),
         conversation: this.conversation,
         turn: randomUUID(),
         message: { text: '', model: model.name, provider: model.format },

@@ -179,6 +179,29 @@ describe('toolexec chat, in a script', () => {
     });
   }, 60_000);
 
+  it('defers a sub-agent, which works with the model of the conversation once it is approved', async () => {
+    respond = ({ messages }) => {
+      const last = messages.at(-1);
+      const isSub = messages.some(({ content }) => content === 'Write it.');
+      if (last?.role === 'tool') return { content: isSub ? 'It is there.' : `It said: ${last.content}` };
+      return isSub
+        ? { calls: [['write_file', { path: 'sub.txt', content: 'x' }]] }
+        : { calls: [['task', { prompt: 'Write it.', description: 'Write a file' }]] };
+    };
+    const first = await toolexec.run(words('delegate', '--print', '--defer'));
+    const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(first.stderr) ?? [];
+    const waiting = JSON.parse((await toolexec.run(['waiting', '--json'])).stdout);
+    expect(waiting[0].requests).toMatchObject([
+      { toolName: 'task', risk: 'medium', summary: expect.stringContaining('Write a file') },
+    ]);
+    const wrong = await toolexec.run(['approve', id, '--yes', '--model', 'nonsense']);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Cannot use the model')]);
+    const { code, stdout } = await toolexec.run(['approve', id, '--yes']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ tool_name: 'task', success: true, output: 'It is there.' }]);
+    expect(readFileSync(join(toolexec.root, 'sub.txt'), 'utf8')).toBe('x');
+  }, 60_000);
+
   it('says in one line what is missing', async () => {
     const lines = async (args: readonly string[], stdin = '') => {
       const { code, stderr } = await toolexec.run(['chat', ...args], { stdin });

@@ -7,6 +7,14 @@ import type { HistoryFormat } from '../../protocols/registry.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
+import {
+  addModelOptions,
+  agentsOf,
+  type ModelChoice,
+  NO_AGENTS,
+  needsAgents,
+  rememberedModel,
+} from '../choose-model.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { createDisplay, noteResults } from '../display/display.js';
@@ -20,7 +28,7 @@ import { isPutOff, requireKnownIds, watchBatch } from '../run-batch.js';
 import { absolute, type BatchOrigin, findNamedBatch, readOrigin } from '../waiting-batch.js';
 
 /** What `approve` takes, as commander hands it over. */
-interface ApproveOptions extends Omit<BatchOptions, 'dryRun'> {
+interface ApproveOptions extends Omit<BatchOptions, 'dryRun'>, ModelChoice {
   readonly approve?: readonly string[];
   readonly format?: HistoryFormat;
   readonly parallel?: boolean;
@@ -50,10 +58,13 @@ export const define: DefineCommand = (command, context, finish) => {
   toolexec run response.json --defer
   toolexec approve 0198c3f2
   toolexec approve thread-7 --approve toolu_01
+  toolexec approve 0198c3f2 --model anthropic/claude-sonnet-4-5
 `,
     )
     .addHelpText('after', EXIT_CODES_HELP);
-  addFormatOption(command).action(async (id: string, options: ApproveOptions) => {
+  addFormatOption(
+    addModelOptions(command, 'what sub-agents talk with (default: as when they were deferred)'),
+  ).action(async (id: string, options: ApproveOptions) => {
     finish(await approveBatch(id, options, context));
   });
 };
@@ -70,7 +81,7 @@ export async function approveBatch(
   const { path, ...more } = resolved.executor.journal;
   const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
   try {
-    const { id, origin } = await findDeferred(named, journal);
+    const { id, origin, model } = await findDeferred(named, journal);
     const calls = await journal.batch(id);
     requireKnownIds(
       options.approve,
@@ -85,6 +96,10 @@ export async function approveBatch(
     await using executor = await openExecutor({
       ...resolved.executor,
       journal,
+      agents:
+        needsAgents(calls) && options.deny !== true
+          ? agentsOf(`approve "${named}"`, options, model)
+          : NO_AGENTS,
       ...(approver === undefined ? {} : { approver: holding(display, approver) }),
       ...(asker === undefined ? {} : { asker: holding(display, asker) }),
     });
@@ -113,11 +128,12 @@ export async function approveBatch(
 async function findDeferred(
   named: string,
   journal: Journal,
-): Promise<{ readonly id: string; readonly origin: BatchOrigin }> {
+): Promise<{ readonly id: string; readonly origin: BatchOrigin; readonly model: ModelChoice }> {
   const waiting = await journal.batches({ waiting: true });
   const id = await findNamedBatch(named, 'approve', journal, waiting);
   await requireDeferred(journal, id);
-  return { id, origin: readOrigin(waiting.find((batch) => batch.id === id)?.origin) };
+  const kept = waiting.find((batch) => batch.id === id)?.origin;
+  return { id, origin: readOrigin(kept), model: rememberedModel(kept) };
 }
 
 /** Elsewhere the same calls would touch other files. */

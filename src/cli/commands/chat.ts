@@ -2,17 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import type { Executor } from '../../contract/executor.js';
 import type { LoopResult, ToolLoop } from '../../contract/loop.js';
-import type { Model } from '../../contract/model.js';
-import { createToolLoop } from '../../loop/tool-loop.js';
-import { anthropic } from '../../models/anthropic/anthropic.js';
-import { gemini } from '../../models/gemini/gemini.js';
-import { openai } from '../../models/openai/openai.js';
-import { openaiResponses } from '../../models/openai-responses/openai-responses.js';
+import { createToolLoop, modelAgents } from '../../loop/tool-loop.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { ChatView } from '../chat-view.js';
 import { chooseApprover } from '../choose-approver.js';
+import { addModelOptions, type ModelChoice, modelOf, rememberModel } from '../choose-model.js';
 import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
 import { createDisplay, isAutomated } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
@@ -29,10 +25,9 @@ import { readSource } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
 import { resolveRun } from '../resolve-settings.js';
 import { isPutOff } from '../run-batch.js';
+import { toOrigin } from '../waiting-batch.js';
 
-interface ChatOptions extends ResponseOptions {
-  readonly model?: string;
-  readonly baseUrl?: string;
+interface ChatOptions extends ResponseOptions, ModelChoice {
   readonly system?: string;
   readonly resume?: string | true;
   readonly print?: boolean;
@@ -59,15 +54,13 @@ export const define: DefineCommand = (command, context, finish) => {
 The key comes from ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. Ctrl-C once cancels a turn, twice ends; Ctrl-D ends.
 ${EXIT_CODES_HELP}`,
     )
-    .option('--model <provider/name>', `the model: ${Object.keys(PROVIDERS).join('/…, ')}/…`)
-    .option('--base-url <url>', "another server that speaks the provider's interface")
     .option('--system <file>', 'instructions that stand before the conversation')
     .option('--resume [id]', 'go on with a conversation; without ID with the last one')
     .option('--conversation <id>', 'the name of a new conversation (default: made up)')
     .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
     // An option of `run` that has no meaning here: the answer to it says why.
     .addOption(new Option('--again').hideHelp());
-  addRunOptions(addFormatOption(addBatchOptions(command), FORMAT_HELP)).action(
+  addRunOptions(addFormatOption(addBatchOptions(addModelOptions(command, 'the model')), FORMAT_HELP)).action(
     async (prompt: string | undefined, options: ChatOptions) => {
       finish(await chat(prompt, options, context));
     },
@@ -88,7 +81,7 @@ export async function chat(
       'Cannot chat with --again: every call of a conversation is new, none is answered from the journal. Leave it out.',
     );
   }
-  const model = createModel(options);
+  const model = modelOf('chat', options);
   const settled = resolveRun(options, context);
   const system = options.system === undefined ? undefined : (await readSource(options.system, stdio)).text;
   const view = new ChatView(
@@ -114,6 +107,8 @@ export async function chat(
   const asker = chooseAsker(stdio, env);
   await using executor = await openExecutor({
     ...settled.executor,
+    // A batch that was left half done may hold a sub-agent.
+    agents: modelAgents({ model }),
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
@@ -129,6 +124,7 @@ export async function chat(
       dryRun: options.dryRun === true,
       failFast: options.failFast === true,
       defer: options.defer === true,
+      origin: toOrigin({ format: 'native', errors: [] }, settled.executor.root, rememberModel(options)),
       ...(system === undefined ? {} : { system }),
     });
     await executor.transcript(LIST).add(BEGUN, conversation);
@@ -150,23 +146,6 @@ export async function chat(
 }
 
 const LEAVE_WITHIN_MS = 1000;
-
-const PROVIDERS: Readonly<
-  Record<string, (options: { readonly model: string; readonly baseUrl?: string }) => Model>
-> = { anthropic, openai, 'openai-responses': openaiResponses, gemini };
-
-/** @throws UsageError, ToolError `config_invalid` where there is no key */
-function createModel({ model: named, baseUrl }: ChatOptions): Model {
-  const known = Object.keys(PROVIDERS)
-    .map((provider) => `${provider}/NAME`)
-    .join(', ');
-  if (named === undefined) throw new UsageError(`Cannot chat: name a model with --model (${known}).`);
-  const [, provider = '', model = ''] = /^([^/]+)\/(.+)$/.exec(named) ?? [];
-  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
-  if (create === undefined)
-    throw new UsageError(`Cannot use the model "${named}": expected one of ${known}.`);
-  return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
-}
 
 /** Under this name the journal lists the conversations, in the order in which they were begun or gone on with. */
 const LIST = 'toolexec:chat';

@@ -2,6 +2,7 @@ import type { WaitingBatch } from '../../contract/executor.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
+import { NO_AGENTS } from '../choose-model.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
 import { openExecutor } from '../open-executor.js';
@@ -80,7 +81,7 @@ async function readWaiting(
     stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
     return [];
   }
-  await using executor = await openExecutor(resolved);
+  await using executor = await openExecutor({ ...resolved, agents: NO_AGENTS });
   return await readingJournal(() => executor.waiting(conversation === undefined ? {} : { conversation }));
 }
 

@@ -6,6 +6,7 @@ import { builtinTools } from '../../executor/builtin-tools.js';
 import { ownProcessId } from '../../platform/process/proc-table.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { createPersonApprover } from '../choose-approver.js';
+import { agentsOf, needsAgents, rememberedModel } from '../choose-model.js';
 import type { CliContext } from '../cli-context.js';
 import { openExecutor } from '../open-executor.js';
 import type { JournalChoice } from '../recorded-journal.js';
@@ -147,8 +148,12 @@ export class WaitingQuestions {
       return decision;
     };
     const asker = chooseAsker(context.stdio, context.env);
+    const model = rememberedModel(record.origin);
     await using executor = await openExecutor({
       ...resolved.executor,
+      ...(model.model === undefined || !needsAgents(calls)
+        ? {}
+        : { agents: agentsOf('decide about a sub-agent', {}, model) }),
       reviewers: [askAnyway],
       approver: holding(view, approver),
       ...(asker === undefined ? {} : { asker: holding(view, asker) }),

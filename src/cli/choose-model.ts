@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { AgentRunner } from '../contract/agent-runner.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import type { Model } from '../contract/model.js';
+import { modelAgents } from '../loop/tool-loop.js';
+import { anthropic } from '../models/anthropic/anthropic.js';
+import { gemini } from '../models/gemini/gemini.js';
+import { openai } from '../models/openai/openai.js';
+import { openaiResponses } from '../models/openai-responses/openai-responses.js';
+import { UsageError } from './cli-context.js';
+
+/** Which model a command talks with, as commander hands it over. */
+export interface ModelChoice {
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
+
+export function addModelOptions(command: Command, whose: string): Command {
+  return command
+    .option('--model <provider/name>', `${whose}: ${Object.keys(PROVIDERS).join('/…, ')}/…`)
+    .option('--base-url <url>', "another server that speaks the provider's interface");
+}
+
+const PROVIDERS: Readonly<
+  Record<string, (options: { readonly model: string; readonly baseUrl?: string }) => Model>
+> = { anthropic, openai, 'openai-responses': openaiResponses, gemini };
+
+/** @throws UsageError, ToolError `config_invalid` where there is no key */
+export function modelOf(action: string, { model: named, baseUrl }: ModelChoice): Model {
+  const known = Object.keys(PROVIDERS)
+    .map((provider) => `${provider}/NAME`)
+    .join(', ');
+  if (named === undefined) throw new UsageError(`Cannot ${action}: name a model with --model (${known}).`);
+  const [, provider = '', model = ''] = /^([^/]+)\/(.+)$/.exec(named) ?? [];
+  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
+  if (create === undefined)
+    throw new UsageError(`Cannot use the model "${named}": expected one of ${known}.`);
+  return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
+}
+
+/** For the journal, so that a deferred sub-agent finds its model again. An address with a password in it is left out. */
+export function rememberModel({ model, baseUrl }: ModelChoice): JsonObject {
+  const isPlain = baseUrl !== undefined && URL.canParse(baseUrl) && !hasCredentials(new URL(baseUrl));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(isPlain ? { baseUrl } : {}),
+  };
+}
+
+function hasCredentials({ username, password, search }: URL): boolean {
+  return username !== '' || password !== '' || search !== '';
+}
+
+/** What `rememberModel` has kept. */
+export function rememberedModel(kept: JsonObject | undefined): ModelChoice {
+  const { model, baseUrl } = kept ?? {};
+  return { ...textAs('model', model), ...textAs('baseUrl', baseUrl) };
+}
+
+function textAs(name: keyof ModelChoice, value: JsonValue | undefined): ModelChoice {
+  return typeof value === 'string' ? { [name]: value } : {};
+}
+
+/** For commands that show or refuse what waits: the tool `task` is there, and runs nothing. */
+export const NO_AGENTS: AgentRunner = () => Promise.reject(new Error('no sub-agent runs here'));
+
+export function needsAgents(calls: readonly { readonly toolName: string }[]): boolean {
+  return calls.some(({ toolName }) => toolName === 'task');
+}
+
+/** Sub-agents with a model that is named now, or was when their batch was deferred. @throws as `modelOf` */
+export function agentsOf(action: string, now: ModelChoice, kept: ModelChoice): AgentRunner {
+  return modelAgents({ model: modelOf(action, now.model === undefined ? { ...kept, ...now } : now) });
+}
