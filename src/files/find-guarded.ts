@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../contract/files.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
-import { directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
+import { type DirectoryPrint, directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
 
 /** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
@@ -73,7 +73,7 @@ function isSame(one: readonly KnownDirectory[], other: readonly KnownDirectory[]
 }
 
 interface KnownDirectory {
-  readonly print: string;
+  readonly print: DirectoryPrint;
   readonly hidden: readonly GuardedPath[];
   readonly readOnly: readonly GuardedPath[];
   /** To be looked into. */
@@ -90,7 +90,7 @@ function examine(
   directory: string,
 ): KnownDirectory {
   const before = known.get(directory);
-  const print = directoryPrint(directory);
+  const print = directoryPrint(directory, before?.print);
   if (print === undefined) return NOTHING;
   if (before?.print === print) return before;
   const found = { print, ...matchEntries(containment, directory, before?.verdicts) };
@@ -99,7 +99,7 @@ function examine(
 }
 
 const NOTHING: KnownDirectory = {
-  ...{ print: '', hidden: [], readOnly: [], directories: [] },
+  ...{ print: { dev: 0, ino: 0, mtimeMs: 0, ctimeMs: 0 }, hidden: [], readOnly: [], directories: [] },
   verdicts: new Map(),
 };
 

@@ -64,18 +64,35 @@ export function realPlace(path: string): string {
   }
 }
 
+/** Tells one list of entries of a directory from the next without reading it. */
+export interface DirectoryPrint {
+  readonly dev: number;
+  readonly ino: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+
 /**
- * Tells one list of entries of a directory from the next without reading it. Undefined where there is none; never
- * the same twice where it has changed so lately that the next change may bear the same time.
+ * What the directory is like now: `before` itself where it is as it was then. Undefined where there is none; never `before`
+ * where it has changed so lately that the next change may bear the same time.
  */
-export function directoryPrint(path: string): string | undefined {
+export function directoryPrint(path: string, before?: DirectoryPrint): DirectoryPrint | undefined {
   try {
-    const { dev, ino, mtimeMs, ctimeMs } = statSync(path);
-    return Date.now() - ctimeMs < LATELY_MS ? `${Math.random()}` : `${dev}:${ino}:${mtimeMs}:${ctimeMs}`;
+    const now = statSync(path, MAY_BE_MISSING);
+    if (now === undefined) return undefined;
+    const { dev, ino, mtimeMs, ctimeMs } = now;
+    const isSame =
+      before?.ctimeMs === ctimeMs && before.mtimeMs === mtimeMs && before.ino === ino && before.dev === dev;
+    if (isSame) return before;
+    // No time is the same as this one.
+    const isLate = Date.now() - ctimeMs < LATELY_MS;
+    return { dev, ino, mtimeMs, ctimeMs: isLate ? Number.NaN : ctimeMs };
   } catch {
     return undefined;
   }
 }
+
+const MAY_BE_MISSING = { throwIfNoEntry: false } as const;
 
 const LATELY_MS = 50;
 
