@@ -1,7 +1,7 @@
 import type { CommandSandbox, Confinement } from '../../contract/processes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { askProgram } from '../../platform/process/ask-program.js';
-import { findTrustedProgram } from '../../platform/process/find-program.js';
+import { findTrustedProgram, findUntrustedProgram } from '../../platform/process/find-program.js';
 import { systemName } from '../../platform/runtime/environment.js';
 import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
 import type { Bubblewrap } from './open-sandbox.js';
@@ -43,7 +43,7 @@ async function trySandbox(): Promise<SandboxFound> {
     return { stands: false, reason: 'bubblewrap needs Linux', remedy };
   }
   const file = findTrustedProgram('bwrap');
-  if (file === undefined) return { stands: false, reason: 'bubblewrap is not installed', remedy: INSTALL };
+  if (file === undefined) return notThere();
   const args = [
     ...ISOLATION_FLAGS,
     ...NETWORK_FLAGS,
@@ -57,6 +57,18 @@ async function trySandbox(): Promise<SandboxFound> {
   if (answer.ok) return { stands: true, file, byDescriptor: await takesDescriptors(file) };
   const remedy = /nknown option/.test(answer.reason) ? INSTALL : ALLOW;
   return { stands: false, reason: `${file} cannot isolate here: ${answer.reason}`, remedy };
+}
+
+function notThere(): SandboxFound {
+  const untrusted = findUntrustedProgram('bwrap');
+  if (untrusted === undefined)
+    return { stands: false, reason: 'bubblewrap is not installed', remedy: INSTALL };
+  return {
+    stands: false,
+    reason: `${untrusted} does not belong to root, or other users may change it`,
+    remedy:
+      'Install it as root. Inside a user namespace without root, such as this sandbox, no other sandbox can be built.',
+  };
 }
 
 /** Without that, what is mounted is what a path leads to a little later. */

@@ -36,6 +36,12 @@ export function findTrustedProgram(name: string): string | undefined {
   return undefined;
 }
 
+/** One that lies there, and that another user could have made or changed. */
+export function findUntrustedProgram(name: string): string | undefined {
+  const paths = FOLDERS.map((folder) => `${folder}/${name}`);
+  return paths.find((path) => realProgram(path) !== undefined && trusted(path) === undefined);
+}
+
 function trusted(path: string): string | undefined {
   try {
     accessSync(path, constants.X_OK);
