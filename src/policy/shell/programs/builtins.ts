@@ -17,6 +17,7 @@ const asksAbout = (word: RegExp, reason: string): Program => ({
 
 /** What shells have built in, but for what prints. */
 export const BUILTIN_PROGRAMS: Programs = {
+  jobs: { ...SILENT, codeBehind: /^-\w*x$/ },
   ': true false exit return break continue umask ulimit wait': SILENT,
   'cd chdir pushd popd': { ...SILENT, also: evaluateCd },
   'declare typeset local export readonly': { ...SILENT, also: evaluateDeclaration },

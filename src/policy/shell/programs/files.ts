@@ -41,6 +41,7 @@ export const FILE_PROGRAMS: Programs = {
       if (!options.has('d')) call.touches('write', Field.of('.'));
     },
   },
+  cpio: { codeBehind: /^--rsh-command(?:=(.*))?$/s, options: { O: 'overwrite' } },
   zip: { codeBehind: /^(?:-TT|--unzip-command(?:=(.*))?)$/s, operands: ['write', 'read'] },
   'chmod chown chgrp chattr setfacl chcon chflags gchmod gchown': {
     prints: 'nothing',

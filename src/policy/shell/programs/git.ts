@@ -24,10 +24,12 @@ const PLAIN_SETTING = /^(?:cat|less|more|vim?|nano|true|false|always|never|user|
 
 /** Options of subcommands whose value is a command. */
 const CODE_OPTION =
-  /^(?:-x(.*)|(?:--exec|--extcmd|--open-files-in-pager|--(?:upload|receive)-pack|--[\w-]+-filter|--(?:smtp-server|sendmail-cmd|to-cmd|cc-cmd|header-cmd|httpd|browser))(?:=(.*))?|-O(.+))$/s;
+  /^(?:-x(.*)|(?:--exec|--extcmd|--open[a-z-]*|--(?:upload|receive)-pack|--[\w-]+-filter|--(?:smtp-server|sendmail-cmd|to-cmd|cc-cmd|header-cmd|httpd|browser))(?:=(.*))?|-O(.+))$/s;
 
 /** `git log --output=FILE`, `git diff --output FILE`; long options may be cut short. */
 const WRITES = /^--output?(?:-d[a-z]*)?(?:=(.*))?$|^--outp(?:=(.*))?$/s;
+
+const TEMPLATE = /^--templ(?:a|at|ate)?(?:=.|$)/s;
 
 const TAKES_COMMAND =
   /^(?:rebase|difftool|grep|filter-branch|archive|clone|(?:fetch|send)-pack|fetch|pull|push|ls-remote|send-email|instaweb|web--browse)$/;
@@ -46,6 +48,8 @@ function evaluateGit(call: Call, options: Options): void {
     for (const file of codesBehind(rest.slice(at, at + 2), output.test(word.shown) ? output : WRITES))
       findings.byOption(word.shown, () => call.overwrite(file));
   });
+  if (/^(?:clone|init)$/.test(name) && rest.some(({ shown }) => TEMPLATE.test(shown)))
+    call.ask('git copies hooks from a template, and runs them.');
   if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);
   if (REACHES.test(name)) evaluateRemote(call, name, rest);
   if (name === 'config') {

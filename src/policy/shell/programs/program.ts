@@ -142,7 +142,10 @@ export function evaluateProgram(call: Call, { program, spec, named }: Row): Stre
     const at = hasPattern ? index + 1 : index;
     const use = program.operands?.[Math.min(at, program.operands.length - 1)] ?? 'skip';
     if (use === 'read') read.push(operand);
-    USES[use](call, operand);
+    // What only prints is not known to write: `uniq FROM TO` is seen as `sort -o TO FROM` is.
+    const isOdd = program.prints === 'input' && /write$/.test(use);
+    if (isOdd) call.findings.byOption(operand.shown, () => USES[use](call, operand));
+    else USES[use](call, operand);
   });
   for (const [use, given] of uses)
     for (const { word, value } of given)

@@ -1,7 +1,7 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import type { Programs } from './program.js';
+import { codesBehind, type Programs } from './program.js';
 
 const STARTS_TERMINAL =
   /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane|display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m;
@@ -50,8 +50,20 @@ export const RUNNER_PROGRAMS: Programs = {
     options: { 'i input': 'read', 'o output r reject-file': 'overwrite' },
     operands: ['overwrite', 'read'],
   },
-  man: { codeBehind: /^(?:-P|--pager(?:=(.*))?|-H)$/s },
-  'gcc g++ cc c++ clang clang++': { options: { o: 'make' }, codeBehind: /^-wrapper$/ },
+  man: { codeBehind: /^(?:-[PH](.*)|--(?:pager|html)(?:=(.*))?)$/s },
+  'gcc g++ cc c++ clang clang++': {
+    options: { o: 'make' },
+    codeBehind: /^(?:-wrapper|-B(.*)|--?specs=(.*)|-fuse-ld=(\W.*))$/s,
+    also: (call) => writesBehind(call, /^-(?:MF|MJ)(.*)$/s),
+  },
+  go: {
+    goesByDirectory: true,
+    codeBehind: /^--?(?:exec|toolexec|vettool)(?:=(.*))?$/s,
+    also(call) {
+      call.findings.runsUnseen();
+      writesBehind(call, /^--?(?:o|\w*profile|trace|outputdir)(?:=(.*))?$/s);
+    },
+  },
   'at batch': {
     harmless: /^-(?:l|r|d|c|f|V)/m,
     when: [['ask', /^/, 'plans commands that run unasked']],
@@ -63,9 +75,22 @@ export const RUNNER_PROGRAMS: Programs = {
   },
 };
 
+/** Files that stand behind an option of several letters. */
+function writesBehind(call: Call, option: RegExp): void {
+  call.words.forEach((word, at) => {
+    for (const file of codesBehind(call.words.slice(at, at + 2), option).slice(
+      0,
+      option.test(word.shown) ? 1 : 0,
+    ))
+      call.findings.byOption(word.shown, () => call.overwrite(file));
+  });
+}
+
 /** `npm test`: what stands in a file of the package is run; `npm install` runs what packages bring along. */
 const RUNS_SCRIPTS =
   /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m;
+
+const TAKES_FROM_OPTIONS = /^--(?:script-shell|node-options|userconfig|globalconfig|shell|git)(?:=|$)/m;
 
 /** Their `run` takes a command, and not the name of a script. */
 const RUN_IS_EXEC = /^(?:poetry|pipenv|uv|pdm|hatch|rye|conda|direnv|mise|asdf|dotenv)$/;
@@ -79,6 +104,8 @@ function evaluateRunner(call: Call): Stream {
   if (text !== undefined) return call.runCode(text);
   const isShort = /^(?:npx|bunx|uvx|pipx)$/.test(name);
   if (!isShort && RUNS_SCRIPTS.test(call.shown)) call.findings.runsUnseen();
+  if (TAKES_FROM_OPTIONS.test(call.shown))
+    call.ask(`${name} takes a program or its settings from its options.`);
   const at = find(/^(?:run|exec|x)$/);
   const isExec = isShort || (at !== -1 && (words[at]?.shown === 'exec' || RUN_IS_EXEC.test(name)));
   const rest = new Options(words.slice(at + 1), {

@@ -71,8 +71,12 @@ export function evaluateAwk(call: Call): void {
   for (const file of options.values('f', 'file', 'E', 'exec')) readsScript(call, file);
   const program = options.value('e', 'source') ?? (isFile ? undefined : options.operands[0]);
   if (options.has('l', 'load')) call.ask('awk loads an extension.');
-  for (const file of options.operands.slice(isFile ? 0 : 1))
-    if (!/^\w+=/.test(file.shown)) call.touches('read', file);
+  const library = options.given.find(({ name }) => name === 'i' || name === 'include');
+  const files = options.operands.slice(isFile ? 0 : 1).filter(({ shown }) => !/^\w+=/.test(shown));
+  for (const file of files) call.touches('read', file);
+  if (library?.value?.shown === 'inplace') {
+    for (const file of files) call.findings.byOption(library.word.shown, () => call.overwrite(file));
+  } else if (library !== undefined) call.ask('awk loads a library.');
   if (program === undefined) return;
   if (program.exact === undefined) call.ask(`The program of awk is computed: ${program.shown}`);
   const text = program.known;
@@ -86,9 +90,18 @@ export function evaluateAwk(call: Call): void {
     for (const [, command = ''] of text.matchAll(/"((?:[^"\\]|\\.)*)"/g))
       if (/\s|^\w+$/.test(command)) call.runAskedCode(Field.of(command.replaceAll('\\"', '"')));
   }
-  if (!/\bprintf?\b[^;}\n]*>/.test(code)) return;
+  const redirections = withoutParentheses(code).match(/\bprintf?\b[^;}\n]*?>>?[^;}\n]*/g) ?? [];
+  if (redirections.length === 0) return;
   const targets = [...text.matchAll(/>\s*"([^"]*)"/g)];
-  if (targets.length === 0) call.findings.runsUnseen();
+  // A name that is not written out whole is another file.
+  if (redirections.some((part) => !/>>?\s*""\s*$/.test(part)))
+    call.ask('awk writes to a file whose name it makes.');
   for (const [, path = ''] of targets)
     call.findings.byOption(program.shown, () => call.overwrite(Field.of(path)));
+}
+
+/** There a `>` compares. */
+function withoutParentheses(code: string): string {
+  const less = code.replaceAll(/\([^()]*\)/g, '');
+  return less === code ? code : withoutParentheses(less);
 }

@@ -1,4 +1,4 @@
-import type { Program, Programs } from './program.js';
+import { codesBehind, type Program, type Programs } from './program.js';
 
 const asks = (reason: string, word = /^/): Program => ({ when: [['ask', word, reason]] });
 const asksUnlessHelp = (reason: string): Program => ({ ...asks(reason), harmless: /^--?(?:help|version)$/m });
@@ -130,6 +130,17 @@ export const SYSTEM_PROGRAMS: Programs = {
     short: 'cCGisTyEFBrj',
     options: { w: 'overwrite' },
   },
-  openssl: asks('runs a command of its own', /^-(?:engine|provider-path)/m),
+  openssl: {
+    ...asks('runs a command of its own', /^-(?:engine|provider-path)/m),
+    also(call) {
+      for (const file of codesBehind(call.words, /^--?(?:out|keyout|writerand)$/))
+        call.findings.byOption('-out', () => call.overwrite(file));
+    },
+  },
+  'gpg gpg2': {
+    short: 'rRuN',
+    long: 'recipient hidden-recipient local-user homedir options',
+    options: { 'o output': 'overwrite' },
+  },
   ctags: asks('runs a command of its own', /^--options/m),
 };

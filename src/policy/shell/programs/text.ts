@@ -3,7 +3,7 @@ import { secretIn } from '../words/danger.js';
 import {
   COMPUTED,
   exactTexts,
-  type Field,
+  Field,
   isLiteral,
   joinStreams,
   NOTHING,
@@ -64,8 +64,18 @@ export const TEXT_PROGRAMS: Programs = {
   nl: { ...FILTER, short: 'bdfhilnsvw' },
   'od hexdump': { ...FILTER, short: 'AjNStwenf' },
   strings: { ...FILTER, short: 'nt' },
-  'paste comm diff cmp wdiff column expand unexpand file stat md5sum sha1sum sha256sum sha512sum cksum sum':
+  'paste comm diff cmp wdiff column expand unexpand stat md5sum sha1sum sha256sum sha512sum cksum sum':
     FILTER,
+  file: {
+    ...FILTER,
+    short: 'fFmP',
+    long: 'magic-file files-from separator parameter',
+    also(call, { given }) {
+      const compiles = given.find(({ name }) => name === 'C' || name.startsWith('compile'));
+      if (compiles === undefined) return;
+      call.findings.byOption(compiles.word.shown, () => call.touches('write', Field.of('.')));
+    },
+  },
   iconv: { ...FILTER, short: 'ft', long: 'from-code to-code', options: { 'o output': 'overwrite' } },
   tree: { ...FILTER, short: 'LPI', options: { o: 'overwrite' } },
   'zcat bzcat xzcat dir du realpath readlink rev tac': FILTER,
@@ -80,7 +90,8 @@ export const TEXT_PROGRAMS: Programs = {
   'less more most': {
     ...FILTER,
     options: { 'o O log-file LOG-FILE': 'overwrite' },
-    codeBehind: /^\+\+?[!|#](.+)$/s,
+    // A file of keys can set what runs.
+    codeBehind: /^(?:\+\+?[!|#](.+)|-k(.*)|--lesskey[\w-]*(?:=(.*))?)$/s,
   },
   tr: { prints: 'input' },
   wc: { operands: ['read'], prints: 'number' },
@@ -93,7 +104,10 @@ export const TEXT_PROGRAMS: Programs = {
         : UNKNOWN,
   },
   ls: { short: 'wIT', operands: ['read'], also: (call, { operands }) => listing(call, operands) },
-  'cat bat': { also: (call, { operands }) => contents(call, operands) },
+  'cat bat': {
+    codeBehind: /^--pager(?:=(.*))?$/s,
+    also: (call, { operands }) => contents(call, operands),
+  },
   echo: { also: ({ words }) => echoed(words) },
   printf: {
     leads: true,
@@ -103,7 +117,11 @@ export const TEXT_PROGRAMS: Programs = {
   'which type': { also: ({ words }) => printedBy(words) },
   'sed gsed': { also: evaluateSed },
   'awk gawk mawk nawk': { also: evaluateAwk },
-  psql: asksSpecial(/\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i),
+  psql: {
+    ...asksSpecial(/\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i),
+    options: { 'o output L log-file': 'overwrite' },
+  },
+  dc: asksSpecial(/!/),
   'mysql mariadb': asksSpecial(/\\!|\bsystem\b|\\P/i),
   sqlite3: asksSpecial(/\.(?:shell|system|load|import|output|once)\b|load_extension|writefile|\bedit\(/i),
 };
