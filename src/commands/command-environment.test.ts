@@ -18,7 +18,7 @@ it('commandEnvironment() removes secrets, and disarms pagers, prompts and editor
 
 it.each(
   `TOKEN SECRET PASSWORD PASS KEY AUTH JWT CREDS token Secret api_token db_password my_key Github_Token apiToken dbPassword
-  service.token npm-auth user_creds`.split(/\s+/),
+  service.token npm-auth user_creds SECRET1 TOKEN2 PASSWORD_2 dbPassword3 MNEMONIC`.split(/\s+/),
 )('commandEnvironment() removes %s, which is plainly named a secret', (name) => {
   const given = { [name]: 'a-plain-value' };
   expect(commandEnvironment(given)).not.toHaveProperty([name]);

@@ -23,10 +23,10 @@ export function isPlainSecretName(name: string): boolean {
 }
 
 const LAST_WORD =
-  /(?:^|[_.-])(?:tokens?|secrets?|passwords?|passwd|pass|passphrase|keys?|apikey|auth|authorization|jwt|bearer|cookie|creds|credentials?)$/i;
+  /(?:^|[_.-])(?:tokens?|secrets?|passwords?|passwd|pass|passphrase|keys?|apikey|auth|authorization|jwt|bearer|cookie|creds|credentials?|mnemonic|pat|otp)(?:[_.-]?\d+)?$/i;
 
 const LAST_WORD_CAPITALIZED =
-  /[a-z0-9](?:Token|Secret|Password|Passwd|Pass|Passphrase|Key|Auth|Jwt|JWT|Creds|Credentials?)$/;
+  /[a-z0-9](?:Token|Secret|Password|Passwd|Pass|Passphrase|Key|Auth|Jwt|JWT|Creds|Credentials?)\d*$/;
 
 /** The first row that matches a name speaks for it. */
 export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [

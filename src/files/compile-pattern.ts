@@ -33,23 +33,42 @@ const ROOT_PART = literalSegment(ROOT);
 /**
  * One for each alternative: `{/etc,keys}/x` speaks of two different places. Case never saves a path from a pattern, nor
  * does a leading dot.
+ * @param roots left out: what begins with a slash is an absolute path.
  * @throws ToolError `config_invalid` for what is no glob
  */
-export function compilePattern(source: unknown, option: string): DenyPattern[] {
+export function compilePattern(
+  source: unknown,
+  option: string,
+  roots: readonly string[] = [],
+): DenyPattern[] {
   if (typeof source !== 'string') throw invalid(option, source, 'it is not a string');
   if (isNegated(source)) throw invalid(option, source, 'a deny pattern cannot be negated');
   try {
-    return parseGlob(source.normalize('NFC'), { fold: foldCase }).map((glob) => compile(source, glob));
+    return parseGlob(source.normalize('NFC'), { fold: foldCase }).flatMap((glob) =>
+      isFarFrom(roots, glob)
+        ? [compile(source, glob), compile(source, { ...glob, isAbsolute: false }, 'relative')]
+        : [compile(source, glob)],
+    );
   } catch (error) {
     throw invalid(option, source, error instanceof Error ? error.message : 'it cannot be compiled');
   }
 }
 
-function compile(source: string, { isAbsolute, parts }: Glob): DenyPattern {
+/**
+ * Whether an absolute pattern leads to none of the roots: `/keys/**`, as in a .gitignore, is meant from a root. It would
+ * deny nothing otherwise.
+ */
+function isFarFrom(roots: readonly string[], { isAbsolute, parts: [first] }: Glob): boolean {
+  if (!isAbsolute || first === undefined || first.isMany) return false;
+  const beginnings = roots.map((root) => foldCase(root.split(/[\\/]/).find((name) => name !== '') ?? ''));
+  return beginnings.length > 0 && beginnings.every((name) => name !== '' && !first.matches(name));
+}
+
+function compile(source: string, { isAbsolute, parts }: Glob, meant?: DenyPattern['subject']): DenyPattern {
   // `x/**` means x too, which gives the same away when it is listed or replaced; what is below inherits from it.
   const holdsBelow = parts.length > 1 && parts.at(-1)?.isMany === true;
   const own = holdsBelow ? parts.slice(0, -1) : parts;
-  const subject = subjectOf(own, isAbsolute, holdsBelow);
+  const subject = meant ?? subjectOf(own, isAbsolute, holdsBelow);
   const last = own.at(-1);
   const path = isAbsolute ? [ROOT_PART, ...own] : own;
   const { head, tail, isPlain } = fixedEnds(last);

@@ -164,3 +164,14 @@ describe('a deny pattern', () => {
     );
   });
 });
+
+it('a pattern that begins with a slash and leads to no root is meant from a root, as in a .gitignore', () => {
+  const denies = (pattern: string, path: string): boolean =>
+    rulesFor([pattern], ['/w/proj']).deniedBy(path, 'read') === pattern;
+  expect(denies('/keys/**', '/w/proj/keys/a')).toBe(true);
+  expect(denies('/x.key', '/w/proj/x.key')).toBe(true);
+  expect(denies('/x.key', '/w/proj/sub/x.key')).toBe(false);
+  expect(denies('/W/proj/keys/**', '/w/proj/keys/a')).toBe(true);
+  // This one leads to a root.
+  expect(denies('/w/keys/**', '/w/proj/w/keys/a')).toBe(false);
+});

@@ -24,11 +24,11 @@ export function createDenyRules(options: DenyRulesOptions): DenyRules {
   const { roots } = options;
   const matcher = createDenyMatcher(
     roots,
-    options.denied.flatMap((pattern) => compilePattern(pattern, 'deniedPatterns')),
+    options.denied.flatMap((pattern) => compilePattern(pattern, 'deniedPatterns', roots)),
   );
   const writeMatcher = createDenyMatcher(
     roots,
-    options.deniedWrite.flatMap((pattern) => compilePattern(pattern, 'deniedWritePatterns')),
+    options.deniedWrite.flatMap((pattern) => compilePattern(pattern, 'deniedWritePatterns', roots)),
   );
   const read = inheriting(roots, matcher);
   const write = inheriting(roots, writeMatcher);

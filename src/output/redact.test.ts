@@ -133,6 +133,14 @@ describe('redact, what stands where a secret stands', () => {
     ['export MY_SECRET=xyz', 'export MY_SECRET=[REDACTED]'],
     ["API_KEY='k1'; SESSION_TOKEN='abc'", "API_KEY='k1'; SESSION_TOKEN='[REDACTED]'"],
     ['JWT=abcd CREDS=me:you', 'JWT=[REDACTED] CREDS=[REDACTED]'],
+    ['Cookie: theme=dark; session=hunter2abcdef\n', 'Cookie: [REDACTED]\n'],
+    ['< set-cookie: sid=hunter2abcdef; Path=/\r\n', '< set-cookie: [REDACTED]\r\n'],
+    ["curl -H 'Cookie: sid=hunter2abcdef' x", "curl -H 'Cookie: [REDACTED]' x"],
+    [
+      `https://x.blob.core.windows.net/c?sv=1&sig=${MIXED}%3D&se=2`,
+      'https://x.blob.core.windows.net/c?sv=1&sig=[REDACTED]&se=2',
+    ],
+    ['machine h login me password hunter2', 'machine h login me password [REDACTED]'],
     ['docker login -u me -p hunter2 r.example', 'docker login -u me -p [REDACTED] r.example'],
   ])('makes of %j', (text, expected) => {
     expect(redact(text)).toBe(expected);
@@ -187,6 +195,8 @@ describe('redact, near misses', () => {
     '{"token": "several plain words"} and token = "enter your token here"',
     'chatbot 12345:6789 robot12345:aaaaaaaaaaaaaaaaaaaaaaaa',
     'TOKEN=$1 SECRET=${1:-x} NEXT_TOKEN=abc TOKEN=config.token',
+    'Set-Cookie: name=value; Cookie: yes; cookie: theme=dark; lang=en',
+    'login form, password field; login and password are required',
     'primary_key=user_id1 public_key: abc123456789 sort_key: user1234',
   ])('keeps %j', (text) => {
     expect(redact(text)).toBe(text);

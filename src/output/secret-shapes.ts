@@ -71,6 +71,8 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   key('telegram-bot-token', [':aa'], '[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}'),
   // In an address the word stands right before the number.
   shape('bot-address', ['bot'], /(?<before>(?<![A-Za-z])bot)[0-9]{5,12}:[A-Za-z0-9_-]{20,}/gi),
+  // A signed address of Azure gives access by itself.
+  shape('signed-address', ['sig='], /(?<before>[?&;]sig=)[A-Za-z0-9%+/=_-]{20,}/gi),
   key('square-token', ['sq0'], 'sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}'),
   shape(
     'json-web-token',
@@ -118,6 +120,21 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
     words: ['bearer'],
     pattern: /(?<before>(?<![A-Za-z0-9])bearer[ \t]{1,8})[A-Za-z0-9._~+/=-]{16,}/gi,
     isSecret: looksRandom,
+  },
+  {
+    // All of them: which one is the session, only the server knows.
+    name: 'cookie-header',
+    words: ['cookie'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9-])(?:set-)?cookie\\?["']?[ \t]{0,8}:[ \t]{0,8}\\?["']?)[^\s=;,:"'`\\[\]]{1,64}=[^\r\n"'`\\[\]]{6,4096}/gi,
+    isSecret: (hidden) => hidden.split(/[=;\s]+/).some(looksRandom),
+  },
+  {
+    name: 'netrc-password',
+    words: ['password'],
+    pattern:
+      /(?<before>(?<![A-Za-z0-9])login[ \t]{1,8}[^\s[]{1,256}\s{1,8}password[ \t]{1,8})[^\s[\]]{4,512}/g,
+    isSecret: (hidden) => !isPlaceholder(hidden) && /\d/.test(hidden),
   },
   {
     // curl -u user:password; not docker's user:group in numbers, not date's +%H:%M.

@@ -38,6 +38,12 @@ export function hasWildcards(part: string): boolean {
 function flawOf(source: string): string | undefined {
   if (source.trim() === '') return 'it is empty';
   if (source.includes('\0')) return 'it holds a NUL character';
+  if (source.trim() !== source)
+    return 'it begins or ends with a blank; a name that does is written with "[ ]"';
+  if (/^~(?:\/|$)/.test(source)) return '"~" is not expanded; write the absolute path';
+  if (/^\$(?:\{\w+\}|[A-Z_]+)\//.test(source)) return 'variables are not expanded; write the path itself';
+  if (/^(?:[^\\]|\\[^A-Za-z0-9])*\\[A-Za-z0-9]/.test(source))
+    return 'a "\\" stands before a letter or digit, where it means nothing: names are separated by "/"';
   if (source.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`;
   let open = 0;
   for (let at = 0; at < source.length; at++) {
