@@ -13,12 +13,23 @@ const fs = require('node:fs');
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 // Node does not export it.
 const O_PATH = 0o10000000;
+closeInherited();
 let directory = fs.mkdtempSync(process.argv[1]);
 const running = new Map();
 let made = 0;
 const program = process.ppid;
 // Of the last request that named one.
 let environment = {};
+
+/** What our program was started with, and Node hands on: no command may have it. What Node opens is close-on-exec. */
+function closeInherited() {
+  for (const name of fs.readdirSync('/proc/self/fd')) {
+    try {
+      const [, flags] = /^flags:\s*([0-7]+)/m.exec(fs.readFileSync('/proc/self/fdinfo/' + name, 'latin1'));
+      if (Number(name) > 2 && (parseInt(flags, 8) & 0o2000000) === 0) fs.closeSync(Number(name));
+    } catch {}
+  }
+}
 
 function say(message) {
   process.stdout.write(JSON.stringify(message) + '\n');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
+import { withoutInherited } from './inherited-descriptors.js';
 import { readProcess } from './proc-table.js';
 
 export interface ProcessStart {
@@ -118,14 +119,14 @@ function spawnChild(start: ProcessStart, outputs: readonly [number | 'pipe', num
     env: start.mark === undefined ? start.env : { ...start.env, TOOLEXEC_CALL: start.mark },
     detached: true,
     windowsHide: true,
-    stdio: [
+    stdio: withoutInherited([
       start.input ?? 'ignore',
       ...outputs,
       start.inherit ?? 'ignore',
       start.report ?? 'ignore',
       ...(start.places ?? []),
       ...(start.files ?? []),
-    ],
+    ]),
   });
 }
 
