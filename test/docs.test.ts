@@ -236,6 +236,19 @@ describe('docs/security.md', () => {
     ]);
   });
 
+  it('names, for each of its claims in words, tests that are there', () => {
+    const [, words = ''] =
+      /## How the files are kept in\n\n.*?\n\n(.*)What commands can reach/s.exec(read('docs/security.md')) ??
+      [];
+    const claims = words.split(/\n\n+/).filter((part) => part !== '' && !part.startsWith('## '));
+    expect(claims.length).toBeGreaterThan(9);
+    for (const claim of claims) {
+      const tests = [...claim.matchAll(/`((?:src|test)\/[\w/.-]+\.test\.ts)`/g)].map(([, path = '']) => path);
+      const missing = tests.filter((path) => !existsSync(join(ROOT, path)));
+      expect([claim.slice(0, 40), tests.length > 0, missing]).toEqual([claim.slice(0, 40), true, []]);
+    }
+  });
+
   it('says the limits of isolation: what an error, a loop, an add-on or a timeout of a tool can do (D056)', () => {
     const [, section = ''] =
       /## What is left open by running in your process\n(.*?)\n## /s.exec(read('docs/security.md')) ?? [];

@@ -50,6 +50,20 @@ describe('a call of an external tool', () => {
     }
   });
 
+  it('gives a value without what was kept from it, and is not guessed at otherwise; its text is', async () => {
+    process.env.TEST_API_TOKEN = 'tok-1234567890';
+    try {
+      const looksLikeOne = `ghp_${'aB3dE5gH7j'.repeat(4)}`;
+      const { result } = await call(`echo '{"a":"x tok-1234567890","b":"${looksLikeOne}"}'`);
+      expect(result).toMatchObject({
+        structured: { a: 'x [REDACTED]', b: looksLikeOne },
+        output: '{"a":"x [REDACTED]","b":"[REDACTED]"}',
+      });
+    } finally {
+      delete process.env.TEST_API_TOKEN;
+    }
+  });
+
   it('keeps every digit of a number that we could not hold', async () => {
     const { result } = await call(`echo '{"id":1763866800123456789}'`);
     expect(result).toMatchObject({ success: true, output: '{"id":1763866800123456789}' });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { chooseOpener } from '../platform/fs/open-handle.js';
 import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import { createSandbox } from './create-sandbox.js';
@@ -39,6 +39,26 @@ describe('what a process leaves behind that is killed in the middle of a write',
     const [backup = '', ...more] = ours(root);
     expect(more).toEqual([]);
     expect(readFileSync(join(root, backup), 'utf8')).toBe('old content');
+  });
+
+  it('keeps the old content for a week, by the time of its making', async () => {
+    const { root } = temporaryTree({ a: 'a' });
+    await leaveBehind(root);
+    const write = (name: string) =>
+      createSandbox({ roots: [root] }).files.write(name, bytes(''), { mode: 'create' });
+    const day = 86_400_000;
+    const made = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(made + 6.9 * day);
+      await write('b');
+      expect(ours(root)).toHaveLength(1);
+      vi.setSystemTime(made + 7.1 * day);
+      await write('c');
+      expect(ours(root)).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('goes with a mere creation too', async () => {
