@@ -58,14 +58,18 @@ export function lazyCommands(
   readonly close: () => Promise<void>;
 } {
   let release: (() => Promise<void>) | undefined;
+  const end = async (): Promise<void> => {
+    if (release === undefined) return;
+    const { endReadyLayers } = await import('../commands/transaction/ready-layers.js');
+    await Promise.all([release(), endReadyLayers(around.confinement)]);
+  };
   const run = onFirstUse(async () => {
     const { runCommand } = await import('../commands/run-command.js');
     const { useCommandHelpers } = await import('../commands/supervise-command.js');
     release ??= useCommandHelpers();
     return runCommand;
   });
-  if (!isForgotten)
-    return { run: (request) => run({ ...request, ...around }), close: async () => release?.() };
+  if (!isForgotten) return { run: (request) => run({ ...request, ...around }), close: end };
   const kept = new Set<string>();
   return {
     run(request) {
@@ -76,7 +80,7 @@ export function lazyCommands(
       return run({ ...request, ...around, onTransaction });
     },
     async close() {
-      await release?.();
+      await end();
       if (kept.size === 0) return;
       const { forgetTransactions } = await import('../commands/transaction/sweep-transactions.js');
       forgetTransactions(kept);
@@ -130,7 +134,7 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSu
 export async function canKeepApart(confinement: Confinement): Promise<boolean> {
   const { transactions } = confinement;
   if (transactions === undefined) return false;
-  const { openLayers } = await import('../commands/transaction/open-transaction.js');
+  const { openLayers } = await import('../commands/transaction/open-layers.js');
   const layers = await openLayers(confinement, transactions);
   if ('reason' in layers) return false;
   layers.drop();

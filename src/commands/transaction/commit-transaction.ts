@@ -43,6 +43,8 @@ export interface TransactionParts {
   readonly mounts: readonly OverlayMount[];
   /** The roots cannot have been changed before this without the command seeing it. */
   readonly begunNs: bigint;
+  /** Resolves when the overlays are unmounted: only then is all on the disk that was written. Left out: they are. */
+  readonly unmounted?: () => Promise<void>;
 }
 
 /** Makes real what may be, and says what was changed and what was not. */
@@ -100,6 +102,7 @@ export async function applyScanned(
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
+  if (changes.length > 0) await parts.unmounted?.();
   const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
   const { failed } = changes.length === 0 ? { failed: [] } : await commitPlan(directory, plan);
   const report = reportChanges({

@@ -28,9 +28,9 @@ export function holdMasks(
   hidden: readonly GuardedPath[],
   tracked: readonly TrackedHidden[],
 ): HeldMasks {
-  const key = `${place}\0${root}`;
+  const key = keyOf(place, root);
   let found = kept.get(key);
-  if (found === undefined || (found.users > 0 && !found.layer.isFor(hidden, tracked))) {
+  if (found === undefined || (found.users > 0 && !found.layer.fits(hidden, tracked))) {
     const path = `${placeOf(place)}/${++count}`;
     found = { layer: new MasksLayer(root, path, () => whiteout), users: 0 };
     kept.set(key, found);
@@ -54,6 +54,22 @@ export function holdMasks(
       if (held.users === 0 && kept.get(key) !== held) removeTree(held.layer.path);
     },
   };
+}
+
+/** Whether the layer at a path is what such commands need. */
+export function areMasksFor(
+  { place }: OverlaySetup,
+  root: string,
+  path: string,
+  hidden: readonly GuardedPath[],
+  tracked: readonly TrackedHidden[],
+): boolean {
+  const layer = kept.get(keyOf(place, root))?.layer;
+  return layer?.path === path && layer.fits(hidden, tracked);
+}
+
+function keyOf(place: string, root: string): string {
+  return `${place}\0${root}`;
 }
 
 function removeLayers(): void {

@@ -51,6 +51,20 @@ export class MasksLayer {
     return this.#hidden === hidden && this.#tracked === tracked;
   }
 
+  /** The same where the lists are others that say the same. */
+  fits(hidden: readonly GuardedPath[], tracked: readonly TrackedHidden[]): boolean {
+    if (this.isFor(hidden, tracked)) return true;
+    if (this.#hidden === undefined) return false;
+    const wanted = this.#wanted(hidden, tracked);
+    const isSame =
+      wanted.size === this.#masks.size &&
+      [...wanted].every(([path, mask]) => isSameMask(mask, this.#masks.get(path)));
+    if (!isSame) return false;
+    this.#hidden = hidden;
+    this.#tracked = tracked;
+    return true;
+  }
+
   update(hidden: readonly GuardedPath[], tracked: readonly TrackedHidden[]): void {
     if (this.#hidden === undefined) makeBinaryDirectory(toBinary(this.#directory), 0o700);
     const wanted = this.#wanted(hidden, tracked);
@@ -119,6 +133,14 @@ interface Mask {
   readonly key: string;
   readonly directory?: BinaryEntry;
   readonly placeholder?: TrackedHidden;
+}
+
+function isSameMask({ key, directory }: Mask, other: Mask | undefined): boolean {
+  return (
+    key === other?.key &&
+    directory?.mode === other.directory?.mode &&
+    directory?.mtimeNs === other.directory?.mtimeNs
+  );
 }
 
 const WHITEOUT: Mask = { key: 'whiteout' };

@@ -1,23 +1,20 @@
 import type { CommandChanges, Confinement, TransactionRules } from '../../contract/processes.js';
-import {
-  type BinaryPath,
-  binaryEntry,
-  binaryNames,
-  toBinary,
-  writeMarker,
-} from '../../platform/fs/binary-fs.js';
-import { setEntryTimes } from '../../platform/fs/placeholder-entry.js';
-import { removeTree } from '../../platform/fs/remove-tree.js';
-import { makeOwnDirectory, removeLater } from '../../platform/process/transaction-directory.js';
+import { binaryNames, toBinary } from '../../platform/fs/binary-fs.js';
+import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
-import { findRepositories } from '../sandbox/git/find-repositories.js';
-import { trackedLayer } from '../sandbox/git/tracked-placeholders.js';
-import { isWithin } from '../sandbox/mount-holder.js';
-import { type CommitRequest, commitTransaction, type TransactionParts } from './commit-transaction.js';
-import { holdMasks } from './held-masks.js';
-import { type OverlayMount, overlayCommand } from './overlay-mount.js';
-import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
-import { KIND } from './sweep-transactions.js';
+import { type CommitRequest, commitTransaction } from './commit-transaction.js';
+import type { MountedView } from './mounted-view.js';
+import {
+  changedBytes,
+  gitInside,
+  type Layers,
+  makeLayers,
+  type NoTransaction,
+  type Survey,
+  surveyRoots,
+} from './open-layers.js';
+import { overlayCommand } from './overlay-mount.js';
+import { prepareLayers, takeLayers } from './ready-layers.js';
 
 /** A command's changes, kept apart until it is decided what becomes of them. */
 export interface Transaction {
@@ -43,104 +40,28 @@ export interface Transaction {
   release(): void;
 }
 
-/** Why there is none. */
-export interface NoTransaction {
-  readonly reason: string;
-}
-
-/** Makes the layers of a command. Never rejects. */
+/** Makes the layers of a command, or takes those that were made ready for it. Never rejects. */
 export async function openTransaction(
   confinement: Confinement,
   rules: TransactionRules,
 ): Promise<Transaction | NoTransaction> {
-  const layers = await openLayers(confinement, rules);
-  return 'reason' in layers ? layers : toTransaction(layers);
+  const survey = await surveyRoots(confinement, rules);
+  if ('reason' in survey) return survey;
+  const ready = await takeLayers(survey);
+  if (ready !== undefined) return toTransaction(survey, ready.layers, ready.view);
+  const layers = makeLayers(survey);
+  return 'reason' in layers ? layers : toTransaction(survey, layers);
 }
 
-/** Makes the layers over the roots. Never rejects. */
-export async function openLayers(
-  confinement: Confinement,
-  rules: TransactionRules,
-): Promise<Layers | NoTransaction> {
-  const roots = outermost(confinement.roots);
-  const setup = await findOverlaySetup(roots, rules.places);
-  if ('reason' in setup) return setup;
-  const refused = rootsRefused(roots);
-  if (refused !== undefined) return { reason: refused };
-  try {
-    return makeLayers(confinement, rules, setup, roots);
-  } catch (error) {
-    return { reason: whyNot(error) };
-  }
-}
-
-function outermost(roots: readonly string[]): readonly string[] {
-  return roots.filter((root) => !roots.some((other) => other !== root && isWithin(root, other)));
-}
-
-/** The layers of what is kept apart, ready to be mounted. */
-export interface Layers extends TransactionParts {
-  readonly release: () => void;
-  /** They are not used. */
-  readonly drop: () => void;
-  /** Arguments for bubblewrap. */
-  readonly gitMounts: readonly string[];
-  readonly git: Readonly<Record<string, string>>;
-}
-
-/** @throws Error where a directory cannot be made */
-function makeLayers(
-  confinement: Confinement,
-  rules: TransactionRules,
-  setup: OverlaySetup,
-  roots: readonly string[],
-): Layers | NoTransaction {
-  const guarded = confinement.guarded('every');
-  if (guarded.incomplete)
-    return { reason: 'there is more in the roots than can be looked through for what is hidden' };
-  const repositories = findRepositories(guarded.readOnly, confinement.roots);
-  if (repositories.some(({ isOutside }) => isOutside)) {
-    return { reason: 'the repository of a root lies outside of the roots' };
-  }
-  const tracked = trackedLayer(repositories, guarded.hidden);
-  if (tracked === undefined) return { reason: 'what git tracks of the hidden files cannot be told' };
-  const masks = roots.map((root) => holdMasks(setup, root, guarded.hidden, tracked.files));
-  const release = (): void => {
-    for (const mask of masks) mask.release();
-  };
-  let directory: string;
-  let mounts: readonly OverlayMount[];
-  try {
-    directory = makeOwnDirectory(setup.place, KIND, ['old', ...roots.flatMap((_, index) => layersOf(index))]);
-    mounts = roots.map((root, index) => layerOf(directory, root, index, masks[index]?.path ?? ''));
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return {
-    confinement,
-    rules,
-    setup,
-    directory,
-    mounts,
-    begunNs: writeMarker(`${directory}/begun`),
-    release,
-    drop() {
-      release();
-      removeTree(directory);
-    },
-    gitMounts: tracked.mounts,
-    git: { 'core.checkStat': 'minimal', 'core.trustctime': 'false', ...tracked.env },
-  };
-}
-
-function toTransaction(layers: Layers): Transaction {
-  const { directory, mounts, setup, rules, gitMounts, git, release } = layers;
+/** @param view where they are mounted; left out: not yet. */
+function toTransaction(survey: Survey, layers: Layers, view?: MountedView): Transaction {
+  const { directory, mounts, setup, rules } = layers;
   const { uid, gid } = ownIds();
+  const { gitMounts, git } = gitInside(survey);
   return {
     directory,
-    roots: mounts.map(({ root }) => root),
-    command: overlayCommand(setup.programs, mounts),
+    roots: view === undefined ? mounts.map(({ root }) => root) : [],
+    command: view?.enter() ?? overlayCommand(setup.programs, mounts),
     mounts: [
       ...['--uid', `${uid}`, '--gid', `${gid}`],
       ...mounts.flatMap(({ root, merged }) => ['--bind', merged, root]),
@@ -150,35 +71,25 @@ function toTransaction(layers: Layers): Transaction {
     maxMb: rules.maxMb,
     size: () => changedBytes(mounts),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
-    commit: (request) => commitTransaction(layers, request),
-    discard: () => void removeLater(directory),
-    release,
+    async commit(request) {
+      const changes = await commitTransaction(
+        view === undefined ? layers : { ...layers, unmounted: () => view.end() },
+        request,
+      );
+      prepareLayers(survey, isNothing(changes));
+      return changes;
+    },
+    discard() {
+      void removeLater(directory);
+      prepareLayers(survey, true);
+    },
+    release() {
+      layers.release();
+      void view?.end();
+    },
   };
 }
 
-/** What the changes take, on the disk. */
-export function changedBytes(mounts: readonly OverlayMount[]): number {
-  return mounts.reduce((sum, { upper }) => sum + sizeOf(toBinary(upper)), 0);
-}
-
-function layersOf(index: number): readonly string[] {
-  return ['upper', 'work', 'merged'].map((name) => `${index}/${name}`);
-}
-
-function layerOf(directory: string, root: string, index: number, masks: string): OverlayMount {
-  const at = (name: string): string => `${directory}/${index}/${name}`;
-  const entry = binaryEntry(toBinary(root));
-  if (entry?.kind !== 'dir') throw new Error(`the root "${root}" is gone`);
-  const upper = at('upper');
-  // It is what the command sees of the root itself.
-  setEntryTimes(toBinary(upper), entry.mode, entry.mtimeNs);
-  return { root, masks, upper, work: at('work'), merged: at('merged') };
-}
-
-function sizeOf(path: BinaryPath): number {
-  const entry = binaryEntry(path);
-  if (entry?.kind !== 'dir') return entry?.bytes ?? 0;
-  let sum = entry.bytes;
-  for (const name of binaryNames(path)) sum += sizeOf(`${path}/${name}`);
-  return sum;
+function isNothing({ created, modified, deleted }: CommandChanges): boolean {
+  return created.length + modified.length + deleted.length === 0;
 }

@@ -6,11 +6,8 @@ import type {
 } from '../../contract/processes.js';
 import { toBinary } from '../../platform/fs/binary-fs.js';
 import type { FileView } from '../../platform/fs/open-handle.js';
-import { findTrustedProgram } from '../../platform/process/find-program.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
-import { startView, type ViewProcess } from '../../platform/process/view-process.js';
 import { ownIds } from '../../platform/runtime/environment.js';
-import { openMountHolder } from '../sandbox/mount-holder.js';
 import {
   absolute,
   applyScanned,
@@ -20,14 +17,9 @@ import {
   refusalByPattern,
   scanTransaction,
 } from './commit-transaction.js';
-import {
-  changedBytes,
-  type Layers,
-  type NoTransaction,
-  openLayers,
-  type Transaction,
-} from './open-transaction.js';
-import { overlayCommand } from './overlay-mount.js';
+import { MountedView } from './mounted-view.js';
+import { changedBytes, type GitInside, type Layers, type NoTransaction, openLayers } from './open-layers.js';
+import type { Transaction } from './open-transaction.js';
 import { reportChanges } from './report-changes.js';
 import type { LeftOut, ScannedChanges } from './scan-changes.js';
 import type { PlannedChange } from './transaction-plan.js';
@@ -37,43 +29,31 @@ import type { PlannedChange } from './transaction-plan.js';
  * next one sees, and no other program does.
  */
 export class PreviewLayers {
-  readonly #layers: Layers;
-  readonly #view: ViewProcess;
-  readonly #nsenter: string;
+  readonly #layers: Layers & GitInside;
+  readonly #view: MountedView;
   /** What the end of a command has shown to be refused, by root and path. */
   readonly #refused = new Map<string, LeftOut>();
   #seen: ReadonlyMap<string, PlannedChange> = new Map();
   #broken: string | undefined;
   #ending: Promise<void> | undefined;
 
-  private constructor(layers: Layers, view: ViewProcess, nsenter: string) {
+  private constructor(layers: Layers & GitInside, view: MountedView) {
     this.#layers = layers;
     this.#view = view;
-    this.#nsenter = nsenter;
   }
 
   static async open(
     confinement: Confinement,
     rules: TransactionRules,
   ): Promise<PreviewLayers | NoTransaction> {
-    const nsenter = findTrustedProgram('nsenter');
-    if (nsenter === undefined) return { reason: 'nsenter (util-linux) is not installed' };
     const layers = await openLayers(confinement, rules);
     if ('reason' in layers) return layers;
-    const holder = openMountHolder(false);
-    try {
-      for (const { root } of layers.mounts) holder.inherit(root);
-      const mounts = layers.mounts.map((mount) => ({ ...mount, merged: mount.root }));
-      const wait = ['/bin/sh', '-c', 'echo ready; read -r _'];
-      const command = [...overlayCommand(layers.setup.programs, mounts), ...wait];
-      return new PreviewLayers(layers, await startView(command, holder.places()), nsenter);
-    } catch (error) {
-      layers.release();
-      void removeLater(layers.directory);
-      return { reason: error instanceof Error ? error.message : String(error) };
-    } finally {
-      holder.close();
-    }
+    const mounts = layers.mounts.map((mount) => ({ ...mount, merged: mount.root }));
+    const view = await MountedView.open(layers.setup.programs, mounts);
+    if (typeof view !== 'string') return new PreviewLayers(layers, view);
+    layers.release();
+    void removeLater(layers.directory);
+    return { reason: view };
   }
 
   get directory(): string {
@@ -82,12 +62,7 @@ export class PreviewLayers {
 
   /** The roots with the changes, for programs and for ourselves. */
   get view(): FileView {
-    return { root: this.#view.root, enter: this.#enter('--wd=.') };
-  }
-
-  #enter(...options: readonly string[]): readonly string[] {
-    const into = ['--target', `${this.#view.pid}`, '--user', '--mount', '--preserve-credentials'];
-    return [this.#nsenter, ...into, ...options, '--'];
+    return { root: this.#view.root, enter: this.#view.enter('--wd=.') };
   }
 
   /** Why it is not what the calls would leave: a part of it belongs to a command that was stopped. */
@@ -102,7 +77,7 @@ export class PreviewLayers {
     return {
       directory,
       roots: [],
-      command: this.#enter(),
+      command: this.#view.enter(),
       mounts: [
         ...['--uid', `${uid}`, '--gid', `${gid}`],
         ...mounts.flatMap(({ root }) => ['--bind', root, root]),

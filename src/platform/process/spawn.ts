@@ -105,7 +105,8 @@ function socketOf({ reader }: OpenPipe): Socket {
   return new Socket({ fd: reader, readable: true, writable: false });
 }
 
-async function spawnWithSockets(start: ProcessStart): Promise<StartedProcess> {
+/** The same for a program that opens its output under no name: one process less. */
+export async function spawnWithSockets(start: ProcessStart): Promise<StartedProcess> {
   const child = spawnChild(start, ['pipe', 'pipe']);
   const { pid, stdout, stderr } = child;
   if (pid === undefined || stdout === null || stderr === null) throw await spawnError(child);

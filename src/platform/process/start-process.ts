@@ -29,6 +29,11 @@ let started = 0;
 let opened = 0;
 let server: SpawnServer | undefined;
 
+/** Starting one process more, without need, costs next to nothing. */
+export function isForkCheap(): boolean {
+  return process.memoryUsage.rss() <= LARGE_BYTES;
+}
+
 /** Forking costs 45 ms for each GB that we hold; starting the server costs about as much, once. */
 const LARGE_BYTES = 200_000_000;
 /** One that is gone is replaced a few times, not for ever. */

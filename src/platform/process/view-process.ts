@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { spawnProcess } from './spawn.js';
+import { existsSync } from 'node:fs';
+import { spawnWithSockets } from './spawn.js';
 
 /** A process that does nothing but see the file system in its own way. */
 export interface ViewProcess {
   readonly pid: number;
   /** Before the paths that it sees. */
   readonly root: string;
+  readonly isAlive: boolean;
   /** Ends it; resolves when it is gone. What it saw is gone with it, once no process has any of it open. */
   end(): Promise<void>;
 }
@@ -18,7 +20,7 @@ export interface ViewProcess {
  */
 export async function startView(command: readonly string[], places: readonly number[]): Promise<ViewProcess> {
   const [file = '', ...args] = command;
-  const process = await spawnProcess({
+  const process = await spawnWithSockets({
     file,
     name: 'unshare',
     args,
@@ -50,5 +52,17 @@ export async function startView(command: readonly string[], places: readonly num
   }
   // A program that has forgotten it must be able to end.
   process.unref();
-  return { pid: process.pid, root: `/proc/${process.pid}/root`, end };
+  let isAlive = true;
+  void process.ended.then(() => {
+    isAlive = false;
+  });
+  return {
+    pid: process.pid,
+    root: `/proc/${process.pid}/root`,
+    get isAlive() {
+      // It may be dead before we are told.
+      return isAlive && existsSync(`/proc/${process.pid}/ns/mnt`);
+    },
+    end,
+  };
 }

@@ -57,6 +57,24 @@ export function trackedLayer(
   hidden: readonly GuardedPath[],
 ): TrackedLayer | undefined {
   const tracked = repositories.map((repository) => trackedIn(repository, hidden));
+  const before = layers.get(hidden);
+  const isSame =
+    tracked.length === before?.tracked.length && tracked.every((found, at) => found === before.tracked[at]);
+  const layer = isSame ? before?.layer : layerFor(tracked, hidden);
+  if (layer !== undefined) layers.set(hidden, { tracked, layer });
+  return layer;
+}
+
+/** The last one for the very same list: where nothing else has changed either, its lists are the same too. */
+const layers = new WeakMap<
+  readonly GuardedPath[],
+  { readonly tracked: readonly (readonly TrackedFile[] | 'unknown')[]; readonly layer: TrackedLayer }
+>();
+
+function layerFor(
+  tracked: readonly (readonly TrackedFile[] | 'unknown')[],
+  hidden: readonly GuardedPath[],
+): TrackedLayer | undefined {
   const files = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
   const isInHidden = ({ at }: TrackedFile): boolean =>
     hidden.some(({ path, type }) => type === 'dir' && isWithin(at, path));
@@ -112,14 +130,19 @@ function trackedIn(
   { top, directory, common }: Repository,
   hidden: readonly GuardedPath[],
 ): readonly TrackedFile[] | 'unknown' {
-  const below = hidden.filter(({ path }) => isWithin(path, top));
   const index = `${directory}/index`;
   const print = filePrint(index);
   // Nothing is tracked yet.
-  if (below.length === 0 || print === undefined) return [];
-  const key = JSON.stringify([print, below]);
+  if (hidden.length === 0 || print === undefined) return NO_FILES;
   const known = seen.get(index);
-  if (known?.key === key) return known.found;
+  if (known?.hidden === hidden && known.print === print) return known.found;
+  const below = hidden.filter(({ path }) => isWithin(path, top));
+  if (below.length === 0) return NO_FILES;
+  const key = JSON.stringify([print, below]);
+  if (known?.key === key) {
+    seen.set(index, { ...known, hidden });
+    return known.found;
+  }
   const hashBytes = /^\s*objectformat\s*=\s*"?sha256/im.test(readSmallFile(`${common}/config`)) ? 32 : 20;
   const isHidden = (path: string): boolean => {
     const at = `${top}/${path}`;
@@ -129,11 +152,22 @@ function trackedIn(
     readIndex(index, hashBytes, isHidden)?.map((entry) => ({ ...entry, at: `${top}/${entry.path}` })) ??
     'unknown';
   if (seen.size > 100) seen.clear();
-  seen.set(index, { key, found: placed });
+  seen.set(index, { key, print, hidden, found: placed });
   return placed;
 }
 
-const seen = new Map<string, { readonly key: string; readonly found: readonly TrackedFile[] | 'unknown' }>();
+const NO_FILES: readonly TrackedFile[] = [];
+
+interface SeenIndex {
+  /** Says all that `found` follows from. */
+  readonly key: string;
+  /** Where both are the same, so is the key. */
+  readonly print: string;
+  readonly hidden: readonly GuardedPath[];
+  readonly found: readonly TrackedFile[] | 'unknown';
+}
+
+const seen = new Map<string, SeenIndex>();
 
 const INDEX_BYTES = 256 * 1024 * 1024;
 
