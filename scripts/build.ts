@@ -39,7 +39,6 @@ const command = await bundleCommand({
   main: join(SOURCES, 'cli', 'main.ts'),
   directory: join(out, 'command'),
   external: EXTERNAL,
-  plugins: [validators],
 });
 chmodSync(command, 0o755);
 if (values['no-types'] !== true) await bundleDeclarations();

@@ -1,12 +1,24 @@
+import * as childProcess from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build, type Plugin, transform } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { lateValidators } from './compile-validators.js';
+import { type JoinedFile, joinParts } from './join-parts.js';
 import { licensesOf } from './licenses-of.js';
+import { LATE_MODULES, loadLate } from './load-late.js';
 import { bundlePackages, loadOnFirstUse } from './load-on-first-use.js';
 
 /** Of modules and of classes as they are written, so that a stack can be read. */
 const MINIFIED = { minifyWhitespace: true, minifySyntax: true, legalComments: 'none' } as const;
 const NODE = { platform: 'node', target: 'node20.19' } as const;
+
+/** The files that commands share: help needs the first, what shows settings the second, what reads a journal the third. */
+const TOGETHER: readonly JoinedFile[] = [
+  ['start.cjs', 'src/cli/main.ts'],
+  ['settings.cjs', 'src/cli/commands/config/show.ts'],
+  ['journal.cjs', 'src/cli/commands/journal/list.ts'],
+  ['executor.cjs', 'src/cli/commands/run.ts'],
+];
 
 export interface CommandBundle {
   /** The source of the command. */
@@ -14,7 +26,6 @@ export interface CommandBundle {
   readonly directory: string;
   /** Packages that stay packages of their own. */
   readonly external: readonly string[];
-  readonly plugins: readonly Plugin[];
 }
 
 /**
@@ -24,39 +35,31 @@ export interface CommandBundle {
  * @returns the file to run.
  */
 export async function bundleCommand(command: CommandBundle): Promise<string> {
-  const { main, directory, external, plugins } = command;
+  const { main, directory, external } = command;
+  const validators = lateValidators();
   // Only ES modules are split in parts: each part is turned into CommonJS afterwards.
   const { outputFiles, metafile } = await build({
     ...NODE,
     ...MINIFIED,
-    entryPoints: { toolexec: main },
+    entryPoints: { toolexec: main, ...LATE_MODULES, ...validators.entryPoints },
     outdir: directory,
     outExtension: { '.js': '.cjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
     external: [...external],
-    plugins: [...plugins, loadOnFirstUse('beside'), shortDescription, lazyChildProcess],
+    plugins: [validators.plugin, loadOnFirstUse('beside'), loadLate, shortDescription, lazyChildProcess],
     write: false,
     metafile: true,
     logLevel: 'error',
   });
   mkdirSync(directory, { recursive: true });
-  const parts = outputFiles.map(({ path }) => basename(path));
-  for (const { path, text } of outputFiles) writeFileSync(path, await toCommonJs(text, parts));
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const files = await joinParts({ texts, metafile }, TOGETHER, { ...NODE, ...MINIFIED });
+  for (const [name, text] of files) writeFileSync(join(directory, name), text);
   const packages = await bundlePackages(directory, { ...NODE, ...MINIFIED });
   writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages]));
   return join(directory, 'toolexec.cjs');
-}
-
-async function toCommonJs(text: string, parts: readonly string[]): Promise<string> {
-  const { code } = await transform(text, { ...NODE, ...MINIFIED, format: 'cjs', logLevel: 'error' });
-  // Other dynamic imports, of files that a person names, stay what they are.
-  return parts.reduce(
-    (whole, part) =>
-      whole.replaceAll(`import("./${part}")`, `Promise.resolve().then(()=>require("./${part}"))`),
-    code,
-  );
 }
 
 /** Of our own package.json the command needs the version alone. */
@@ -70,15 +73,19 @@ const shortDescription: Plugin = {
   },
 };
 
-/** commander loads it for subcommands that are programs of their own, of which there are none: 3 ms of each start. */
+/** It brings half of the network along, and most runs start no process: 1 ms of each start, 3 ms of help. */
 const lazyChildProcess: Plugin = {
   name: 'lazy-child-process',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes('/node_modules/commander/') ? { path: 'spawn', namespace: 'lazy' } : undefined,
+    onResolve({ filter: /^node:child_process$/ }, ({ path, namespace }) =>
+      namespace === 'lazy' ? { path, external: true } : { path, namespace: 'lazy' },
     );
-    onLoad({ filter: /^spawn$/, namespace: 'lazy' }, () => ({
-      contents: `exports.spawn = (...args) => require('node:child_process').spawn(...args);`,
-    }));
+    onLoad({ filter: /^/, namespace: 'lazy' }, () => {
+      const names = Object.keys(childProcess).filter((name) => /^\w+$/.test(name) && name !== 'default');
+      const properties = names.map(
+        (name) => `get ${name}() { return require('node:child_process').${name}; }`,
+      );
+      return { contents: `module.exports = { ${properties.join(', ')} };` };
+    });
   },
 };

@@ -24,14 +24,41 @@ export async function compiledValidators(): Promise<Plugin> {
   };
 }
 
+/** The same for a bundle of CommonJS files with these entry points: a validator is loaded with the first call of its tool. */
+export function lateValidators(): {
+  readonly plugin: Plugin;
+  readonly entryPoints: Readonly<Record<string, string>>;
+} {
+  const sources = validatorSources();
+  const fileOf = (index: number): string => `late-validator-${index}`;
+  const entries = sources.map(
+    ({ text }, index) =>
+      `get [${JSON.stringify(text)}]() { return require('./${fileOf(index)}.cjs').validate; },`,
+  );
+  return {
+    entryPoints: Object.fromEntries(sources.map((_, index) => [fileOf(index), `validator:${index}`])),
+    plugin: {
+      name: 'late-validators',
+      setup(build) {
+        validatorsOf(sources).setup(build);
+        build.onLoad({ filter: /\/src\/schema\/ready-made\.ts$/ }, () => ({
+          contents: `export const READY_MADE = {${entries.join('\n')}};`,
+          loader: 'js',
+        }));
+        build.onResolve({ filter: /^\.\/late-validator-/ }, ({ path }) => ({ path, external: true }));
+      },
+    },
+  };
+}
+
 /** One ES module without imports that exports `READY_MADE`. */
 export function validatorsModule(): Promise<string> {
+  return joined(validatorSources());
+}
+
+function validatorSources(): readonly Source[] {
   const schemas = builtinTools().map((tool) => compiledTool(tool).inputSchema());
-  const sources = schemas.map((schema) => ({
-    text: JSON.stringify(schema),
-    code: sourceOf(toAjvSchema(schema)),
-  }));
-  return joined(sources);
+  return schemas.map((schema) => ({ text: JSON.stringify(schema), code: sourceOf(toAjvSchema(schema)) }));
 }
 
 interface Source {

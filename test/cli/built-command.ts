@@ -7,13 +7,9 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 const SOURCES = join(ROOT, 'src');
 const BUILDS = join(ROOT, '.tmp', 'built-command');
 
-const SCRIPTS = [
-  'build.ts',
-  'bundle-command.ts',
-  'compile-validators.ts',
-  'licenses-of.ts',
-  'load-on-first-use.ts',
-].map((name) => join(ROOT, 'scripts', name));
+const SCRIPTS = readdirSync(join(ROOT, 'scripts'), { encoding: 'utf8' })
+  .sort()
+  .map((name) => join(ROOT, 'scripts', name));
 
 /**
  * The command as it would be shipped, built from the sources of now; the path of its program. Built once per

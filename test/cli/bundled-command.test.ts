@@ -1,6 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtCommand } from './built-command.js';
 
@@ -37,6 +48,22 @@ describe('the command as it is shipped', () => {
     expect(start).not.toMatch(/uniqueItems|PRAGMA|braces stand for/);
   });
 
+  it('reads no more for two calls than they need', () => {
+    const loaded = loadedByTwoCalls();
+    expect(loaded.map(({ name }) => name.replace(/-\w{8}\.cjs$/, '').replace(/\d+/, 'N'))).toEqual([
+      'toolexec.cjs',
+      'start.cjs',
+      'run',
+      'executor.cjs',
+      'journal.cjs',
+      'settings.cjs',
+      'late-validator-N.cjs',
+      'package-lru-cache.cjs',
+    ]);
+    // Of 1.8 MB. What most runs never call belongs in `LATE` in scripts/load-late.ts.
+    expect(loaded.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1_000_000);
+  });
+
   it('brings along the licence of every package that was put into it', () => {
     const licenses = readFileSync(join(directory, 'LICENSES.txt'), 'utf8');
     for (const name of ['commander', 'ajv', 're2js', 'brace-expansion', 'smol-toml', 'unbash'])
@@ -44,6 +71,36 @@ describe('the command as it is shipped', () => {
     expect(licenses).toContain('Permission is hereby granted, free of charge');
   });
 });
+
+/** Files of the command, in the order in which it asks for them. */
+function loadedByTwoCalls(): readonly { readonly name: string; readonly size: number }[] {
+  const folder = mkdtempSync(join(tmpdir(), 'toolexec-loaded-'));
+  try {
+    const list = join(folder, 'list.cjs');
+    writeFileSync(
+      list,
+      "process.on('exit', () => require('fs').writeFileSync('loaded.json', JSON.stringify(Object.keys(require.cache))));",
+    );
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    writeFileSync(join(work, 'a.txt'), 'a\n');
+    const call = (id: string): object => ({ id, name: 'read_file', args: { path: 'a.txt' } });
+    const journal = join(folder, 'journal.db');
+    const args = ['--require', list, join(directory, 'toolexec.cjs'), 'run', '--journal', journal];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd: work,
+      input: JSON.stringify([call('1'), call('2')]),
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(stderr);
+    const paths: string[] = JSON.parse(readFileSync(join(work, 'loaded.json'), 'utf8'));
+    return paths
+      .filter((path) => dirname(path) === realpathSync(directory))
+      .map((path) => ({ name: basename(path), size: statSync(path).size }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** `ajv` of `ajv/dist/runtime/equal`: what ajv writes into the validators that can be saved, which ours are not. */
 function packageOf(name: string): string {
