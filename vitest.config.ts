@@ -21,7 +21,11 @@ const UNIT = testsIn([
 /** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
 const FILES = testsIn(['config', 'files', 'tools']);
 /** What starts programs keeps helpers in its process, and some tests count these: each file has a process of its own. */
-const ALONE = testsIn(['commands', 'external', 'executor/execute']);
+const ALONE = [
+  ...testsIn(['commands', 'external', 'executor/execute']),
+  // A large process prepares no mount.
+  'test/transactions/ready.test.ts',
+];
 /** Minutes of kills, races, faults and traces. A long test beside short ones has a file of its own: `x.soak.test.ts`. */
 const LONG = ['src/**/*.soak.test.ts', 'test/**/*.soak.test.ts'];
 const SOAK = [

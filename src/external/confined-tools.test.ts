@@ -85,7 +85,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     );
     const text = 'a'.repeat(1_000_000);
     const { result } = await run(script, { externalTools: 'all' }, false, { text });
-    expect(result.structured).toBe(JSON.stringify({ text }).length);
+    expect(result.structured).toBe(`${JSON.stringify({ text })}\n`.length);
   });
 
   it('is ended when it is cancelled, with what it started', async () => {
