@@ -18,11 +18,12 @@ const UNIT = testsIn([
   'protocols',
   'schema',
 ]);
-/** Files, but nothing that stays behind in the process: the tests share one, which halves their time. */
-const FILES = testsIn(['config', 'files', 'tools']);
-/** What starts programs keeps helpers in its process, and some tests count these: each file has a process of its own. */
+/** These look at what their process keeps for all its executors (helpers of commands, handlers, open files), or need a small one. */
 const ALONE = [
-  ...testsIn(['commands', 'external', 'executor/execute']),
+  'src/commands/supervise-command.helpers.test.ts',
+  'src/executor/execute/leftovers.test.ts',
+  'src/executor/execute/shells.test.ts',
+  'src/executor/execute/unhandled-errors.test.ts',
   // A large process prepares no mount.
   'test/transactions/ready.test.ts',
 ];
@@ -78,14 +79,13 @@ export default defineConfig(({ mode }) => ({
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT, exclude: LONG, isolate: false } },
-      { extends: true, test: { name: 'system-files', include: FILES, exclude: LONG, isolate: false } },
-      { extends: true, test: { name: 'system-alone', include: ALONE, exclude: SOAK } },
+      { extends: true, test: { name: 'system-alone', include: ALONE } },
       {
         extends: true,
         test: {
           name: 'system',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...UNIT, ...FILES, ...ALONE, ...SOAK],
+          exclude: [...UNIT, ...ALONE, ...SOAK],
           isolate: false,
         },
       },
