@@ -277,7 +277,8 @@ export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
   #shownBefore(index: number): Promise<void> | undefined {
     if (this.scope.observer === undefined) return undefined;
     const next = this.#evaluated[index];
-    return next?.kind === 'ready' && next.onlyReads ? this.#answers.written : undefined;
+    if (next?.kind !== 'ready' || !next.onlyReads || this.#answers.areWritten) return undefined;
+    return new Promise((resolve) => this.#answers.whenWritten(resolve));
   }
 
   async #executeAfterShown(shown: Promise<void>, index: number): Promise<void> {
@@ -341,14 +342,8 @@ export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
   #finish(): void {
     this.#runner.end();
     if (!this.#isInner) this.queue.leave(this);
-    const { written } = this.#answers;
-    if (written === undefined) this.#handOver();
-    else void this.#handOverAfter(written);
-  }
-
-  async #handOverAfter(written: Promise<void>): Promise<void> {
-    await written;
-    this.#handOver();
+    if (this.#answers.areWritten) this.#handOver();
+    else this.#answers.whenWritten(() => this.#handOver());
   }
 
   #handOver(): void {

@@ -13,7 +13,7 @@ import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
-import type { Recorder } from './record/recorder.js';
+import type { ClaimTaker, Recorder } from './record/recorder.js';
 
 /** What a runner has to know of its batch. */
 export interface RunningBatch extends QueuedBatch {
@@ -31,7 +31,7 @@ export interface RunningBatch extends QueuedBatch {
  * Takes planned and approved calls from their turn in the queue to their answer: claimed, then executed. Holds what
  * runs now, so that it can be stopped.
  */
-export class CallRunner implements ExecutionOwner {
+export class CallRunner implements ExecutionOwner, ClaimTaker {
   readonly #batch: RunningBatch;
   #running: Execution[] = NONE_RUNNING;
   /** Made when a call is not answered at once. */
@@ -69,47 +69,56 @@ export class CallRunner implements ExecutionOwner {
 
   /**
    * Runs one call; undefined where its answer comes later, through `answered`. Never throws. The fast path is here: it
-   * is the call's turn, and the claim is there at once; the same steps, each waited for, are `#runSlowly`.
+   * is the call's turn, and the claim is there at once.
    */
   run(index: number, call: ReadyCall): ToolResult | undefined {
     try {
       const turn = this.#batch.queue.turn(this.#batch, call.effects);
-      const pending = turn ?? this.#claim(index, call);
-      if (pending === true) return this.#execute(index, call);
-      if (pending === false) return this.#takenElsewhere(index, call);
-      void this.#runSlowly(index, call, pending);
+      if (turn === undefined) return this.#claim(index, call);
+      void this.#runAfter(turn, index, call);
       return undefined;
     } catch (error) {
       return unclaimable(call, error);
     }
   }
 
-  async #runSlowly(index: number, call: ReadyCall, pending: Promise<unknown>): Promise<void> {
-    const answer = await this.#runAfter(pending, index, call);
-    if (answer !== undefined) this.#batch.answered(index, answer);
-  }
-
-  /** @param pending the call's turn, which says nothing, or its claim. */
-  async #runAfter(
-    pending: Promise<unknown>,
-    index: number,
-    call: ReadyCall,
-  ): Promise<ToolResult | undefined> {
+  async #runAfter(turn: Promise<void>, index: number, call: ReadyCall): Promise<void> {
     try {
-      const answer = await pending;
-      if (answer === false) return this.#takenElsewhere(index, call);
-      // The wait may have taken a while; what was cancelled meanwhile has not started.
-      const stop = this.#batch.stopReason;
-      if (stop !== undefined) return stoppedBefore(call.call, stop);
-      if (answer === true) return this.#execute(index, call);
-      return await this.#runAfter(Promise.resolve(this.#claim(index, call)), index, call);
+      await turn;
     } catch (error) {
-      return unclaimable(call, error);
+      this.#batch.answered(index, unclaimable(call, error));
+      return;
     }
+    this.#resume(index, call, () => this.#claim(index, call));
   }
 
-  #claim(index: number, call: ReadyCall): boolean | Promise<boolean> {
-    return this.#batch.recorder?.claim(index, call) ?? true;
+  #claim(index: number, call: ReadyCall): ToolResult | undefined {
+    const { recorder } = this.#batch;
+    const mine = recorder === undefined ? true : recorder.claim(index, call, this);
+    if (mine === undefined) this.#context ??= new AsyncResource('toolexec');
+    else return mine ? this.#execute(index, call) : this.#takenElsewhere(index, call);
+    return undefined;
+  }
+
+  claimed(index: number, call: ReadyCall, mine: boolean): void {
+    if (mine) this.#resume(index, call, () => this.#execute(index, call));
+    else this.#batch.answered(index, this.#takenElsewhere(index, call));
+  }
+
+  claimFailed(index: number, call: ReadyCall, error: unknown): void {
+    this.#context?.runInAsyncScope(this.#batch.answered, this.#batch, index, unclaimable(call, error));
+  }
+
+  /** Goes on after a wait, which may have taken a while: what was cancelled meanwhile has not started. */
+  #resume(index: number, call: ReadyCall, step: () => ToolResult | undefined): void {
+    let answer: ToolResult | undefined;
+    try {
+      const stop = this.#batch.stopReason;
+      answer = stop === undefined ? step() : stoppedBefore(call.call, stop);
+    } catch (error) {
+      answer = unclaimable(call, error);
+    }
+    if (answer !== undefined) this.#batch.answered(index, answer);
   }
 
   #execute(index: number, ready: ReadyCall): ToolResult | undefined {

@@ -199,7 +199,7 @@ export class Execution implements CallScope, Timed {
 
   #recordLate(outcome: Outcome): void {
     const { recorder, index, ready } = this.#parts;
-    void recorder?.finish(index, ready.call, this.#finalized(outcome));
+    recorder?.finish(index, ready.call, this.#finalized(outcome), NOTHING_TO_DO);
   }
 
   // The tool has not waited for its commands, or they are being killed: they end before the call has its answer.
@@ -359,6 +359,7 @@ export class Execution implements CallScope, Timed {
 
 /** The outcome of a tool that was stopped and never came back. */
 const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true });
+const NOTHING_TO_DO = (): void => {};
 const NOTHING_SAID = { output: '', metadata: {} };
 
 /** The one place where a tool is run. */

@@ -18,7 +18,6 @@ export class Answers {
   readonly #results: (ToolResult | undefined)[];
   /** How many records are being written. */
   #writing = 0;
-  #written: Promise<void> | undefined = undefined;
   #tellWritten: (() => void) | undefined = undefined;
 
   constructor(count: number, scope: BatchScope) {
@@ -36,18 +35,15 @@ export class Answers {
    */
   take(index: number, call: NamedCall, answer: ToolResult, recorder: Recorder | undefined): void {
     this.#results[index] = answer;
-    const written = recorder?.finish(index, call, answer) ?? true;
-    if (!(written instanceof Promise)) {
-      this.#complete(index, call, written);
-      return;
-    }
-    this.#writing++;
-    void this.#completeAfter(written, index, call);
+    const later = (isOnDisk: boolean): void => this.#completeLater(index, call, isOnDisk);
+    const isOnDisk = recorder === undefined ? true : recorder.finish(index, call, answer, later);
+    if (isOnDisk === undefined) this.#writing++;
+    else this.#complete(index, call, isOnDisk);
   }
 
-  async #completeAfter(written: Promise<boolean>, index: number, call: NamedCall): Promise<void> {
+  #completeLater(index: number, call: NamedCall, isOnDisk: boolean): void {
     try {
-      this.#complete(index, call, await written);
+      this.#complete(index, call, isOnDisk);
     } finally {
       if (--this.#writing === 0) this.#tellWritten?.();
     }
@@ -62,16 +58,17 @@ export class Answers {
     this.#scope.observer?.completed(call, result);
   }
 
-  /** Resolves when all answers are written and shown; undefined: they are. */
-  get written(): Promise<void> | undefined {
-    if (this.#writing === 0) return undefined;
-    this.#written ??= new Promise((resolve) => {
-      this.#tellWritten = () => {
-        this.#written = undefined;
-        resolve();
-      };
-    });
-    return this.#written;
+  /** False while an answer is not written yet, or not shown. */
+  get areWritten(): boolean {
+    return this.#writing === 0;
+  }
+
+  /** Calls back, once, when all of them are written and shown. For one caller at a time. */
+  whenWritten(tell: () => void): void {
+    this.#tellWritten = () => {
+      this.#tellWritten = undefined;
+      tell();
+    };
   }
 
   /** All of them, once every call has one. */

@@ -17,32 +17,34 @@ function told(patience: Patience, work: Promise<string>): { text: string } {
   const note = (what: string): void => {
     said.text = `${what} after ${performance.now() - begun}ms`;
   };
-  void patience.waitFor(work, note, (error) => note(String(error)));
+  patience.waitFor(work, note, (error) => note(String(error)));
   return said;
 }
 
 describe('Patience', () => {
   it('ends as the work does', async () => {
-    const patience = new Patience(5_000);
-    const doubled = patience.waitFor(Promise.resolve(2), (value) => value * 2, Number);
-    const excused = patience.waitFor(Promise.reject(new Error('full')), String, (error) => `but ${error}`);
-    const rethrown = patience.waitFor(Promise.reject(new Error('full')), String, (error) => {
-      throw error;
-    });
-    await expect(doubled).resolves.toBe(4);
-    await expect(excused).resolves.toBe('but Error: full');
-    await expect(rethrown).rejects.toThrow('full');
+    const full = Promise.reject(new Error('full'));
+    const done = told(new Patience(5_000), Promise.resolve('written'));
+    const failed = told(new Patience(5_000), full);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([done.text, failed.text]).toEqual(['written after 0ms', 'Error: full after 0ms']);
   });
 
-  it('rejects where handing on the value throws', async () => {
-    const waiting = new Patience(5_000).waitFor(
-      Promise.resolve(1),
-      () => {
-        throw new Error('no use');
-      },
-      (error) => `but ${error}`,
+  it('says once how a wait ended, whatever the work does after its time', async () => {
+    const ends: string[] = [];
+    let finish = (_: string): void => {};
+    const late = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    new Patience(5_000).waitFor(
+      late,
+      (value) => ends.push(value),
+      () => ends.push('gave up'),
     );
-    await expect(waiting).rejects.toThrow('no use');
+    await vi.advanceTimersByTimeAsync(6_000);
+    finish('written');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ends).toEqual(['gave up']);
   });
 
   it('gives up on work that takes too long', async () => {

@@ -20,26 +20,21 @@ export class Patience {
   }
 
   /**
-   * What `onDone` makes of the end of `work`, or `onFailed` of its error.
-   * @param onFailed also gets a ToolError `journal_unavailable`, when `work` takes too long.
+   * Hands on the end of `work`, once; neither callback may throw. A promise for each wait would cost more than the wait.
+   * @param onFailed also gets a ToolError `journal_unavailable` when `work` takes too long: then it is called from a
+   *   timer, in no async context of the caller's.
    */
-  waitFor<T, R>(work: Promise<T>, onDone: (value: T) => R, onFailed: (error: unknown) => R): Promise<R> {
-    return new Promise((resolve, reject) => {
-      const end = <E>(how: (value: E) => R, value: E): void => {
-        waits.end(wait);
-        try {
-          resolve(how(value));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const wait: Wait = { place: -1, of: this, dueAt: 0, over: () => end(onFailed, this.#exhausted()) };
-      waits.start(wait, this.#limitMs);
-      work.then(
-        (value) => end(onDone, value),
-        (error: unknown) => end(onFailed, error),
-      );
-    });
+  waitFor<T>(work: Promise<T>, onDone: (value: T) => void, onFailed: (error: unknown) => void): void {
+    const wait: Wait = { place: -1, of: this, dueAt: 0, over: () => onFailed(this.#exhausted()) };
+    waits.start(wait, this.#limitMs);
+    work.then(
+      (value) => {
+        if (waits.end(wait)) onDone(value);
+      },
+      (error: unknown) => {
+        if (waits.end(wait)) onFailed(error);
+      },
+    );
   }
 
   /** The batch was told to stop: from now on nothing is waited for much longer. */

@@ -19,6 +19,13 @@ interface Stoppable {
   readonly stopped: Promise<void>;
 }
 
+/** Takes what the journal answers to a claim later: one of the two is called, once, and neither throws. */
+export interface ClaimTaker {
+  /** @param mine false: another process has taken the call. */
+  claimed(index: number, ready: ReadyCall, mine: boolean): void;
+  claimFailed(index: number, ready: ReadyCall, error: unknown): void;
+}
+
 /**
  * The place of a batch in the journal: what is written when, and what is waited for. A journal that fails, or does not
  * answer within the default timeout, starts nothing more; a result that it does not take is kept and written later.
@@ -33,14 +40,14 @@ export class Recorder {
   /** The journal's answers for the calls, where it has answered. */
   #answers: readonly Acceptance[] = NO_ANSWERS;
   /** The batch's own record, while it is not on disk yet and the batch goes on all the same. */
-  #accepting: Promise<void> | undefined;
+  #accepting: Promise<unknown> | undefined;
   #isAccepted = false;
   /** Whether the journal was asked to take the batch at all. */
   #isAsked = false;
   /** Calls that do more than read, where the journal answers later. */
   #claimed: Set<number> | undefined;
-  /** The last result of one of them that may not be on disk yet. */
-  #owed: Promise<boolean> | undefined;
+  /** The last result of one of them, which may not be on disk yet. */
+  #owed: Promise<unknown> | undefined;
   /** The first write that failed. What comes later could not be accounted for: it is not started. */
   #broken: { readonly error: unknown } | undefined;
 
@@ -102,7 +109,7 @@ export class Recorder {
     }
     if (attach || !proven.has(this.#journal)) return this.#acceptSlowly(accepted);
     this.#isAccepted = true;
-    this.#accepting = this.#acceptBeside(accepted);
+    this.#acceptBeside(accepted);
     return NO_ANSWERS;
   }
 
@@ -113,11 +120,12 @@ export class Recorder {
     return answers;
   }
 
-  #acceptBeside(accepted: Promise<readonly Acceptance[]>): Promise<void> {
+  #acceptBeside(accepted: Promise<unknown>): void {
+    this.#accepting = accepted;
     const end = (): void => {
       this.#accepting = undefined;
     };
-    return this.#patience.waitFor(accepted, end, (error) => {
+    this.#patience.waitFor(accepted, end, (error) => {
       end();
       this.#isAccepted = false;
       this.#complain(error, 'a batch could not be recorded', 'all');
@@ -156,11 +164,12 @@ export class Recorder {
    * The fence: true for one of all who try, once everything before it is on disk. A call that only reads needs none:
    * running it twice changes nothing; it waits for the results of those that do more, as every call does (D087).
    * One that declares nothing gets one: whether it can be repeated is not known.
-   * @throws ToolError `journal_unavailable`; a promise rejects with it.
+   * @returns undefined where the journal answers later: then `taker` is told.
+   * @throws ToolError `journal_unavailable`
    */
-  claim(index: number, { onlyReads, declared }: ReadyCall): boolean | Promise<boolean> {
+  claim(index: number, ready: ReadyCall, taker: ClaimTaker): boolean | undefined {
     this.#requireWhole();
-    if (onlyReads && declared.length > 0) return this.#owed === undefined ? true : this.#afterOwed();
+    if (ready.onlyReads && ready.declared.length > 0) return this.#claimNothing(index, ready, taker);
     let claimed: boolean | Promise<boolean>;
     try {
       claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
@@ -171,26 +180,29 @@ export class Recorder {
     if (!(claimed instanceof Promise)) return claimed;
     this.#claimed ??= new Set();
     this.#claimed.add(index);
-    return this.#claimLater(claimed);
-  }
-
-  async #afterOwed(): Promise<boolean> {
-    await this.#owed;
-    this.#requireWhole();
-    return true;
-  }
-
-  async #claimLater(claimed: Promise<boolean>): Promise<boolean> {
-    try {
-      const mine = await this.patiently(claimed);
-      // As a rule it is there with the claim.
-      if (this.#accepting !== undefined) await this.#accepting;
-      this.#requireWhole();
-      return mine;
-    } catch (error) {
+    const failed = (error: unknown): void => {
       this.#broken ??= { error };
-      throw error;
-    }
+      taker.claimFailed(index, ready, error);
+    };
+    const done = (mine: boolean): void => {
+      // As a rule it is there with the claim.
+      if (this.#accepting !== undefined) this.#patience.waitFor(this.#accepting, () => done(mine), failed);
+      else if (this.#broken !== undefined) failed(this.#broken.error);
+      else taker.claimed(index, ready, mine);
+    };
+    this.#patience.waitFor(claimed, done, failed);
+    return undefined;
+  }
+
+  #claimNothing(index: number, ready: ReadyCall, taker: ClaimTaker): true | undefined {
+    if (this.#owed === undefined) return true;
+    const failed = (error: unknown): void => taker.claimFailed(index, ready, this.#broken?.error ?? error);
+    const done = (): void => {
+      if (this.#broken !== undefined) failed(this.#broken.error);
+      else taker.claimed(index, ready, true);
+    };
+    this.#patience.waitFor(this.#owed, done, failed);
+    return undefined;
   }
 
   #requireWhole(): void {
@@ -227,9 +239,15 @@ export class Recorder {
 
   /**
    * Records the answer of a call. True when it is on disk; false when it is not: then it is kept, and written as soon
-   * as the journal works again. Never throws or rejects.
+   * as the journal works again. Never throws.
+   * @returns undefined where that shows later: then `later` is told.
    */
-  finish(index: number, call: Pick<ToolCall, 'id' | 'name'>, result: ToolResult): boolean | Promise<boolean> {
+  finish(
+    index: number,
+    call: Pick<ToolCall, 'id' | 'name'>,
+    result: ToolResult,
+    later: (isOnDisk: boolean) => void,
+  ): boolean | undefined {
     if (!this.#isAccepted) {
       // A batch that was refused with an error may be in the journal all the same: then its answer has to follow.
       if (this.#isAsked) this.unrecorded.add(this.key(index), result, this.#settings.clock.now());
@@ -239,13 +257,13 @@ export class Recorder {
     try {
       const written = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(written instanceof Promise)) return true;
-      const onDisk = this.#patience.waitFor(
+      this.#patience.waitFor(
         written,
-        () => true,
-        (error) => this.#keep(index, call, result, error),
+        () => later(true),
+        (error) => later(this.#keep(index, call, result, error)),
       );
-      if (this.#claimed?.has(index) === true) this.#owed = onDisk;
-      return onDisk;
+      if (this.#claimed?.has(index) === true) this.#owed = written;
+      return undefined;
     } catch (error) {
       return this.#keep(index, call, result, error);
     }
@@ -260,7 +278,7 @@ export class Recorder {
 
   /** Waits for the journal, but not for ever. @throws ToolError `journal_unavailable` when it does not answer. */
   patiently<T>(work: Promise<T>): Promise<T> {
-    return this.#patience.waitFor(work, asItIs, again);
+    return new Promise((resolve, reject) => this.#patience.waitFor(work, resolve, reject));
   }
 
   /** The batch was told to stop. */
@@ -277,11 +295,6 @@ export class Recorder {
 }
 
 const NO_ANSWERS: readonly Acceptance[] = [];
-
-const asItIs = <T>(value: T): T => value;
-const again = (error: unknown): never => {
-  throw error;
-};
 
 /** Journals whose last write worked. */
 const proven = new WeakSet<Journal>();

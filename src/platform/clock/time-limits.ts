@@ -35,9 +35,11 @@ export class TimeLimits<T extends Limited> {
     if (limited.dueAt < this.#ringsAt) this.#set(limited.dueAt);
   }
 
-  end(limited: T): void {
-    this.#running.delete(limited);
+  /** False where its time was over already, or it had ended. */
+  end(limited: T): boolean {
+    const wasRunning = this.#running.delete(limited);
     if (this.#running.size === 0) this.#timer?.unref();
+    return wasRunning;
   }
 
   #set(ringsAt: number): void {
