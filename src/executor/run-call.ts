@@ -95,8 +95,8 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
   #claim(index: number, call: ReadyCall): ToolResult | undefined {
     const { recorder } = this.#batch;
     const mine = recorder === undefined ? true : recorder.claim(index, call, this);
-    if (mine === undefined) this.#context ??= new AsyncResource('toolexec');
-    else return mine ? this.#execute(index, call) : this.#takenElsewhere(index, call);
+    if (mine !== undefined) return mine ? this.#execute(index, call) : this.#takenElsewhere(index, call);
+    this.#context ??= new AsyncResource('toolexec');
     return undefined;
   }
 
@@ -106,7 +106,7 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
   }
 
   claimFailed(index: number, call: ReadyCall, error: unknown): void {
-    this.#context?.runInAsyncScope(this.#batch.answered, this.#batch, index, unclaimable(call, error));
+    this.#answerInContext(index, unclaimable(call, error));
   }
 
   /** Goes on after a wait, which may have taken a while: what was cancelled meanwhile has not started. */
@@ -147,7 +147,12 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
   ended(execution: Execution, index: number, late: ToolResult | undefined): void {
     if (this.#running.length === 1 && this.#running[0] === execution) this.#running = NONE_RUNNING;
     else this.#running = this.#running.filter((other) => other !== execution);
-    if (late !== undefined) this.#context?.runInAsyncScope(this.#batch.answered, this.#batch, index, late);
+    if (late !== undefined) this.#answerInContext(index, late);
+  }
+
+  #answerInContext(index: number, answer: ToolResult): void {
+    this.#context ??= new AsyncResource('toolexec');
+    this.#context.runInAsyncScope(this.#batch.answered, this.#batch, index, answer);
   }
 
   resumed(execution: Execution): void {
