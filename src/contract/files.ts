@@ -283,8 +283,11 @@ export interface Sandbox {
   hold(path: string): OpenEntry;
   /** The root that holds a canonical path; undefined: it lies outside. Left out: it cannot be told. */
   rootOf?(path: string): string | undefined;
-  /** The deny pattern that keeps a canonical path inside the roots from tools; undefined: none does. Left out: none ever. */
-  denied?(path: string, access: 'read' | 'write'): string | undefined;
+  /**
+   * The deny pattern that keeps a canonical path inside the roots from tools; undefined: none does. Left out: none ever.
+   * `link`: the one that names something below, which a link in its place would lead elsewhere.
+   */
+  denied?(path: string, access: 'read' | 'write' | 'link'): string | undefined;
   /** What the deny patterns say of what is there now, for a command sandbox, which knows only paths. Left out: nothing is guarded. */
   guarded?(every?: 'every'): GuardedPaths;
 }

@@ -30,7 +30,12 @@ export interface TransactionRules {
   /** What becomes of the changes of a command that was ended by its signal. */
   readonly onTimeout: 'discard' | 'keep';
   /** Why a deny pattern keeps a path, absolute and canonical, from being changed; undefined: none does. */
-  readonly refusal: (path: string, change: 'write' | 'delete') => string | undefined;
+  readonly refusal: (path: string, change: 'write' | 'delete', isLink?: boolean) => string | undefined;
+  /**
+   * What leads to what this program goes by, in lower case: directories that may be absent, and links. Asked when a
+   * command has ended. Left out: nothing does.
+   */
+  readonly ways?: (() => ReadonlySet<string>) | undefined;
   /** The same of the policy's rules. @param tool the name of the tool whose command changes it */
   readonly ruleRefusal: (
     path: string,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
@@ -26,7 +26,7 @@ import type { FileView } from '../platform/fs/open-handle.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
-import { configHome, homeDirectory, readEnvironment, stateHome } from '../platform/runtime/environment.js';
+import { homeDirectory, readEnvironment } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { compilePolicy } from '../policy/compile-policy.js';
 import { policyOf } from '../policy/create-policy.js';
@@ -63,6 +63,7 @@ import {
   TIMEOUT_RULES,
 } from './executor-options.js';
 import type { ExecutorParts } from './executor-parts.js';
+import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-places.js';
 import { createLocator } from './plan/create-locator.js';
 import { transactionRules } from './transaction-rules.js';
 
@@ -231,23 +232,29 @@ function sandboxFor(
   const { maxTransactionMb, onTimeout, externalTools, ...patterns } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
   const own = ownDirectories(rootSet.roots);
+  const file = journal === false ? undefined : toJournalFile(journal);
+  const journalFile = file === undefined || 'accept' in file ? undefined : file.path;
   const hasDefaults = patterns.includeDefaultDenies !== false;
   const deniedWritePatterns = [
     ...(patterns.deniedWritePatterns ?? []),
-    ...(hasDefaults ? own.map(patternFor) : []),
+    ...(hasDefaults ? ownPatterns(rootSet.roots, journalFile) : []),
   ];
   const denies = { ...patterns, deniedWritePatterns };
   const sandbox = sandboxIn(rootSet, denies);
-  const guarded: Confinement['guarded'] = (every) => sandbox.guarded?.(every) ?? NOTHING_GUARDED;
+  const guarded: Confinement['guarded'] = (every) => {
+    const found = sandbox.guarded?.(every) ?? NOTHING_GUARDED;
+    const isOpen = hasDefaults && every === undefined && isLedByLink(rootSet.roots, journalFile);
+    return isOpen ? { ...found, incomplete: true } : found;
+  };
   const readablePaths = readable.map((path) => resolve(path));
-  const file = journal === false ? undefined : toJournalFile(journal);
   const rules = transactionRules(
     { transactions, maxTransactionMb, onTimeout },
     {
       sandbox,
+      ways: hasDefaults ? () => waysToOwn(rootSet.roots, journalFile) : undefined,
       ...asked,
       hasRules: typeof givenPolicy !== 'function' && !(givenPolicy && 'decide' in givenPolicy),
-      journalFile: file === undefined || 'accept' in file ? undefined : file.path,
+      journalFile,
       env: readEnvironment(),
     },
   );
@@ -262,18 +269,6 @@ function sandboxFor(
     seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
     programs: externalTools,
   };
-}
-
-/** What this program goes by, and the next one: the person's configuration, what they trust, what was done. */
-function ownDirectories(roots: readonly string[]): readonly string[] {
-  const env = readEnvironment();
-  return [configHome(env), stateHome(env)]
-    .map((home) => join(realPlace(home), 'toolexec'))
-    .filter((directory) => roots.some((root) => covers(root, directory)));
-}
-
-function patternFor(directory: string): string {
-  return `${directory.replace(/[*?[\]{}()!@+|\\]/g, '\\$&')}/**`;
 }
 
 const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };

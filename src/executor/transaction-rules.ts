@@ -10,6 +10,8 @@ type TransactionOptions = Required<Pick<SandboxOptions, 'transactions' | 'maxTra
 
 interface TransactionSurroundings {
   readonly sandbox: Sandbox;
+  /** Left out: nothing of ours is guarded. */
+  readonly ways: TransactionRules['ways'];
   readonly policy: Policy | null;
   /** The policy is one of rules: of its answers only those count that a rule has given. */
   readonly hasRules: boolean;
@@ -22,7 +24,7 @@ interface TransactionSurroundings {
 /** What a command may leave behind: what a file tool may, by deny patterns and by rules about paths. */
 export function transactionRules(
   { transactions, maxTransactionMb, onTimeout }: TransactionOptions,
-  { sandbox, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
+  { sandbox, ways, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
 ): TransactionRules {
   return {
     mode: transactions === 'auto' ? 'auto' : 'required',
@@ -33,9 +35,12 @@ export function transactionRules(
     ],
     maxMb: maxTransactionMb,
     onTimeout,
-    refusal(path) {
+    ways,
+    refusal(path, _change, isLink) {
       const pattern = sandbox.denied?.(path, 'write');
-      return pattern === undefined ? undefined : `the deny pattern ${pattern} covers it`;
+      if (pattern !== undefined) return `the deny pattern ${pattern} covers it`;
+      const below = isLink === true ? sandbox.denied?.(path, 'link') : undefined;
+      return below === undefined ? undefined : `a link there leads past the deny pattern ${below}`;
     },
     isHidden: (path) => sandbox.denied?.(path, 'read') !== undefined,
     ruleRefusal(path, change, tool) {

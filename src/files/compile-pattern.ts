@@ -21,6 +21,8 @@ export interface DenyPattern {
   mayMatch(name: string): boolean;
   /** @param names of the subject, folded; those of an absolute path begin with `ROOT`. */
   matches(names: readonly string[]): boolean;
+  /** Whether they are those of a directory that the pattern names, and that what it denies lies in. */
+  leadsTo(names: readonly string[]): boolean;
   /** Whether the pattern speaks of all below this directory, which may lie above a root. */
   coversBelow(directory: readonly string[]): boolean;
 }
@@ -71,6 +73,7 @@ function compile(source: string, { isAbsolute, parts }: Glob, meant?: DenyPatter
   const subject = meant ?? subjectOf(own, isAbsolute, holdsBelow);
   const last = own.at(-1);
   const path = isAbsolute ? [ROOT_PART, ...own] : own;
+  const ways = subject === 'name' ? [] : waysOf(path);
   const { head, tail, isPlain } = fixedEnds(last);
   return {
     source,
@@ -81,9 +84,17 @@ function compile(source: string, { isAbsolute, parts }: Glob, meant?: DenyPatter
     mayMatch: (candidate) => candidate.endsWith(tail) && candidate.startsWith(head),
     matches: (names) =>
       subject === 'name' ? last?.matches(names.at(-1) ?? '') === true : matchesParts(path, names),
+    leadsTo: (names) => ways.some((way) => matchesParts(way, names)),
     coversBelow: (directory) =>
       holdsBelow && subject !== 'relative' && matchesParts([...path, ...parts.slice(-1)], directory),
   };
+}
+
+/** Up to each name that is spelled out, but the last one. */
+function waysOf(path: readonly Segment[]): readonly (readonly Segment[])[] {
+  return path.slice(0, -1).flatMap(({ literal }, index) => {
+    return literal === undefined || path[index] === ROOT_PART ? [] : [path.slice(0, index + 1)];
+  });
 }
 
 /** A plain name holds at any depth, as in a .gitignore; `x/**` is meant from the root. */

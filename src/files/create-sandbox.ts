@@ -87,7 +87,10 @@ export function sandboxOf(containment: Containment): Sandbox {
     deniedPatterns: containment.deniedPatterns,
     hold: (path) => openContained(containment, path),
     rootOf: (path) => containment.rootSet.rootOf(path),
-    denied: (path, access) => containment.denies.deniedBy(path, access),
+    denied: (path, access) => {
+      const { deniedBy, deniedBelow } = containment.denies;
+      return access === 'link' ? deniedBelow(path) : deniedBy(path, access);
+    },
     guarded: guardedFinder(containment),
   };
 }

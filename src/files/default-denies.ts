@@ -38,6 +38,7 @@ export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
 export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
   '**/.git/**',
   '**/.gitconfig',
+  '**/.config/git/config',
   '**/.gitmodules',
   '**/.vscode/**',
   '**/.idea/**',
@@ -50,6 +51,9 @@ export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
   '**/.zshrc',
   '**/.zshenv',
   '**/.zprofile',
+  '**/.config/fish/config.fish',
+  '**/.config/fish/conf.d/**',
+  '**/.config/fish/functions/**',
   // What we ourselves go by: the person's configuration, what they trust, what was done.
   '**/.config/toolexec/**',
   '**/.local/state/toolexec/**',

@@ -9,6 +9,8 @@ export interface DenyMatcher {
   entry(path: string, name: string): string | undefined;
   /** The same, for many entries of one directory. */
   entriesOf(directory: string): (name: string) => string | undefined;
+  /** The pattern that names this entry as a directory on the way to what it denies. */
+  leadsTo(path: string): string | undefined;
   /** The pattern that matches everything below a root, because of where that root lies. */
   below(root: string): string | undefined;
 }
@@ -25,7 +27,7 @@ export function createDenyMatcher(roots: readonly string[], patterns: readonly D
     const literal = literals.get(lower);
     if (literal !== undefined) return literal;
     for (const pattern of others) {
-      if (pattern.mayMatch(lower) && matchesPath(pattern, roots, path, spell)) return pattern.source;
+      if (pattern.mayMatch(lower) && concerns(pattern, 'matches', roots, path, spell)) return pattern.source;
     }
     return undefined;
   };
@@ -42,6 +44,13 @@ export function createDenyMatcher(roots: readonly string[], patterns: readonly D
       // Most names concern no pattern, and need no path.
       return (name) =>
         isPlain && !NOT_ASCII.test(name) && !mayConcern(name) ? undefined : entry(start + name, name);
+    },
+    leadsTo(path) {
+      const spellings = NOT_ASCII.test(path) ? [composed, plainSpelling] : [asIs];
+      const leads = patterns.find((pattern) =>
+        spellings.some((spell) => concerns(pattern, 'leadsTo', roots, path, spell)),
+      );
+      return leads?.source;
     },
     below: onceFor((root) => {
       const spellings = NOT_ASCII.test(root) ? [composed, plainSpelling] : [asIs];
@@ -79,14 +88,17 @@ function quickTest(patterns: readonly DenyPattern[]): (name: string) => boolean 
   return (name) => firsts[name.charCodeAt(0)] === 1 || lasts[name.charCodeAt(name.length - 1)] === 1;
 }
 
-function matchesPath(
+function concerns(
   pattern: DenyPattern,
+  question: 'matches' | 'leadsTo',
   roots: readonly string[],
   path: string,
   spell: (text: string) => string,
 ): boolean {
-  if (pattern.subject !== 'relative') return pattern.matches(absoluteNames(path, spell));
-  return roots.some((root) => covers(root, path) && pattern.matches(namesOf(spell(path.slice(root.length)))));
+  if (pattern.subject !== 'relative') return pattern[question](absoluteNames(path, spell));
+  return roots.some(
+    (root) => covers(root, path) && pattern[question](namesOf(spell(path.slice(root.length)))),
+  );
 }
 
 const asIs = (text: string): string => text;

@@ -54,6 +54,21 @@ describe('the default denies (D048, D102, A008)', () => {
     'a.env',
   ])('leave %s alone', (name) => expect(rules.deniedBy(`/w/proj/${name}`, 'write')).toBeUndefined());
 
+  it.each(['.config/git/config', 'home/.config/fish/conf.d/a.fish', '.config/fish/config.fish'])(
+    'keep %s from being written',
+    (name) => expect(rules.deniedBy(`/w/proj/${name}`, 'write')).toBeDefined(),
+  );
+
+  it.each(['.config', 'x/.KUBE', '.local', '.local/state', '.config/git', '.docker'])(
+    'name what lies below %s',
+    (name) => expect(rules.deniedBelow(`/w/proj/${name}`)).toBeDefined(),
+  );
+
+  it.each(['.configs', 'state', 'git', 'src', '.config/other', '.local/share', '.kube/cache'])(
+    'name nothing below %s',
+    (name) => expect(rules.deniedBelow(`/w/proj/${name}`)).toBeUndefined(),
+  );
+
   it.each(['.git', '.git/config', 'sub/.git/hooks/pre-commit', '.vscode/tasks.json', '.mcp.json'])(
     'let %s be read and not written',
     (name) => {

@@ -9,6 +9,8 @@ export interface DenyRules {
   deniedBy(path: string, access: Access): string | undefined;
   /** The same for entries of a directory that is itself not denied. */
   deniedEntries(directory: string): (name: string) => boolean;
+  /** The pattern that denies something below a path, which it names: `.config` for `.config/tool/**`. */
+  deniedBelow(path: string): string | undefined;
 }
 
 interface DenyRulesOptions {
@@ -34,6 +36,7 @@ export function createDenyRules(options: DenyRulesOptions): DenyRules {
   const write = inheriting(roots, writeMatcher);
   return {
     deniedBy: (path, access) => read(path) ?? (access === 'write' ? write(path) : undefined),
+    deniedBelow: (path) => matcher.leadsTo(path) ?? writeMatcher.leadsTo(path),
     deniedEntries(directory) {
       const patternOf = matcher.entriesOf(directory);
       return (name) => patternOf(name) !== undefined;

@@ -160,14 +160,45 @@ function scan(
 
 /** @param tool whose command has changed it */
 export function refusalBy(rules: TransactionRules, tool: string | undefined): ScanOptions['refusal'] {
+  const byPattern = refusalByPattern(rules);
   return (root, path, change, entry) => {
     const byRule = rules.ruleRefusal(absolute(root, path), change, tool);
-    return byRule === undefined ? refusalByPattern(rules, root, path, change, entry) : { reason: byRule };
+    return byRule === undefined ? byPattern(root, path, change, entry) : { reason: byRule };
   };
 }
 
-/** What holds for file tools too, and more freely for git's own files. */
-export function refusalByPattern(
+/** What holds for file tools too. */
+export function refusalByPattern(rules: TransactionRules): ScanOptions['refusal'] {
+  const ways = rules.ways?.() ?? new Set();
+  return (root, path, change, entry) => {
+    if (
+      ways.size > 0 &&
+      ways.has(absolute(root, path).toLowerCase()) &&
+      leadsElsewhere(root, path, change, entry)
+    )
+      return LEADS_TO_OWN;
+    return refusalOf(rules, root, path, change, entry);
+  };
+}
+
+const LEADS_TO_OWN: Refusal = {
+  reason: "it leads to toolexec's own files, and commands may not change that",
+};
+
+/** Of an entry on the way to ours: directories come and go, as long as each of them is one. */
+function leadsElsewhere(
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+): boolean {
+  if (change === 'delete') return entry?.kind === 'link';
+  const lower = binaryEntry(`${root.lower}/${path}`);
+  return entry?.kind !== 'dir' || lower?.kind === 'link' || lower?.kind === 'dir';
+}
+
+/** More freely for git's own files. */
+function refusalOf(
   rules: TransactionRules,
   root: ScannedRoot,
   path: BinaryPath,
@@ -183,7 +214,7 @@ export function refusalByPattern(
     if (answer === 'silent') return 'silent';
     if (answer !== undefined) return answer === 'fine' ? undefined : { reason: answer.refused };
   }
-  const reason = rules.refusal(at, change);
+  const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
   return reason === undefined ? undefined : { reason };
 }
 

@@ -116,10 +116,9 @@ export class PreviewLayers {
   }
 
   #scan(): Promise<ScannedChanges> {
-    const { rules } = this.#layers;
+    const byPattern = refusalByPattern(this.#layers.rules);
     return scanTransaction(this.#layers, (root, path, change, entry) => {
-      const refused = this.#refused.get(keyOf({ root: root.index, path }));
-      return refused ?? refusalByPattern(rules, root, path, change, entry);
+      return this.#refused.get(keyOf({ root: root.index, path })) ?? byPattern(root, path, change, entry);
     });
   }
 

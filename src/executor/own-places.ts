@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { covers } from '../base/covers.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
+import { realPlace } from '../platform/fs/probe-place.js';
+import { wayTo } from '../platform/fs/way-to.js';
+import { configHome, readEnvironment, stateHome } from '../platform/runtime/environment.js';
+
+/** What this program goes by, and the next one: the person's configuration, what they trust, what was done. */
+export function ownDirectories(roots: readonly string[]): readonly string[] {
+  return ownPlaces()
+    .map(realPlace)
+    .filter((directory) => isInside(directory, roots));
+}
+
+/** In the roots, in lower case: what leads there, and to the journal, a link or a directory that may be absent. */
+export function waysToOwn(roots: readonly string[], journalFile: string | undefined): ReadonlySet<string> {
+  return new Set(ways(roots, journalFile).map((entry) => entry.toLowerCase()));
+}
+
+/** Whether one of them is a link: nothing can be mounted over it that would keep it where it is. */
+export function isLedByLink(roots: readonly string[], journalFile: string | undefined): boolean {
+  return ways(roots, journalFile).some((entry) => entryStat(entry)?.isSymbolicLink() === true);
+}
+
+function ways(roots: readonly string[], journalFile: string | undefined): readonly string[] {
+  const places = [...ownPlaces(), ...(journalFile === undefined ? [] : [journalFile])];
+  return places.flatMap((place) => [...wayTo(place)]).filter((entry) => isInside(entry, roots));
+}
+
+/** Deny patterns for ours, and for what git and fish run where the person's configuration is not at its usual place. */
+export function ownPatterns(roots: readonly string[], journalFile: string | undefined): readonly string[] {
+  const home = realPlace(configHome(readEnvironment()));
+  const startFiles = START_FILES.map((name) => join(home, name)).filter((path) => isInside(path, roots));
+  const directories = [...ownDirectories(roots), ...startFiles].map((path) => `${escaped(path)}/**`);
+  const journal = journalFile === undefined ? undefined : realPlace(journalFile);
+  // With what lies beside it: its log, whole outputs, what commands have changed.
+  return journal !== undefined && isInside(journal, roots)
+    ? [...directories, `${escaped(journal)}*`]
+    : directories;
+}
+
+const START_FILES = ['git/config', 'fish/config.fish', 'fish/conf.d', 'fish/functions'];
+
+function escaped(path: string): string {
+  return path.replace(/[*?[\]{}()!@+|\\]/g, '\\$&');
+}
+
+function ownPlaces(): readonly string[] {
+  const env = readEnvironment();
+  return [configHome(env), stateHome(env)].map((home) => join(home, 'toolexec'));
+}
+
+function isInside(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => root !== path && covers(root, path));
+}

@@ -1,0 +1,47 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { linkText } from './fs-entry.js';
+
+/** More than the kernel follows. */
+const MOST_LINKS = 40;
+
+/**
+ * Every entry that a path leads through, whether it is there or not: the directories above it, the links among them, and
+ * what those lead through. Who puts something else in the place of one of them leads the path elsewhere.
+ */
+export function wayTo(path: string): ReadonlySet<string> {
+  const way = new Set<string>();
+  const names = namesOf(resolve(path));
+  let at = '/';
+  let links = 0;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    if (name === '..') {
+      at = dirname(at);
+      continue;
+    }
+    const entry = join(at, name);
+    if (names.length > 0) way.add(entry);
+    const text = linkAt(entry);
+    if (text === undefined) {
+      at = entry;
+      continue;
+    }
+    way.add(entry);
+    if (++links > MOST_LINKS) break;
+    if (isAbsolute(text)) at = '/';
+    names.unshift(...namesOf(text));
+  }
+  return way;
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+/** Undefined also where nothing can be told. */
+function linkAt(path: string): string | undefined {
+  try {
+    return linkText(path);
+  } catch {
+    return undefined;
+  }
+}
