@@ -113,11 +113,12 @@ export function runCommandWords(
   if (path === '' && !command.literal && args.length > 0) return runCommandWords(shell, args, scope, input);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const call = new Call(shell, name, args, scope, input);
-  const program = findProgram(name);
+  const known = findProgram(name);
   const own = scope.functions.get(path);
   if (own !== undefined) {
     // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
-    if (program !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), program);
+    if (known !== undefined)
+      evaluateProgram(new Call(shell, name, args, scope.copy(), input), known.program, known.own);
     return shell.callFunction(own, args, scope, input);
   }
   if (shell.dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
@@ -129,7 +130,7 @@ export function runCommandWords(
   const isBehindOperand = LEADS.test(name) && /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
   if (TAKES_CODE.has(name) && !isBehindOperand && args.some(mayBeOptions))
     call.ask(`The options of ${name} are computed.`);
-  if (program !== undefined) return evaluateProgram(call, program);
+  if (known !== undefined) return evaluateProgram(call, known.program, known.own);
   // A program that lies somewhere is a file like others: what it touches is not told.
   if (path.includes('/') && written === undefined) call.findings.runsUnseen();
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));

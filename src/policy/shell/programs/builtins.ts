@@ -3,108 +3,52 @@ import { exactTexts, Field, NUMBER, textValue, UNKNOWN } from '../words/field.js
 import { pathText } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
 import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
-import { type Program, type Programs, USES } from './program.js';
+import { type Evaluators, USES } from './program.js';
 
-const SILENT: Program = { prints: 'nothing' };
-
-const asksAbout = (word: RegExp, reason: string): Program => ({
-  when: [['ask', word, reason]],
-  prints: 'nothing',
-  also(call) {
-    if (exactTexts(call.words) === undefined) call.ask(`${call.name} ${reason}.`);
+/** What shells have built in, and no column says. */
+export const BUILTINS: Evaluators = {
+  'cd chdir pushd popd': evaluateCd,
+  'declare typeset local export readonly': evaluateDeclaration,
+  set: evaluateSet,
+  unset: evaluateUnset,
+  read(call, options) {
+    if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
   },
-});
-
-/** What shells have built in, but for what prints. */
-export const BUILTIN_PROGRAMS: Programs = {
-  jobs: { ...SILENT, codeBehind: /^-\w*x$/ },
-  ': true false exit return break continue umask ulimit wait': SILENT,
-  'cd chdir pushd popd': { ...SILENT, also: evaluateCd },
-  'declare typeset local export readonly': { ...SILENT, also: evaluateDeclaration },
-  read: {
-    ...SILENT,
-    short: 'dinNptu',
-    options: { a: 'name' },
-    operands: ['name'],
-    also(call, options) {
-      if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
-    },
+  getopts(call) {
+    if (call.words[1] !== undefined) call.setName(call.words[1]);
+    call.scope.set('OPTARG', UNKNOWN);
   },
-  'mapfile readarray': {
-    ...SILENT,
-    short: 'dnOsuc',
-    options: { C: 'code' },
-    operands: ['name'],
-    when: [['ask', /^-\w*C/m, 'runs a command for the lines it reads']],
+  shift({ scope, words }) {
+    // How many are taken is not worth knowing: without words, and with arguments, it is one.
+    const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
+    scope.positional = isOne ? scope.positional?.slice(1) : undefined;
   },
-  getopts: {
-    ...SILENT,
-    also(call) {
-      if (call.words[1] !== undefined) call.setName(call.words[1]);
-      call.scope.set('OPTARG', UNKNOWN);
-    },
+  let(call) {
+    for (const { known } of call.words) {
+      const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(known)?.[1];
+      if (name !== undefined) setVariable(call, name, NUMBER);
+    }
   },
-  set: { ...SILENT, also: evaluateSet },
-  shift: {
-    ...SILENT,
-    also({ scope, words }) {
-      // How many are taken is not worth knowing: without words, and with arguments, it is one.
-      const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
-      scope.positional = isOne ? scope.positional?.slice(1) : undefined;
-    },
+  // `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`.
+  'test ['(call) {
+    call.words.forEach((word, index) => {
+      if (/^-[vR]$/.test(call.words[index - 1]?.shown ?? '')) USES.evaluated(call, word);
+    });
   },
-  unset: { ...SILENT, also: evaluateUnset },
-  let: {
-    ...SILENT,
-    operands: ['evaluated'],
-    also(call) {
-      for (const word of call.words) {
-        const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(word.known)?.[1];
-        if (name !== undefined) setVariable(call, name, NUMBER);
-      }
-    },
+  // `trap CODE SIGNAL…`: the code runs later, in this shell.
+  trap(call) {
+    const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
+    if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) call.runCode(code);
   },
-  'test [': {
-    ...SILENT,
-    // `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`.
-    also(call) {
-      call.words.forEach((word, index) => {
-        if (/^-[vR]$/.test(call.words[index - 1]?.shown ?? '')) USES.evaluated(call, word);
-      });
-    },
+  alias(call) {
+    if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');
+    for (const { shown } of call.words) {
+      const equals = shown.indexOf('=');
+      if (equals < 1) continue;
+      call.ask(`An alias changes what commands mean: ${shown}`);
+      call.runText(shown.slice(equals + 1));
+    }
   },
-  trap: {
-    ...SILENT,
-    // `trap CODE SIGNAL…`: the code runs later, in this shell.
-    also(call) {
-      const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
-      if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown))
-        call.runCode(code);
-    },
-  },
-  alias: {
-    ...SILENT,
-    also(call) {
-      if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');
-      for (const { shown } of call.words) {
-        const equals = shown.indexOf('=');
-        if (equals < 1) continue;
-        call.ask(`An alias changes what commands mean: ${shown}`);
-        call.runText(shown.slice(equals + 1));
-      }
-    },
-  },
-  'complete compgen': {
-    short: 'AGPSXo',
-    options: { 'C F': 'code', W: 'skip' },
-    when: [['ask', /^-\w*[CFW]/m, 'runs what completes words']],
-  },
-  fc: { when: [['ask', /^/, 'runs commands of the history']] },
-  hash: asksAbout(/^-\w*p/m, 'can put one program in the place of another'),
-  enable: asksAbout(/^-\w*[fn]/m, 'changes which commands there are'),
-  bind: asksAbout(/^-\w*x/m, 'gives keys commands'),
-  history: asksAbout(/^-\w*[cdps]/m, 'changes the history'),
-  shopt: asksAbout(/^(?:expand_aliases|extdebug|nullglob)$/m, 'changes how code is read'),
 };
 
 function evaluateCd(call: Call): void {

@@ -1,51 +1,33 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { codesBehind, type Program, type Programs, USES } from './program.js';
+import { codesBehind, type Evaluators } from './program.js';
 
 /** Programs that make, copy, move, remove and re-own files. */
-export const FILE_PROGRAMS: Programs = {
-  'rm grm': { prints: 'nothing', also: evaluateRemoval },
-  'rimraf trash-put': { operands: ['remove'], prints: 'nothing' },
-  'rmdir unlink': { operands: ['delete'], prints: 'nothing' },
-  'shred srm wipe': {
-    short: 'ns',
-    long: 'iterations size random-source',
-    operands: ['delete'],
-    prints: 'nothing',
-    also(call, options) {
-      if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
-    },
+export const FILE_PROGRAMS: Evaluators = {
+  'rm grm': evaluateRemoval,
+  'cp gcp install mv gmv ln link': transfer,
+  'dd dcfldd dc3dd': evaluateDd,
+  'tar bsdtar gtar': evaluateTar,
+  'chmod chown chgrp chattr setfacl chcon chflags gchmod gchown': evaluateOwnership,
+  'shred srm wipe'(call, options) {
+    if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
   },
-  'cp gcp': transfers('read', 'S'),
-  install: transfers('read', 'SgmoC'),
-  'mv gmv': transfers('delete', 'S'),
-  'ln link': transfers('skip', 'S'),
-  'tee sponge': {
-    also(call, { operands }) {
-      for (const target of operands) call.overwrite(target, call.input);
-      return call.input;
-    },
+  'tee sponge'(call, { operands }) {
+    for (const target of operands) call.overwrite(target, call.input);
+    return call.input;
   },
-  'truncate fallocate': { short: 'sr', long: 'size reference', operands: ['overwrite'], prints: 'nothing' },
-  touch: { short: 'drtA', long: 'date reference time', operands: ['write'], prints: 'nothing' },
-  'mkdir mkfifo': { short: 'mZ', long: 'mode', operands: ['write'], prints: 'nothing' },
-  'dd dcfldd dc3dd': { also: evaluateDd },
-  ddrescue: { operands: ['skip', 'overwrite', 'skip'] },
-  'tar bsdtar gtar': { also: evaluateTar },
-  unzip: {
-    short: 'Px',
-    options: { d: 'write' },
-    operands: ['read', 'skip'],
-    also(call, options) {
-      if (!options.has('d')) call.touches('write', Field.of('.'));
-    },
+  unzip(call, options) {
+    if (!options.has('d')) call.touches('write', Field.of('.'));
   },
-  cpio: { codeBehind: /^--rsh-command(?:=(.*))?$/s, options: { O: 'overwrite' } },
-  zip: { codeBehind: /^(?:-TT|--unzip-command(?:=(.*))?)$/s, operands: ['write', 'read'] },
-  'chmod chown chgrp chattr setfacl chcon chflags gchmod gchown': {
-    prints: 'nothing',
-    also: evaluateOwnership,
+  'gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd'(call, { operands }) {
+    if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(call.shown)) return;
+    for (const file of operands) call.touches('write', file);
+  },
+  file(call, { given }) {
+    const compiles = given.find(({ name }) => name === 'C' || name.startsWith('compile'));
+    if (compiles === undefined) return;
+    call.findings.byOption(compiles.word.shown, () => call.touches('write', Field.of('.')));
   },
 };
 
@@ -67,30 +49,24 @@ function evaluateRemoval(call: Call): void {
   }
 }
 
-/** Sources and a target, or a directory that takes them: `-t DIRECTORY`. */
-function transfers(use: 'read' | 'delete' | 'skip', short: string): Program {
-  return {
-    short: `${short}t`,
-    long: 'target-directory suffix',
-    prints: 'nothing',
-    also(call, options) {
-      const directory = options.value('t', 'target-directory');
-      const target = directory ?? options.operands.at(-1);
-      const sources = directory === undefined ? options.operands.slice(0, -1) : options.operands;
-      for (const source of sources) {
-        if (use === 'delete') takeAway(call, source);
-        else USES[use](call, source);
-      }
-      const isAlone = sources.length === 0 && (use === 'skip' || (use === 'read' && call.words.length < 2));
-      if (target === undefined || isAlone) return;
-      if (use === 'delete' && /^\/dev\/null\/?$/.test(target.shown))
-        call.ask('mv to /dev/null loses what is moved.');
-      const [only, ...more] = sources;
-      const content = only === undefined || more.length > 0 ? undefined : call.scope.contentOf(only);
-      // To run a copy of what was there is no worse than to run that.
-      replaceIn(call, sources, target, content ?? 'there');
-    },
-  };
+/** `cp`, `mv`, `ln`: sources and a target, or a directory that takes them (`-t DIRECTORY`). */
+function transfer(call: Call, options: Options): void {
+  const isMove = call.name.endsWith('mv');
+  const isLink = /^l/.test(call.name);
+  const directory = options.value('t', 'target-directory');
+  const target = directory ?? options.operands.at(-1);
+  const sources = directory === undefined ? options.operands.slice(0, -1) : options.operands;
+  for (const source of sources) {
+    if (isMove) takeAway(call, source);
+    else if (!isLink) call.touches('read', source);
+  }
+  const isAlone = sources.length === 0 && (isLink || (!isMove && call.words.length < 2));
+  if (target === undefined || isAlone) return;
+  if (isMove && /^\/dev\/null\/?$/.test(target.shown)) call.ask('mv to /dev/null loses what is moved.');
+  const [only, ...more] = sources;
+  const content = only === undefined || more.length > 0 ? undefined : call.scope.contentOf(only);
+  // To run a copy of what was there is no worse than to run that.
+  replaceIn(call, sources, target, content ?? 'there');
 }
 
 function takeAway(call: Call, source: Field): void {

@@ -2,24 +2,13 @@ import type { Call } from '../words/call.js';
 import { Field, INHERITED, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import type { Programs } from './program.js';
+import type { Evaluators } from './program.js';
 
 /** Programs that run a command for each of the names that they find or read. */
-export const FINDING_PROGRAMS: Programs = {
-  'find gfind': { also: evaluateFind },
-  'fd fdfind': {
-    short: 'dtTeEScjog',
-    long: 'type extension exclude size max-depth min-depth owner changed-within changed-before',
-    leads: true,
-    also: evaluateFd,
-  },
-  'xargs gxargs': {
-    short: 'nPLsdEaRSIJ',
-    long: 'max-args max-procs max-lines max-chars delimiter eof arg-file process-slot-var',
-    leads: true,
-    also: evaluateXargs,
-  },
-  parallel: { when: [['ask', /^/, 'puts what comes in into code']] },
+export const FINDING_PROGRAMS: Evaluators = {
+  'find gfind': evaluateFind,
+  'fd fdfind': evaluateFd,
+  'xargs gxargs': evaluateXargs,
 };
 
 /** `find START… TESTS ACTIONS`. */

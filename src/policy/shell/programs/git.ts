@@ -1,19 +1,7 @@
 import type { Call } from '../words/call.js';
 import { Field } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { codesBehind, type Programs } from './program.js';
-
-export const GIT_PROGRAMS: Programs = {
-  git: {
-    short: 'C',
-    long: 'git-dir work-tree namespace super-prefix attr-source config-env',
-    leads: true,
-    goesByDirectory: true,
-    options: { c: 'skip' },
-    when: [['ask', /^--(?:exec-path=|config-env)/m, 'takes programs or settings from elsewhere']],
-    also: evaluateGit,
-  },
-};
+import { codesBehind, writesBehind } from './program.js';
 
 /** Settings whose value is run. */
 const RUN_SETTING =
@@ -29,6 +17,9 @@ const CODE_OPTION =
 /** `git log --output=FILE`, `git diff --output FILE`; long options may be cut short. */
 const WRITES = /^--output?(?:-d[a-z]*)?(?:=(.*))?$|^--outp(?:=(.*))?$/s;
 
+/** Of `git archive` and `git format-patch`. */
+const WRITES_ALSO = new RegExp(`${WRITES.source}|^-o(.*)$`, 's');
+
 const TEMPLATE = /^--templ(?:a|at|ate)?(?:=.|$)/s;
 
 const TAKES_COMMAND =
@@ -36,18 +27,14 @@ const TAKES_COMMAND =
 
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
 
-function evaluateGit(call: Call, options: Options): void {
-  const { findings, words } = call;
+export function evaluateGit(call: Call, options: Options): void {
+  const { words } = call;
   for (const setting of options.values('c')) evaluateSetting(call, setting.exact);
   const [command, ...rest] = options.operands;
   if (words.slice(0, words.length - rest.length).some(({ exact }) => exact === undefined))
     call.ask('The options of git are computed.');
   const name = command?.shown ?? '';
-  const output = /^(?:format-patch|archive)$/.test(name) ? /^-o(.*)$/s : /^\b$/;
-  rest.forEach((word, at) => {
-    for (const file of codesBehind(rest.slice(at, at + 2), output.test(word.shown) ? output : WRITES))
-      findings.byOption(word.shown, () => call.overwrite(file));
-  });
+  writesBehind(call, rest, /^(?:format-patch|archive)$/.test(name) ? WRITES_ALSO : WRITES);
   if (/^(?:clone|init)$/.test(name) && rest.some(({ shown }) => TEMPLATE.test(shown)))
     call.ask('git copies hooks from a template, and runs them.');
   if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);

@@ -1,36 +1,12 @@
 import type { Call } from '../words/call.js';
+import type { Options } from '../words/options.js';
 import { isDescriptor } from '../words/place.js';
-import { codesBehind, type Program, type Programs } from './program.js';
-
-/** An interpreter: which option carries code, and whether it runs the files that it is given. */
-const interprets = (option: RegExp, runsFiles = true): Program => ({
-  also: (call) => interpret(call, option, runsFiles),
-});
+import { codesBehind, type Program } from './program.js';
 
 /** Interpreters of other languages. Their code is asked about, and read only for what is certain. */
-export const INTERPRETER_PROGRAMS: Programs = {
-  'python python2 python3 pypy pypy3': interprets(/^-[bBdEhiIOqsSuvVx]*c(.*)$/s),
-  perl: interprets(/^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s),
-  ruby: interprets(/^-(?:[A-Za-z0-9]*e|e(.+))$/s),
-  'node nodejs': interprets(/^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s),
-  bun: interprets(/^(?:-[ep]|--(?:eval|print)(?:=(.*))?)$/s),
-  deno: interprets(/^eval$/),
-  php: interprets(/^-[rBRE](.*)$/s),
-  'lua luajit Rscript R osascript groovy scala ghc': interprets(/^-e(.*)$/s),
-  'pwsh powershell': interprets(/^-(?:c|command|e|ec|encodedcommand)$/i),
-  'tclsh guile expect': interprets(/^-c(.*)$/s),
-  'elixir julia': interprets(/^(?:-[eE]|--eval(?:=(.*))?)$/s),
-  erl: interprets(/^-eval$/),
-  jshell: interprets(/^-$/),
-  emacs: interprets(/^--?eval(?:=(.*))?$/s, false),
-  gdb: interprets(/^(?:-i?ex|--eval-command(?:=(.*))?)$/s, false),
-  'vim nvim vi ex': interprets(/^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s, false),
-  ed: interprets(/^$/, false),
-};
-
-function interpret(call: Call, option: RegExp, runsFiles: boolean): void {
+export function interpret(call: Call, _options: Options, program: Program): void {
   const { words, findings, name, input } = call;
-  const codes = codesBehind(words, option);
+  const codes = codesBehind(words, program.pattern('language') ?? /^-$/);
   for (const { shown, known } of codes) {
     call.ask(`${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`);
     findings.runsUnseen();
@@ -43,7 +19,7 @@ function interpret(call: Call, option: RegExp, runsFiles: boolean): void {
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
     if (name !== 'deno' && name !== 'bun') call.touches('read', file);
-    if (!runsFiles) return;
+    if (program.has('edits')) return;
     findings.runsUnseen();
     const written = call.scope.contentOf(file);
     if (written !== undefined) call.ask(`${name} runs ${file.shown}, which was written here.`);

@@ -2,107 +2,32 @@ import type { Call } from '../words/call.js';
 import { secretIn } from '../words/danger.js';
 import { Field } from '../words/field.js';
 import type { Options } from '../words/options.js';
-import { codesBehind, type Program, type Programs } from './program.js';
-
-const contacts = (scheme: string): Program => ({
-  short: 'ciIstwWlpmQM',
-  host: { scheme },
-  prints: 'fetched',
-});
+import { codesBehind, type Evaluators } from './program.js';
 
 /** Programs that reach other machines. */
-export const NETWORK_PROGRAMS: Programs = {
-  curl: {
-    short: 'AbCeEhHmPQrtuUwxXyYz',
-    long: 'data-raw form-string header request user user-agent cookie proxy referer max-time'
-      .concat(
-        ' connect-timeout retry resolve connect-to interface cacert cert key write-out range limit-rate',
-      )
-      .concat(' unix-socket retry-delay proto tls-max dns-servers url config'),
-    host: { scheme: 'http', all: true },
-    options: {
-      'o output': 'save',
-      'D dump-header c cookie-jar trace trace-ascii libcurl stderr etag-save hsts alt-svc output-dir':
-        'overwrite',
-      'T upload-file': 'upload',
-      'd data data-binary data-ascii data-urlencode F form json': 'body',
-      K: 'skip',
-    },
-    when: [['ask', /^-(?:-config|\w*K)/m, 'takes its options from a file']],
-    prints: 'fetched',
-    also(call, { given, operands }) {
-      for (const { name, value } of given)
-        if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
-      const byName = given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
-      if (byName !== undefined)
-        call.findings.byOption(byName.word.shown, () => saveByName(call, operands, Field.of('.')));
-    },
+export const NETWORK_PROGRAMS: Evaluators = {
+  curl(call, { given, operands }) {
+    for (const { name, value } of given)
+      if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
+    const byName = given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
+    if (byName !== undefined)
+      call.findings.byOption(byName.word.shown, () => saveByName(call, operands, Field.of('.')));
   },
-  'wget wget2': {
-    short: 'BtTwQUlARDIXi',
-    long: 'header input-file user password tries timeout user-agent',
-    host: { scheme: 'http', all: true },
-    options: {
-      'O output-document': 'save',
-      'o output-file a append-output save-cookies warc-file rejected-log hsts-file': 'overwrite',
-      'post-file body-file': 'upload',
-      'post-data body-data P directory-prefix e execute use-askpass': 'skip',
-    },
-    prints: 'fetched',
-    also(call, options) {
-      if (options.has('e', 'execute', 'use-askpass'))
-        call.ask('wget takes a setting or a program from its options.');
-      if (options.has('O', 'output-document')) return;
-      saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
-    },
+  'wget wget2'(call, options) {
+    if (options.has('O', 'output-document')) return;
+    saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
   },
-  'http https xh aria2c axel lynx w3m links fetch GET': contacts('http'),
-  telnet: contacts('tcp'),
-  'ftp lftp': contacts('ftp'),
-  tftp: contacts('tftp'),
-  'ping ping6 traceroute': contacts('icmp'),
-  'dig host nslookup': contacts('dns'),
-  whois: contacts('whois'),
-  'nc ncat netcat': {
-    short: 'giopqswxXITmMGO',
-    long: 'proxy source source-port wait idle-timeout output',
-    options: { 'e c exec sh-exec lua-exec': 'skip' },
-    sends: true,
-    prints: 'fetched',
-    also(call, options) {
-      const code = options.value('e', 'c', 'exec', 'sh-exec', 'lua-exec');
-      if (code !== undefined)
-        call.block(`${call.name} would give a program (${code.shown}) to the other end.`);
-      const [host, port] = options.operands;
-      if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
-    },
+  'nc ncat netcat'(call, { operands: [host, port] }) {
+    if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
   },
-  socat: {
-    sends: true,
-    when: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end']],
-    prints: 'fetched',
-    also(call) {
-      for (const { shown } of call.words) {
-        const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
-        if (host !== undefined) call.fetches(host, 'tcp');
-      }
-    },
+  socat(call) {
+    for (const { shown } of call.words) {
+      const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
+      if (host !== undefined) call.fetches(host, 'tcp');
+    }
   },
-  'ssh autossh mosh': {
-    short: 'bcDeFIiJLlmOopQRSWwB',
-    options: { E: 'overwrite' },
-    leads: true,
-    host: { scheme: 'ssh' },
-    sends: true,
-    also: evaluateSsh,
-  },
-  'scp sftp': { short: 'cFiJloPSX', also: evaluateRemoteCopy },
-  rsync: {
-    short: 'eBTf',
-    long: 'rsh rsync-path exclude include filter files-from password-file temp-dir',
-    options: { 'log-file write-batch only-write-batch': 'overwrite', 'backup-dir': 'write' },
-    also: evaluateRemoteCopy,
-  },
+  'ssh autossh mosh': evaluateSsh,
+  'scp sftp rsync': evaluateRemoteCopy,
 };
 
 /** Saved under the name that ends the address: to run it later is as bad as to run it at once. */

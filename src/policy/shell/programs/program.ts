@@ -1,6 +1,15 @@
 import type { Call } from '../words/call.js';
 import { secretIn } from '../words/danger.js';
-import { COMPUTED, Field, NOTHING, NUMBER, type Stream, streamFrom, UNKNOWN } from '../words/field.js';
+import {
+  COMPUTED,
+  exactTexts,
+  Field,
+  NOTHING,
+  NUMBER,
+  type Stream,
+  streamFrom,
+  UNKNOWN,
+} from '../words/field.js';
 import { type OptionSpec, Options } from '../words/options.js';
 import { isSafeNumber } from '../words/scope.js';
 import { runSubstitutions } from '../words/variables.js';
@@ -30,7 +39,11 @@ export type Use =
   /** The same, to a value that the words make. */
   | 'computed'
   /** A word that is evaluated as arithmetic. */
-  | 'evaluated';
+  | 'evaluated'
+  /** A command that another program runs, one that is given to the other end, and what is asked about as it is. */
+  | 'command'
+  | 'shared'
+  | 'asked';
 
 export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
   skip: () => {},
@@ -62,107 +75,156 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
     call.ask(`${call.name} evaluates ${word.shown}`);
     runSubstitutions(call, word.known);
   },
+  command: (call, word) => call.runAskedCode(word),
+  shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
+  asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
 };
 
-/** What a program does, one row of the tables. What a row does not say, the program does not do. */
-export interface Program extends OptionSpec {
-  /** What the value of an option is; names of one option are separated by spaces. */
-  readonly options?: Readonly<Record<string, Use>>;
-  /** What the operands are, one after the other; the last one stands for all that follow. */
-  readonly operands?: readonly Use[];
-  /** It reaches the host that its first operand, or all, name. */
-  readonly host?: { readonly scheme: string; readonly all?: true };
-  /** Its input leaves the machine. */
-  readonly sends?: true;
-  /** A call with such a word only looks, or says what it can do. */
-  readonly harmless?: RegExp;
-  /** Words that say what is dangerous or unclear. `%` in the reason is what matched. */
-  readonly when?: readonly When[];
-  /** Its input is read for such words too. */
-  readonly readsCode?: true;
-  /** An option whose value, attached (the first group) or the next word, is shell code. */
-  readonly codeBehind?: RegExp;
-  /** It changes or erases the disk that it is given. */
-  readonly erases?: true;
-  /** What it does depends on files of the directory that it runs in. */
-  readonly goesByDirectory?: true;
-  /** Files that say what it runs: one that the command wrote itself is asked about. */
-  readonly obeys?: RegExp;
-  /** It runs files whose effects are not told by the command. */
-  readonly runsUnseen?: true;
-  /** What it prints: nothing, a number, what comes in, what comes from the network. Left out: that is not known. */
-  readonly prints?: 'nothing' | 'number' | 'input' | 'fetched';
-  /** What no column says. The answer, where there is one, is what it prints. */
-  readonly also?: (call: Call, options: Options) => Stream | undefined | void;
+/** What the columns of a row are called, but for options, operands and what is printed. */
+const COLUMNS = [
+  ...([
+    'harmless',
+    'code',
+    'writes',
+    'unseen',
+    'obeys',
+    'host',
+    'hosts',
+    'sends',
+    'script',
+    'plain',
+  ] as const),
+  ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves', 'enters'] as const),
+  ...(['language', 'edits'] as const),
+];
+
+type Column = (typeof COLUMNS)[number];
+
+/** One row of the table, read. */
+export class Program implements OptionSpec {
+  short = '';
+  long = '';
+  readonly leads: boolean;
+  /** What the values of options are. */
+  readonly options: [use: Use, names: readonly string[]][] = [];
+  readonly operands: Use[] = [];
+  readonly prints: string | undefined;
+  readonly when: [verdict: 'block' | 'ask', word: RegExp, reason: string][] = [];
+  readonly #columns = new Map<Column, string | RegExp>();
+
+  /** @throws Error a column, or the use of a word, is not known. */
+  constructor(columns: readonly string[]) {
+    for (const column of columns) {
+      const [, key = '', source, flags, text = ''] =
+        /^(\S+) ?(?:\/(.*)\/([a-z]*) ?)?(.*)$/s.exec(column) ?? [];
+      const pattern = source === undefined ? undefined : new RegExp(source, flags);
+      const known = COLUMNS.find((one) => one === key);
+      if (key.startsWith('-')) this.#readOptions(column);
+      else if (key === ':') this.operands.push(...text.split(' ').map(toUse));
+      else if (key === '>') this.prints = text;
+      else if (key === 'ask' && pattern) this.when.push([key, pattern, text || 'runs a command of its own']);
+      else if (key === 'block' && pattern) this.when.push([key, pattern, text || '% would erase data']);
+      else if (known !== undefined) this.#columns.set(known, pattern ?? text);
+      else throw new Error(`"${column}" is no column.`);
+    }
+    this.leads = this.has('leads') || this.text('runs') !== undefined;
+  }
+
+  #readOptions(column: string): void {
+    const [, given = '', use] = /^(.*?)(?: =(\w+))?$/.exec(column) ?? [];
+    const words = given.split(' ');
+    const names = words.flatMap((word) => (word.startsWith('--') ? word.slice(2) : [...word.slice(1)]));
+    if (use !== undefined) this.options.push([toUse(use), names]);
+    this.short += names.filter(({ length }) => length === 1).join('');
+    this.long += ` ${names.join(' ')}`;
+  }
+
+  has(column: Column): boolean {
+    return this.#columns.has(column);
+  }
+
+  text(column: Column): string | undefined {
+    const value = this.#columns.get(column);
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  pattern(column: Column): RegExp | undefined {
+    const value = this.#columns.get(column);
+    return value instanceof RegExp ? value : undefined;
+  }
 }
 
-export type When = readonly [verdict: 'block' | 'ask', word: RegExp, reason: string];
-
-/** Rows by the names of programs, separated by spaces. */
-export type Programs = Readonly<Record<string, Program>>;
-
-/** A row as it is evaluated: with all the options that take a value. */
-export interface Row {
-  readonly program: Program;
-  readonly spec: OptionSpec;
-  readonly named: readonly (readonly [use: Use, names: readonly string[]])[];
+function toUse(name: string): Use {
+  if (!Object.hasOwn(USES, name)) throw new Error(`"${name}" is no use of a word.`);
+  return name as Use;
 }
 
-export function readRow(program: Program): Row {
-  const { short = '', long = '', options = {}, leads } = program;
-  const named = Object.entries(options).map(([names, use]) => [use, names.split(' ')] as const);
-  const names = [...long.split(' '), ...named.flatMap(([, own]) => own)];
-  const spec = { short: short + names.filter(({ length }) => length === 1).join(''), long: names.join(' ') };
-  return { program, spec: leads === true ? { ...spec, leads } : spec, named };
-}
+/** What no column says of a program. The answer, where there is one, is what it prints. */
+export type Evaluate = (call: Call, options: Options, program: Program) => Stream | undefined | void;
+
+/** By the names of programs, separated by spaces. */
+export type Evaluators = Readonly<Record<string, Evaluate>>;
 
 /** Reads one command by its row. */
-export function evaluateProgram(call: Call, { program, spec, named }: Row): Stream {
-  const { harmless, when = [], obeys, host } = program;
-  const shown = harmless !== undefined || when.length > 0 ? call.shown : '';
-  if (harmless?.test(shown) === true) return UNKNOWN;
-  const options = new Options(call.words, spec);
+export function evaluateProgram(call: Call, program: Program, own?: Evaluate): Stream {
+  const { scope, findings, words, shown } = call;
+  if (program.pattern('harmless')?.test(shown) === true)
+    return program.prints === 'words' ? printed(call, program, []) : UNKNOWN;
+  const options = new Options(words, program);
   const { operands } = options;
   evaluateWords(call, program, shown);
-  const written = obeys && [...call.scope.files.keys()].find((path) => obeys.test(path));
+  const obeys = program.pattern('obeys');
+  const written = obeys && [...scope.files.keys()].find((path) => obeys.test(path));
   if (written !== undefined) call.ask(`${call.name} obeys ${written}, which was written here.`);
-  if (program.erases === true) eraseDisk(call, options);
-  if (program.runsUnseen === true) call.findings.runsUnseen();
-  if (host !== undefined) {
-    for (const one of host.all === true ? operands : operands.slice(0, 1))
-      call.fetches(one.exact ?? one.shown, host.scheme);
-    for (const word of call.words) call.sendHidden(word);
+  if (program.has('erases')) eraseDisk(call, options);
+  if (program.has('unseen') && program.pattern('unseen')?.test(shown) !== false) findings.runsUnseen();
+  const scheme = program.text('hosts') ?? program.text('host');
+  if (scheme !== undefined) {
+    for (const one of program.has('hosts') ? operands : operands.slice(0, 1))
+      call.fetches(one.exact ?? one.shown, scheme);
+    for (const word of words) call.sendHidden(word);
   }
-  if (program.sends === true) call.send(call.input);
-  const uses = named.map(([use, names]) => [use, options.all(...names)] as const);
+  if (program.has('sends')) call.send(call.input);
+  const uses = program.options.map(([use, names]) => [use, options.all(...names)] as const);
   // A pattern that an option carries is none of the operands.
   const hasPattern = uses.some(([use, values]) => use === 'pattern' && values.length > 0);
   const read: Field[] = [];
   operands.forEach((operand, index) => {
     const at = hasPattern ? index + 1 : index;
-    const use = program.operands?.[Math.min(at, program.operands.length - 1)] ?? 'skip';
+    const use = program.operands[Math.min(at, program.operands.length - 1)] ?? 'skip';
     if (use === 'read') read.push(operand);
     // What only prints is not known to write: `uniq FROM TO` is seen as `sort -o TO FROM` is.
     const isOdd = program.prints === 'input' && /write$/.test(use);
-    if (isOdd) call.findings.byOption(operand.shown, () => USES[use](call, operand));
+    if (isOdd) findings.byOption(operand.shown, () => USES[use](call, operand));
     else USES[use](call, operand);
   });
   for (const [use, given] of uses)
-    for (const { word, value } of given)
-      call.findings.byOption(word.shown, () => value && USES[use](call, value));
-  return program.also?.(call, options) ?? printed(call, program, operands, read);
+    for (const { word, value } of given) findings.byOption(word.shown, () => value && USES[use](call, value));
+  const writes = program.pattern('writes');
+  if (writes !== undefined) writesBehind(call, words, writes);
+  return own?.(call, options, program) ?? printed(call, program, read, operands[0]);
 }
 
-function evaluateWords(call: Call, { when, readsCode, codeBehind }: Program, shown: string): void {
+function evaluateWords(call: Call, program: Program, shown: string): void {
   const { name, words, input } = call;
-  const text = readsCode === true && input.kind === 'text' ? `${shown}\n${input.text}` : shown;
-  if (when !== undefined && words.some(({ isComputed }) => isComputed))
+  const text = program.has('script') && input.kind === 'text' ? `${shown}\n${input.text}` : shown;
+  const isComputed = program.when.length > 0 && words.some((word) => word.isComputed);
+  if (isComputed || (program.has('plain') && exactTexts(words) === undefined))
     call.ask(`The words of ${name} are computed.`);
-  for (const [verdict, pattern, reason] of when ?? []) {
+  for (const [verdict, pattern, reason] of program.when) {
     const match = pattern.exec(text);
     if (match !== null) call[verdict](`${name} ${reason.replace('%', () => match[0])}.`);
   }
-  if (codeBehind !== undefined) for (const code of codesBehind(words, codeBehind)) call.runAskedCode(code);
+  const code = program.pattern('code');
+  if (code !== undefined) for (const one of codesBehind(words, code)) call.runAskedCode(one);
+}
+
+/** Files that stand behind an option. */
+export function writesBehind(call: Call, words: readonly Field[], option: RegExp): void {
+  words.forEach((word, at) => {
+    const [file] = option.test(word.shown) ? codesBehind(words.slice(at, at + 2), option) : [];
+    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(file));
+  });
 }
 
 /** The values of an option that stands among the words: the first group of the pattern, or the next word. */
@@ -183,19 +245,22 @@ function eraseDisk(call: Call, { operands }: Options): void {
   else if (operands.length > 0) call.ask(`${call.name} erases what is on a disk.`);
 }
 
-function printed(call: Call, program: Program, operands: readonly Field[], read: readonly Field[]): Stream {
-  switch (program.prints) {
+function printed(call: Call, { prints }: Program, read: readonly Field[], first?: Field): Stream {
+  switch (prints) {
     case 'nothing':
       return NOTHING;
     case 'number':
       return read.length === 0 ? NUMBER : UNKNOWN;
     case 'fetched':
-      return { kind: 'fetched', from: operands[0]?.shown ?? call.name };
+      return { kind: 'fetched', from: first?.shown ?? call.name };
     case 'input': {
       if (read.length === 0) return through(call.input);
       const secrets = read.map((file) => secretIn(file, call.scope.directory));
       return secrets.find((one) => one !== undefined) ?? streamFrom(read);
     }
+    case 'words':
+      // What is printed is not computed, also where it could be.
+      return exactTexts(call.words) === undefined ? streamFrom(call.words) : COMPUTED;
     default:
       return UNKNOWN;
   }

@@ -1,29 +1,25 @@
 import type { Call } from '../words/call.js';
 import { exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { isDescriptor } from '../words/place.js';
-import type { Programs } from './program.js';
+import type { Evaluators } from './program.js';
 
 /** Programs that read shell code. */
-export const SHELL_PROGRAMS: Programs = {
-  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': { also: evaluateShell },
+export const SHELL_PROGRAMS: Evaluators = {
+  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': evaluateShell,
   // The words, joined, in this very shell.
-  eval: {
-    also(call) {
-      const words = withoutMark(call);
-      return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
-    },
+  eval(call) {
+    const words = withoutMark(call);
+    return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
   },
   // A file's text is not known here; what it sets is not known after it.
-  'source .': {
-    also(call) {
-      const [file] = withoutMark(call);
-      if (file === undefined) return UNKNOWN;
-      if (isStandardInput(file)) return call.runStream(call.input, call.scope);
-      const { positional } = call.scope;
-      const output = runFile(call, file, [], call.scope);
-      call.scope.positional = positional;
-      return output;
-    },
+  'source .'(call) {
+    const [file] = withoutMark(call);
+    if (file === undefined) return UNKNOWN;
+    if (isStandardInput(file)) return call.runStream(call.input, call.scope);
+    const { positional } = call.scope;
+    const output = runFile(call, file, [], call.scope);
+    call.scope.positional = positional;
+    return output;
   },
 };
 

@@ -1,54 +1,75 @@
-import { BUILTIN_PROGRAMS } from './builtins.js';
+import { BUILTINS } from './builtins.js';
 import { FILE_PROGRAMS } from './files.js';
 import { FINDING_PROGRAMS } from './find.js';
-import { GIT_PROGRAMS } from './git.js';
-import { INTERPRETER_PROGRAMS } from './interpreters.js';
+import { evaluateGit } from './git.js';
+import { interpret } from './interpreters.js';
 import { NETWORK_PROGRAMS } from './network.js';
-import { type Programs, type Row, readRow } from './program.js';
-import { RUNNER_PROGRAMS } from './runners.js';
+import { type Evaluate, type Evaluators, Program } from './program.js';
+import { ROWS } from './rows.js';
 import { SHELL_PROGRAMS } from './shells.js';
 import { SYSTEM_PROGRAMS } from './system.js';
 import { TEXT_PROGRAMS } from './text.js';
-import { WRAPPER_PROGRAMS } from './wrappers.js';
+import { unwrap, WRAPPERS } from './wrappers.js';
 
-/** The table: every program that the analysis knows, by name. */
-const TABLES: readonly Programs[] = [
-  BUILTIN_PROGRAMS,
-  FILE_PROGRAMS,
-  FINDING_PROGRAMS,
-  GIT_PROGRAMS,
-  INTERPRETER_PROGRAMS,
-  NETWORK_PROGRAMS,
-  RUNNER_PROGRAMS,
-  SHELL_PROGRAMS,
-  SYSTEM_PROGRAMS,
-  TEXT_PROGRAMS,
-  WRAPPER_PROGRAMS,
-];
+const EVALUATORS: Evaluators = {
+  ...BUILTINS,
+  ...FILE_PROGRAMS,
+  ...FINDING_PROGRAMS,
+  ...NETWORK_PROGRAMS,
+  ...SHELL_PROGRAMS,
+  ...SYSTEM_PROGRAMS,
+  ...TEXT_PROGRAMS,
+  ...WRAPPERS,
+  git: evaluateGit,
+};
 
-const ROWS = new Map<string, Row>(
-  TABLES.flatMap(Object.entries).flatMap(([names, program]) => {
-    const row = readRow(program);
-    return names.split(' ').map((name) => [name, row] as const);
-  }),
+const OWN = new Map<string, Evaluate>(
+  Object.entries(EVALUATORS).flatMap(([names, own]) => names.split(' ').map((name) => [name, own])),
 );
 
+/** The columns of each program, by name; read when they are first asked for. */
+const COLUMNS = new Map<string, readonly string[]>(
+  ROWS.trim()
+    .split(/\n+(?! )/)
+    .flatMap((row) => {
+      const [names = '', ...columns] = row.split(/\n? {2,}/);
+      return names.split(' ').map((name) => [name, columns] as const);
+    }),
+);
+
+interface Known {
+  readonly program: Program;
+  readonly own: Evaluate | undefined;
+}
+
+const read = new Map<string, Known | undefined>();
+
 /** The row of a program; undefined: it is not known, and so nothing is said of it. */
-export function findProgram(name: string): Row | undefined {
-  const known = ROWS.get(name);
+export function findProgram(name: string): Known | undefined {
+  const known = read.get(name);
   if (known !== undefined) return known;
-  if (/^mkfs[._-]\w+$|^newfs_\w+$/.test(name)) return ROWS.get('mkfs');
-  if (/^(?:ld-linux|ld-musl|ld\.so|ld64)/.test(name)) return ROWS.get('ld-linux');
+  const columns = COLUMNS.get(name);
+  if (columns === undefined) return findByKind(name);
+  const program = new Program(columns);
+  const usual = program.has('language') ? interpret : program.has('runs') ? unwrap : undefined;
+  const found = { program, own: OWN.get(name) ?? usual };
+  read.set(name, found);
+  return found;
+}
+
+function findByKind(name: string): Known | undefined {
+  if (/^mkfs[._-]\w+$|^newfs_\w+$/.test(name)) return findProgram('mkfs');
+  if (/^(?:ld-linux|ld-musl|ld\.so|ld64)/.test(name)) return findProgram('ld-linux');
   // `python3.12`, `perl5.36`.
   const versioned = /^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name)?.[1];
-  return versioned === undefined ? undefined : ROWS.get(versioned);
+  return versioned === undefined ? undefined : findProgram(versioned);
 }
 
 /** Whether a program goes by the directory that it runs in: its settings and scripts lie there. Of others it is not known. */
 export function goesByDirectory(path: string): boolean {
   if (/^[^/].*\//.test(path)) return true;
-  const row = findProgram(path.slice(path.lastIndexOf('/') + 1));
-  return row === undefined || row.program.goesByDirectory === true;
+  const known = findProgram(path.slice(path.lastIndexOf('/') + 1));
+  return known === undefined || known.program.has('directory');
 }
 
 const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));

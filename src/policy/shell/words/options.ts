@@ -7,7 +7,7 @@ export interface OptionSpec {
   /** Names without dashes, separated by spaces; the value is the next word unless it is written with `=`. */
   readonly long?: string;
   /** Options end where the first operand begins. */
-  readonly leads?: true;
+  readonly leads?: boolean;
 }
 
 interface GivenOption {
@@ -33,7 +33,7 @@ export class Options {
       if (word.startsUnknown) this.isUnclear = true;
       const [first] = word.pieces;
       const text = word.exact ?? (first?.kind === 'text' ? first.text : '');
-      if (text === '--' || (leads === true && !/^-./.test(text))) {
+      if (text === '--' || (leads && !/^-./.test(text))) {
         this.operands.push(...words.slice(text === '--' ? at + 1 : at));
         return;
       }
