@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../contract/journal.js';
 import { openSqlite } from '../platform/sqlite/sqlite.js';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openArchive } from './open-archive.js';
 import { openJournal } from './open-journal.js';
@@ -122,10 +123,8 @@ describe('a journal', () => {
 /** Another process that writes batches, and keeps the file open till its input ends, or opens and looks meanwhile. */
 function startWriter(name: string, looks: boolean, length = 50) {
   const batches = Array.from({ length }, (_, at) => batchEntry(`${name}${at}`, [callEntry('x')]));
-  const door = new URL('open-journal.ts', import.meta.url).href;
-  const archive = new URL('open-archive.ts', import.meta.url).href;
-  const order = JSON.stringify({ door, archive, path, batches, looks });
-  const args = ['--import', 'tsx', '--expose-gc', '--input-type=module', '-e', WRITER, order];
+  const program = bundleProgram(join(import.meta.dirname, 'fixtures', 'write-and-look.mjs'));
+  const args = ['--expose-gc', program, JSON.stringify({ path, batches, looks })];
   return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
@@ -136,26 +135,3 @@ async function timesAlone(writer: ReturnType<typeof startWriter>): Promise<numbe
   expect(await once(writer, 'close')).toEqual([0, null]);
   return Number(chunk);
 }
-
-const WRITER = `
-import { setTimeout } from 'node:timers/promises';
-const { door, archive, path, batches, looks } = JSON.parse(process.argv[1]);
-const [{ openJournal }, { openArchive }] = [await import(door), await import(archive)];
-let journal = openJournal(path);
-let alone = 0;
-for (const batch of batches) {
-  if (looks && (await journal.isAlone())) alone++;
-  await journal.accept(batch);
-  if (!looks) continue;
-  if (await journal.isAlone()) alone++;
-  await journal.close();
-  gc();
-  await setTimeout(Math.random() * 20);
-  gc();
-  openArchive(path).close();
-  journal = openJournal(path);
-}
-console.log(alone);
-process.stdin.resume();
-process.stdin.on('end', () => process.exit());
-`;

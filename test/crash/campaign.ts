@@ -1,27 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
 import type { CrashTrial } from '../../src/testing/crash-trial.js';
+import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import type { runTrial } from '../../src/testing/run-crash-trial.js';
 import { builtCommand } from '../cli/built-command.js';
 
 /** The kit beside a built package, with the controls that no door exports: processes under trial are the built ones. */
 export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; readonly door: string }> {
   const dist = dirname(dirname(builtCommand()));
-  const outfile = join(dist, `crash-kit-${randomUUID()}.mjs`);
-  await build({
-    entryPoints: [join(import.meta.dirname, '..', '..', 'src', 'testing', 'run-crash-trial.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    external: ['@photostructure/sqlite', '@vscode/ripgrep'],
-    logLevel: 'error',
-  });
+  const source = join(import.meta.dirname, '..', '..', 'src', 'testing', 'run-crash-trial.ts');
+  const outfile = bundleProgram(source, dist);
   const kit: unknown = await import(pathToFileURL(outfile).href);
   return { ...(kit as { runTrial: typeof runTrial }), door: pathToFileURL(join(dist, 'index.js')).href };
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import type { Executor } from '../../contract/executor.js';
 import { createExecutor } from '../create-executor.js';
 import { defineTool } from '../declare/define-tool.js';
 import type { ExecutorOptions } from '../executor-options.js';
+import { runProgram } from '../fixtures/run-program.js';
 
 let folder: string;
 const open: Executor[] = [];
@@ -82,12 +82,10 @@ describe('executor.waiting()', () => {
   it('is seen from another process', async () => {
     const id = await defer(executorOf(), [write('a', 'a.txt')], 'c1');
     const program = `
-      import { createExecutor } from ${JSON.stringify(new URL('../create-executor.ts', import.meta.url).href)};
       const executor = createExecutor({ root: ${JSON.stringify(folder)}, journal: ${JSON.stringify(journal())} });
       console.log(JSON.stringify(await executor.waiting()));
       await executor.close();`;
-    const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const { stdout, stderr } = await runProgram(program);
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toMatchObject([{ batchId: id, requests: [{ callId: 'a', risk: 'medium' }] }]);
   });

@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
@@ -222,12 +223,14 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
   });
 });
 
+const CREATE_EXECUTOR = resolve(import.meta.dirname, '..', 'create-executor.ts');
+
 /** Inside the command sandbox no second one can be built: there a program finds what it finds where none is allowed. */
 async function whereNoneStands(program: string): Promise<unknown> {
   const repository = resolve(import.meta.dirname, '..', '..', '..');
   writeFileSync(
     join(root, 'program.mjs'),
-    `import { createExecutor } from ${JSON.stringify(join(repository, 'src', 'index.ts'))};
+    `import { createExecutor } from ${JSON.stringify(bundleProgram(CREATE_EXECUTOR))};
     const bash = async (options, command) => {
       const executor = createExecutor({ root: '.', ...options });
       const { success, output, error, metadata } = await executor.execute('bash', { command });
@@ -238,7 +241,7 @@ async function whereNoneStands(program: string): Promise<unknown> {
   );
   const readable = [repository, realpathSync(join(repository, 'node_modules'))];
   const executor = executorOf({ sandbox: { os: 'required', readable } });
-  const command = `'${process.execPath}' --import '${import.meta.resolve('tsx')}' program.mjs`;
+  const command = `'${process.execPath}' program.mjs`;
   const { output, metadata } = await bash(executor, command);
   expect(metadata).toMatchObject({ exit_code: 0 });
   return JSON.parse(output);

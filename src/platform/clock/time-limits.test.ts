@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { type Limited, TimeLimits } from './time-limits.js';
 
 let limits: TimeLimits<Limited>;
@@ -63,7 +65,7 @@ describe('TimeLimits', () => {
 
   it('keep the process alive while something runs, and no longer', () => {
     const program = (after: string) => `
-      import { TimeLimits } from ${JSON.stringify(new URL('./time-limits.ts', import.meta.url).href)};
+      import { TimeLimits } from ${JSON.stringify(bundleProgram(join(import.meta.dirname, 'time-limits.ts')))};
       const limits = new TimeLimits();
       const limited = { place: -1, dueAt: 0, over: () => console.log('over') };
       const first = { place: -1, dueAt: 0, over: () => {} };
@@ -71,7 +73,7 @@ describe('TimeLimits', () => {
       limits.end(first);
       ${after}`;
     const outputOf = (after: string): string => {
-      const args = ['--import', 'tsx', '--input-type=module', '-e', program(after)];
+      const args = ['--input-type=module', '-e', program(after)];
       const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 });
       return stdout + stderr;
     };

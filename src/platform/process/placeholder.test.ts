@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { looksLikePlaceholder } from './looks-like-placeholder.js';
 import { holdPlaceholder, isPlaceholder, sweepPlaceholder } from './placeholder.js';
 
@@ -16,6 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
+const MODULE = JSON.stringify(bundleProgram(join(import.meta.dirname, 'placeholder.ts')));
 const keep = (): void => {};
 
 describe('a placeholder', () => {
@@ -65,15 +67,9 @@ describe('a placeholder', () => {
   it.skipIf(process.platform !== 'linux')(
     'of a process that was killed is swept, of a living one not',
     () => {
-      const program = `import { holdPlaceholder } from ${JSON.stringify(join(import.meta.dirname, 'placeholder.ts'))};
+      const program = `import { holdPlaceholder } from ${MODULE};
       holdPlaceholder(${JSON.stringify(path)}, () => {}); process.kill(process.pid, 'SIGKILL');`;
-      spawnSync(process.execPath, [
-        '--import',
-        import.meta.resolve('tsx'),
-        '--input-type=module',
-        '-e',
-        program,
-      ]);
+      spawnSync(process.execPath, ['--input-type=module', '-e', program]);
       expect(looksLikePlaceholder(path)).toBe(true);
       const held = holdPlaceholder(path, keep);
       sweepPlaceholder(path, keep);
@@ -89,7 +85,7 @@ function startVisitor() {
   const program = `
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { holdPlaceholder } from ${JSON.stringify(join(import.meta.dirname, 'placeholder.ts'))};
+import { holdPlaceholder } from ${MODULE};
 process.stdout.write('ready, ');
 await once(process.stdin.resume(), 'end');
 let lost = 0;
@@ -99,6 +95,6 @@ for (let visit = 0; visit < 1000; visit++) {
   held?.release();
 }
 process.stdout.write('lost: ' + lost);`;
-  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program];
+  const args = ['--input-type=module', '-e', program];
   return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 }

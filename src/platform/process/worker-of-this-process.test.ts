@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 
 describe('workerOfThisProcess()', () => {
@@ -11,10 +13,10 @@ describe('workerOfThisProcess()', () => {
   });
 
   it('is another one in another process', () => {
-    const file = JSON.stringify(new URL('./worker-of-this-process.ts', import.meta.url).href);
+    const file = JSON.stringify(bundleProgram(join(import.meta.dirname, 'worker-of-this-process.ts')));
     const program = `const module = await import(${file});
       process.stdout.write(JSON.stringify({ ...module.workerOfThisProcess(), itsPid: process.pid }));`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', program];
+    const args = ['--input-type=module', '-e', program];
     const other = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
     expect(other.pid).toBe(other.itsPid);
     expect(other.id).not.toBe(workerOfThisProcess().id);

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { onUnhandledError } from './unhandled-errors.js';
 
-const MODULE = pathToFileURL(`${import.meta.dirname}/unhandled-errors.ts`).href;
+const MODULE = pathToFileURL(bundleProgram(`${import.meta.dirname}/unhandled-errors.ts`)).href;
 
 /** A program of its own: what is not caught ends it. */
 function run(program: string): {
@@ -12,7 +13,7 @@ function run(program: string): {
   readonly stderr: string;
 } {
   const text = `import { onUnhandledError } from '${MODULE}';\n${program}`;
-  return spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text], {
+  return spawnSync(process.execPath, ['--input-type=module', '-e', text], {
     cwd: import.meta.dirname,
     encoding: 'utf8',
   });

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { isSafeSqlite, openSqlite } from './sqlite.js';
 
 describe('openSqlite()', () => {
@@ -28,14 +30,14 @@ describe('openSqlite()', () => {
 
   it('loads no driver before a database is opened, and then without a word', () => {
     const program = `
-      const { openSqlite } = await import(${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)});
+      const { openSqlite } = await import(${JSON.stringify(bundleProgram(join(import.meta.dirname, 'sqlite.ts')))});
       const loaded = () => Object.keys(process.report?.getReport().sharedObjects ?? {}).length >= 0 &&
         process.report.getReport().sharedObjects.some((path) => path.includes('sqlite'));
       const before = loaded();
       openSqlite(':memory:');
       process.stdout.write(JSON.stringify([before, loaded()]));
       process.emitWarning('of somebody else');`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', program];
+    const args = ['--input-type=module', '-e', program];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const hasOwn = isSafeSqlite(process.versions.sqlite);
     expect(JSON.parse(stdout)).toEqual([false, !hasOwn]);
