@@ -170,7 +170,7 @@ describe('askApproval()', () => {
     });
     const no = await session(['w', '1', 'n', 'n'], { propose });
     expect([no.answer, written]).toEqual([{ kind: 'deny_all' }, 0]);
-    expect(no.shown).toMatch(/command = "ls"[\s\S]*1 other calls[\s\S]*ls -la[\s\S]*config\.toml/);
+    expect(no.shown).toMatch(/command = "ls"[\s\S]*1 other call in[\s\S]*ls -la[\s\S]*config\.toml/);
     const yes = await session(['w', '1', 'y', ENTER], { propose });
     expect([yes.answer, written]).toEqual([approve('one'), 1]);
     const none = await session(['w', '1', 'n'], { propose: async () => undefined });

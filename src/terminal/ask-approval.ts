@@ -2,6 +2,8 @@ import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js'
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 import { drawPicture, type Palette } from './draw-picture.js';
+import { ownWords } from './own-words.js';
+import { pageLines } from './page-lines.js';
 import { type QuestionScreen, readKeyOrResize } from './question-screen.js';
 import { inOneLine, toPieces, toVisible } from './visible-text.js';
 
@@ -121,7 +123,8 @@ class Question {
     const more = this.#isAsked ? '' : ' · d details · e edit · r refuse with a reason · w always';
     const keys = `y all · n none · numbers select${more} · ? keys`;
     this.#isAsked = true;
-    return `${palette.bold('Run these?')} ${keys}${state}:`;
+    const prompt = ownWords(`Run these? ${keys}${state}:`, this.#question.screen.columns, ' '.length);
+    return prompt.replace('Run these?', palette.bold);
   }
 
   /** What a key does; undefined: the question stays open. */
@@ -145,7 +148,7 @@ class Question {
       case '\n':
         return this.#runSelected();
       case '?':
-        this.#write(KEYS);
+        this.#write(ownWords(KEYS, this.#question.screen.columns));
         return undefined;
       case 'd':
         return this.#details();
@@ -161,8 +164,10 @@ class Question {
   }
 
   async #runSelected(): Promise<Answer | undefined> {
+    const { screen } = this.#question;
     if (this.#selected.size > 0) return this.#run([...this.#selected]);
-    this.#write('Nothing is selected. y runs all, n none, ? shows the keys.\n');
+    const words = 'Nothing is selected. y runs all, n none, ? shows the keys.';
+    this.#write(`${ownWords(words, screen.columns)}\n`);
     return undefined;
   }
 
@@ -211,7 +216,7 @@ class Question {
     // The rest of it stands above: wrapped by the terminal it could pass for a line of ours.
     const [shown = ''] = toPieces(title, screen.columns - 10);
     this.#write(
-      `${palette.red(`⚠ ${index + 1}. ${shown}`)}\nThis call is dangerous. Type yes and Enter to run it: `,
+      `${palette.red(`⚠ ${index + 1}. ${shown}`)}\n${ownWords('This call is dangerous. Type yes and Enter to run it:', screen.columns, ' yes'.length)} `,
     );
     return (await screen.readLine(signal))?.trim() === 'yes';
   }
@@ -264,7 +269,8 @@ class Question {
     if (index === undefined) return undefined;
     const rule = await propose?.(this.#request(index)).catch(() => undefined);
     if (rule === undefined) {
-      this.#write('No rule can say this safely: it would allow more than this call. Answer for this time.\n');
+      const words = 'No rule can say this safely: it would allow more than this call. Answer for this time.';
+      this.#write(`${ownWords(words, this.#question.screen.columns)}\n`);
       return undefined;
     }
     const others = rule.alsoAllows.length;
@@ -272,7 +278,7 @@ class Question {
     this.#write(
       others === 0
         ? 'It would have allowed no other call in the journal.\n'
-        : `It would have allowed ${others} other calls in the journal:\n${rule.alsoAllows
+        : `It would have allowed ${others === 1 ? '1 other call' : `${others} other calls`} in the journal:\n${rule.alsoAllows
             .slice(0, 10)
             .map((text) => `   ${toVisible(inOneLine(text), { lookalikes: true })}\n`)
             .join('')}`,
@@ -307,20 +313,16 @@ class Question {
 
   /** Shows lines a screen at a time: consent is asked for only when all were seen. */
   async #page(lines: readonly string[]): Promise<Answer | undefined> {
-    const { screen, palette } = this.#question;
-    const rows = Math.max(screen.rows - 2, 5);
-    for (let from = 0; from < lines.length; from += rows) {
-      this.#write(`${lines.slice(from, from + rows).join('\n')}\n`);
-      const left = lines.length - from - rows;
-      if (left <= 0) break;
-      this.#write(palette.dim(`— ${left} lines more: any key goes on, n refuses all — `));
+    let answer: Answer | undefined;
+    await pageLines(lines, 'any key goes on, n refuses all', this.#question, async () => {
       const key = await this.#key();
       this.#write('\n');
-      if (key === undefined || key === 'n') return { kind: 'deny_all' };
-      if (key === '\u001b') return 'cancel';
-      if (key === '\u0003') return 'interrupt';
-    }
-    return undefined;
+      if (key === undefined || key === 'n') answer = { kind: 'deny_all' };
+      else if (key === '\u001b') answer = 'cancel';
+      else if (key === '\u0003') answer = 'interrupt';
+      return answer === undefined;
+    });
+    return answer;
   }
 
   #draw(index: number, whole: boolean): readonly string[] {

@@ -12,6 +12,7 @@ const CALLS: readonly CutCall[] = [
 async function session(
   typed: readonly string[],
   calls = CALLS,
+  { columns = 60, rows = 24 } = {},
 ): Promise<{ readonly answer: RecoveryAnswer; readonly shown: string }> {
   const keys = [...typed];
   let shown = '';
@@ -22,8 +23,8 @@ async function session(
     palette,
     signal: new AbortController().signal,
     screen: {
-      columns: 60,
-      rows: 24,
+      columns,
+      rows,
       write: (text) => {
         shown += text;
       },
@@ -64,6 +65,27 @@ describe('askRecovery()', () => {
     expect(shown).toContain('2. bash (b) not known\n   run deploy\n');
     expect(shown).toContain('2. bash (b) done, you say');
     expect(shown).toContain('3. bash (c) not done, you say');
+  });
+
+  it('shows a long batch a screen at a time, and asks when all was seen', async () => {
+    const calls = Array.from({ length: 12 }, (_, at) => ({ ...CALLS[0], callId: `c${at}` }) as CutCall);
+    const { answer, shown } = await session([' ', 'r', 'r'], calls, { rows: 18 });
+    expect(answer).toEqual(resume());
+    expect(shown.match(/— .* —/g)).toEqual([
+      '— 25 lines more: any key goes on, Esc decides later —',
+      '— 9 lines more: any key goes on, Esc decides later —',
+    ]);
+    expect(shown.indexOf('\nWhat counts?')).toBeGreaterThan(shown.indexOf('12. bash (c11)'));
+    expect(await session(['\u001b'], calls, { rows: 18 })).toMatchObject({ answer: { kind: 'later' } });
+    expect(await session(['\u0003'], calls, { rows: 18 })).toMatchObject({ answer: { kind: 'interrupt' } });
+  });
+
+  it('breaks no word in 40 columns', async () => {
+    const { shown } = await session(['?', 'd', 'n', 's', 'y', 'n', 'r'], CALLS, { columns: 40, rows: 60 });
+    for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
+    expect(shown).toContain(
+      'What counts? r resume · d discard ·\ns settle what is not known ·\nEnter later · ? keys:',
+    );
   });
 
   it('settles nothing where everything is known', async () => {

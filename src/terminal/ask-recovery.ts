@@ -1,7 +1,8 @@
 import type { Settlement } from '../contract/journal.js';
-import { drawCall, type Palette, type PictureHead } from './draw-picture.js';
+import { drawCall, drawTitle, type Palette, type PictureHead } from './draw-picture.js';
+import { ownWords } from './own-words.js';
+import { pageLines } from './page-lines.js';
 import { type QuestionScreen, readKeyOrResize } from './question-screen.js';
-import { inOneLine, toVisible } from './visible-text.js';
 
 /** A call of a batch that a crash has cut. */
 export interface CutCall extends Omit<PictureHead, 'number'> {
@@ -44,26 +45,36 @@ export async function askRecovery(question: RecoveryQuestion): Promise<RecoveryA
 class RecoveryDialogue {
   readonly #question: RecoveryQuestion;
   readonly #settled = new Map<string, Settlement>();
+  #isShown = false;
 
   constructor(question: RecoveryQuestion) {
     this.#question = question;
   }
 
   async ask(): Promise<RecoveryAnswer> {
-    this.#show();
     for (;;) {
-      const key = await this.#read(this.#prompt());
-      const answer = await this.#take(key);
+      const answer = this.#isShown ? await this.#take(await this.#read(this.#prompt())) : await this.#show();
       if (answer !== undefined) return answer;
     }
   }
 
-  #show(): void {
-    const { batchId, conversation, calls, palette } = this.#question;
+  /** All there is to decide about, a screen at a time; from the front where the window has another size meanwhile. */
+  async #show(): Promise<RecoveryAnswer | undefined> {
+    const { batchId, conversation, calls, palette, screen, signal } = this.#question;
     const title = `A process died in the middle of batch ${batchId} (conversation ${conversation}).`;
+    const head = drawTitle(title, { columns: screen.columns, palette });
     const drawn = calls.flatMap((_, index) => ['', ...this.#draw(index)]);
-    const head = palette.bold(toVisible(inOneLine(title), { lookalikes: true }));
-    this.#write(`\n${head}\nNothing of it runs again.\n${drawn.join('\n')}\n\n`);
+    const lines = ['', ...head, 'Nothing of it runs again.', ...drawn, ''];
+    let answer: RecoveryAnswer | undefined;
+    this.#isShown = await pageLines(lines, 'any key goes on, Esc decides later', this.#question, async () => {
+      const typed = await readKeyOrResize(screen, signal);
+      this.#write('\n');
+      if (typed === 'resized') return false;
+      if (typed.key === '\u0003') answer = { kind: 'interrupt' };
+      else if (typed.key === undefined || /[\u0004\u001b]/.test(typed.key)) answer = { kind: 'later' };
+      return answer === undefined;
+    });
+    return answer;
   }
 
   #draw(index: number): readonly string[] {
@@ -82,7 +93,7 @@ class RecoveryDialogue {
   #prompt(): string {
     const unknown = this.#question.calls.some(({ isUnknown }) => isUnknown);
     const settle = unknown ? ' · s settle what is not known' : '';
-    return `${this.#question.palette.bold('What counts?')} r resume · d discard${settle} · Enter later · ? keys:`;
+    return `What counts? r resume · d discard${settle} · Enter later · ? keys:`;
   }
 
   /** Undefined: the question stays open. */
@@ -97,7 +108,7 @@ class RecoveryDialogue {
       case 's':
         return this.#settle();
       case '?':
-        this.#write(KEYS);
+        this.#write(ownWords(KEYS, this.#question.screen.columns));
         return undefined;
       case '\u0003':
         return { kind: 'interrupt' };
@@ -127,29 +138,33 @@ class RecoveryDialogue {
   async #settle(): Promise<RecoveryAnswer | undefined> {
     for (const [index, { callId, isUnknown }] of this.#question.calls.entries()) {
       if (!isUnknown) continue;
-      this.#write(`${this.#draw(index).join('\n')}\n`);
-      const key = await this.#read('Did it take effect? y yes · n no · any other key: not known:');
+      let key: string | undefined;
+      do {
+        this.#write(`${this.#draw(index).join('\n')}\n`);
+        key = await this.#read('Did it take effect? y yes · n no · any other key: not known:');
+      } while (key === 'resized');
       if (key === '\u0003') return { kind: 'interrupt' };
       if (key === 'y') this.#settled.set(callId, 'applied');
       else if (key === 'n') this.#settled.set(callId, 'not_applied');
       else this.#settled.delete(callId);
     }
-    this.#show();
+    this.#isShown = false;
     return undefined;
   }
 
-  /** A key below a line of ours; all is drawn again where the window has another size meanwhile. */
-  async #read(prompt: string): Promise<string | undefined> {
-    const { screen, signal } = this.#question;
-    for (;;) {
-      this.#write(`${prompt} `);
-      const typed = await readKeyOrResize(screen, signal);
-      if (typed !== 'resized') {
-        this.#write(typed.key !== undefined && /^[ -~]$/.test(typed.key) ? `${typed.key}\n` : '\n');
-        return typed.key;
-      }
-      this.#show();
+  /** A key below words of ours, or `resized`: all has to be shown again. */
+  async #read(words: string): Promise<string | undefined> {
+    const { screen, signal, palette } = this.#question;
+    const prompt = ownWords(words, screen.columns, ' y'.length);
+    this.#write(`${prompt.replace(/^What counts\?/, palette.bold)} `);
+    const typed = await readKeyOrResize(screen, signal);
+    if (typed === 'resized') {
+      this.#isShown = false;
+      this.#write('\n');
+      return typed;
     }
+    this.#write(typed.key !== undefined && /^[ -~]$/.test(typed.key) ? `${typed.key}\n` : '\n');
+    return typed.key;
   }
 
   #write(text: string): void {

@@ -1,7 +1,7 @@
 import { structuredPatch } from 'diff';
 import type { CommandPart, Picture, PicturePart } from '../contract/picture.js';
 import { describeEffect } from '../effects/traits.js';
-import { inOneLine, toPieces, toVisible } from './visible-text.js';
+import { inOneLine, toPieces, toVisible, toWords } from './visible-text.js';
 
 export interface Palette {
   readonly bold: (text: string) => string;
@@ -78,6 +78,18 @@ function plainOrQuoted(text: string): string {
   return `"${shown}${text.length > 80 ? '…' : ''}"`;
 }
 
+/** One line of text from elsewhere, in lines that no terminal has to wrap. The first stands at the front. */
+export function drawTitle(text: string, { columns, palette }: DrawOptions): readonly string[] {
+  const title = toVisible(inOneLine(text), { lookalikes: true });
+  const pieces = toWords(title, Math.max(columns, LEAST_COLUMNS) - INDENT.length - GOES_ON.length);
+  return pieces.map((piece, at) => (at === 0 ? '' : `${INDENT}${GOES_ON}`) + palette.bold(piece));
+}
+
+interface TextKind {
+  readonly lookalikes?: boolean;
+  readonly cut?: (line: string, columns: number) => readonly string[];
+}
+
 /** Where a picture is drawn. */
 class Pen {
   readonly lines: string[] = [];
@@ -109,10 +121,10 @@ class Pen {
     text: string,
     paint: (text: string) => string = (line) => line,
     gutter = '',
-    lookalikes = false,
+    { lookalikes = false, cut = toPieces }: TextKind = {},
   ): void {
     for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes }).split('\n')) {
-      const pieces = toPieces(line, this.#columns - Math.max(gutter.length, GOES_ON.length) - 2);
+      const pieces = cut(line, this.#columns - Math.max(gutter.length, GOES_ON.length) - 2);
       for (const [index, piece] of pieces.entries()) {
         // A line that goes on looks like none that begins.
         const start = index === 0 ? gutter : GOES_ON;
@@ -123,7 +135,7 @@ class Pen {
 
   /** Text from elsewhere that is one line: a line end in it is named, so that nothing after it looks like a line of ours. */
   line(text: string, paint?: (text: string) => string): void {
-    this.text(inOneLine(text), paint, '', true);
+    this.text(inOneLine(text), paint, '', { lookalikes: true, cut: toWords });
   }
 
   /** The first of many lines; the rest where everything is wanted. */
@@ -131,7 +143,7 @@ class Pen {
     const shown = this.whole || items.length <= FOLDED_LINES + 10 ? items : items.slice(0, FOLDED_LINES);
     for (const item of shown) draw(item);
     const left = items.length - shown.length;
-    if (left > 0) this.text(`… ${left} lines more: d shows all`, this.palette.yellow);
+    if (left > 0) this.text(`… ${countLines(left)} more: d shows all`, this.palette.yellow);
   }
 }
 
@@ -143,7 +155,7 @@ function drawPart(part: PicturePart, pen: Pen): void {
       return;
     case 'file': {
       const lines = part.text === '' ? [] : part.text.replace(/\n$/, '').split('\n');
-      pen.line(`new file ${part.path} (${countLines(lines)})`, palette.bold);
+      pen.line(`new file ${part.path} (${countLines(lines.length)})`, palette.bold);
       pen.folded(lines, (line) => pen.text(line, palette.green, '+ '));
       return;
     }
@@ -161,17 +173,17 @@ function drawPart(part: PicturePart, pen: Pen): void {
       return;
     case 'arguments':
       pen.folded(JSON.stringify(part.json, null, 2).split('\n'), (line) =>
-        pen.text(line, undefined, '', true),
+        pen.text(line, undefined, '', { lookalikes: true }),
       );
       return;
     case 'problem':
-      pen.text(`it would fail: ${part.text}`, palette.yellow, '✗ ');
+      pen.text(`it would fail: ${part.text}`, palette.yellow, '✗ ', { cut: toWords });
       return;
   }
 }
 
-function countLines({ length }: readonly string[]): string {
-  return length === 1 ? '1 line' : `${length} lines`;
+export function countLines(lines: number): string {
+  return lines === 1 ? '1 line' : `${lines} lines`;
 }
 
 function sizeOf(bytes: number | undefined): string {
@@ -186,7 +198,7 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   const name = from === undefined ? path : `${from} → ${path}`;
   if (after === undefined) {
     const lines = before.replace(/\n$/, '').split('\n');
-    pen.line(`remove ${name} (${countLines(lines)})`, palette.red);
+    pen.line(`remove ${name} (${countLines(lines.length)})`, palette.red);
     pen.folded(lines, (line) => pen.text(line, palette.red, '- '));
     return;
   }
@@ -215,7 +227,7 @@ function drawDiffLine(line: string, pen: Pen): void {
 
 function drawCommand({ text, cwd, marks, commands }: CommandPart, pen: Pen): void {
   const { palette } = pen;
-  pen.text(text, palette.bold, '│ ', true);
+  pen.text(text, palette.bold, '│ ', { lookalikes: true });
   if (cwd !== undefined) pen.line(`in ${cwd}`, palette.dim);
   for (const { start, end, reason } of marks) {
     const marked = text.slice(start, end).replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toPieces, toVisible, widthOf } from './visible-text.js';
+import { toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 describe('toVisible()', () => {
   it.each([
@@ -54,5 +54,29 @@ describe('toPieces()', () => {
 
   it('counts wide characters twice', () => {
     expect(toPieces('漢字漢字', 5)).toEqual(['漢字', '漢字']);
+  });
+});
+
+describe('toWords()', () => {
+  it.each([
+    ['the quick brown fox jumps', 12, ['the quick ', 'brown fox ', 'jumps']],
+    ['exactly twelve', 7, ['exactly ', 'twelve']],
+    ['a verylongword here', 8, ['a verylo', 'ngword ', 'here']],
+    ['short', 8, ['short']],
+  ])('breaks %j at %d columns after a blank, or in a word that is long', (text, columns, lines) => {
+    expect(toWords(text, columns)).toEqual(lines);
+  });
+
+  it('gives lines that fit, and together are the text', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'bc', ' ', '漢', 'e\u0301', '👍'))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, fc.integer({ min: 4, max: 30 }), (text, columns) => {
+        const lines = toWords(text, columns);
+        expect(lines.join('')).toBe(text);
+        for (const line of lines) expect(widthOf(line.replace(/ $/, ''))).toBeLessThanOrEqual(columns);
+      }),
+    );
   });
 });

@@ -66,6 +66,29 @@ const MARK = /\p{Mn}/u;
 
 /** The text in pieces that fit, so that no terminal breaks a line where a piece could pass for a line of ours. */
 export function toPieces(text: string, columns: number): readonly string[] {
+  return cutInto(text, columns, (piece) => piece.length);
+}
+
+/**
+ * The same for prose: a line ends after a blank, unless a word is longer than half a line. That blank may stand one column
+ * further than there are. Nothing is left out.
+ */
+export function toWords(text: string, columns: number): readonly string[] {
+  const lines = cutInto(text, columns, (piece, next) => {
+    const end = next === ' ' ? piece.length : piece.lastIndexOf(' ') + 1;
+    return widthOf(piece.slice(0, end)) * 2 >= columns ? end : piece.length;
+  });
+  const isMoved = (at: number): boolean =>
+    at > 0 && lines[at]?.startsWith(' ') === true && !lines[at - 1]?.endsWith(' ');
+  return lines.map((line, at) => line.slice(isMoved(at) ? 1 : 0) + (isMoved(at + 1) ? ' ' : ''));
+}
+
+/** @param endOf how much of a full piece stays in its line, when `next` does not fit behind it */
+function cutInto(
+  text: string,
+  columns: number,
+  endOf: (piece: string, next: string) => number,
+): readonly string[] {
   if (text.length <= columns && !/[^\u0020-\u007e]/.test(text)) return [text];
   const pieces: string[] = [];
   let piece = '';
@@ -73,9 +96,10 @@ export function toPieces(text: string, columns: number): readonly string[] {
   for (const character of text) {
     const own = widthOf(character);
     if (width + own > columns && piece !== '') {
-      pieces.push(piece);
-      piece = '';
-      width = 0;
+      const end = endOf(piece, character);
+      pieces.push(piece.slice(0, end));
+      piece = piece.slice(end);
+      width = widthOf(piece);
     }
     piece += character;
     width += own;

@@ -174,11 +174,14 @@ describe('toolexec tools list --metrics', () => {
     const { code, stdout } = await toolexec.run(['tools', 'list', '--metrics', ...options]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^slug +1 +1 +0 +\d+ ms /m)]);
     expect(stdout).toMatch(/^fails +1 +0 +1 .*execution_failed 1$/m);
+    await toolexec.run(['call', 'read_file', '{"path":"nope"}', ...options]);
+    await toolexec.run(['call', 'write_file', '{"path":"a","content":""}', '--deny', ...options]);
     const json = JSON.parse(
       (await toolexec.run(['tools', 'list', '--metrics', '--json', ...options])).stdout,
     );
     expect(json).toMatchObject([
       { name: 'fails', metrics: { failedExecutions: 1 } },
+      { name: 'read_file', metrics: { totalExecutions: 1, failures: { execution_failed: 1 } } },
       { name: 'slug', metrics: { totalExecutions: 1, percentilesMs: { p50: expect.any(Number) } } },
     ]);
   });

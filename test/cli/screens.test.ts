@@ -123,7 +123,7 @@ describe
         args: { path: '説明/最初のファイル.txt', content: `${'説明'.repeat(30)}\n` },
       };
       const screen = at.run([wide], { columns: 40, rows: 60 });
-      const first = await screen.shows('w always · ? keys:');
+      const first = await screen.shows(/\?\s+keys:/);
       await expect(steady(first)).toMatchFileSnapshot('screens/40-columns.txt');
       screen.resize(70, 60);
       const second = await screen.shows(/your approval[\s\S]*your approval[\s\S]*\? keys:/);

@@ -49,7 +49,7 @@ const codes = (stdout: string): unknown =>
   (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code ?? 'ok');
 const isThere = (name: string): boolean => existsSync(join(toolexec.root, name));
 
-const QUESTION = 'Enter later · ? keys:';
+const QUESTION = '? keys:';
 
 describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, after a crash (skipped where python3 has no pty)',

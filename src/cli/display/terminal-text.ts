@@ -36,16 +36,13 @@ function wantsColour(isTerminal: boolean, env: Readonly<Record<string, string | 
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Rows with their columns under each other; the last column is as long as it is. */
-export function inColumns(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
-  }
-  const lines = rows.map((row) =>
-    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '),
-  );
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+/** How wide a table may be: a file or a program reads whole lines, unless COLUMNS says otherwise. */
+export function roomOn(
+  out: TextOutput,
+  { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
+): number {
+  if (out.isTerminal) return out.columns;
+  return /^[1-9][0-9]{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : Number.POSITIVE_INFINITY;
 }
 
 /** Wherever an id is taken, so many characters of it are the least. */

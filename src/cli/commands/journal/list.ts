@@ -2,9 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, outcomeOf, type RecordedOutcome } from '../../display/describe-call.js';
-import { createPalette, inColumns, shortIds, writeJson } from '../../display/terminal-text.js';
+import { createPalette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
 import { addJournalOptions } from '../../options.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
@@ -44,8 +45,8 @@ export async function listBatches(options: JournalListOptions, context: CliConte
   if (path !== undefined && rows.length === 0) stderr.write('toolexec: nothing is recorded\n');
   if (rows.length > 0) {
     const palette = createPalette(stdout.isTerminal, context.env);
-    const [head = '', ...lines] = inColumns([HEAD, ...rows.map(toCells)]).split('\n');
-    stdout.write([palette.dim(head), ...lines].join('\n'));
+    const columns = roomOn(stdout, context.env);
+    stdout.write(drawTable({ head: HEAD, rows: rows.map(toCells), columns, palette }));
   }
   return 0;
 }

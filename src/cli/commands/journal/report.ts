@@ -5,9 +5,10 @@ import { sanitize } from '../../../output/sanitize.js';
 import type { PageBatch } from '../../../page/page-data.js';
 import { isBad, type Totals, totalsOf } from '../../../page/totals.js';
 import { systemClock } from '../../../platform/clock/clock.js';
+import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, describeDuration, describeName } from '../../display/describe-call.js';
-import { createPalette, inColumns, type Palette, shortIds, writeJson } from '../../display/terminal-text.js';
+import { createPalette, type Palette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
 import { toPageBatch, writeRecordedPage } from '../../journal-page.js';
 import { addJournalOptions } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
@@ -66,7 +67,15 @@ export async function reportCalls(options: JournalReportOptions, context: CliCon
       } else if (options.json === true) writeJson(stdout, toJson(batches, since, until));
       else {
         const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
-        stdout.write(describe(batches, since, short, createPalette(stdout.isTerminal, context.env)));
+        stdout.write(
+          describe(
+            batches,
+            since,
+            short,
+            roomOn(stdout, context.env),
+            createPalette(stdout.isTerminal, context.env),
+          ),
+        );
       }
     } finally {
       archive.close();
@@ -132,6 +141,7 @@ function describe(
   batches: readonly PageBatch[],
   since: number,
   short: (id: string) => string,
+  columns: number,
   palette: Palette,
 ): string {
   if (batches.length === 0) return `Nothing was delivered since ${iso(since)}.\n`;
@@ -143,8 +153,8 @@ function describe(
     return `${sign} ${describeName(call)} ${palette.dim(`in ${short(batch.id)}, ${iso(call.acceptedAt)}`)}\n    ${cut(sanitize(why, 'inline'), 200)}\n`;
   });
   const more = problems.length > lines.length ? `and ${problems.length - lines.length} more\n` : '';
-  const [head = '', ...rows] = inColumns([HEAD, ...totals.tools.map(toCells)]).split('\n');
-  const parts = [`${lines.join('')}${more}`, [palette.dim(head), ...rows].join('\n'), sums(totals, since)];
+  const table = drawTable({ head: HEAD, rows: totals.tools.map(toCells), columns, palette });
+  const parts = [`${lines.join('')}${more}`, table, sums(totals, since)];
   return parts.filter((part) => part !== '').join('\n');
 }
 

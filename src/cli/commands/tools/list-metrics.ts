@@ -3,8 +3,9 @@ import type { CallRecord } from '../../../contract/journal.js';
 import { MetricsBook } from '../../../external/metrics.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, ExitCode } from '../../cli-context.js';
-import { createPalette, inColumns, writeJson } from '../../display/terminal-text.js';
+import { createPalette, roomOn, writeJson } from '../../display/terminal-text.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
 
@@ -22,8 +23,8 @@ export async function listMetrics(options: MetricsOptions, context: CliContext):
     return 0;
   }
   const palette = createPalette(stdout.isTerminal, context.env);
-  const [head = '', ...lines] = inColumns([HEAD, ...measured.map(toRow)]).split('\n');
-  stdout.write([palette.dim(head), ...lines].join('\n'));
+  const columns = roomOn(stdout, context.env);
+  stdout.write(drawTable({ head: HEAD, rows: measured.map(toRow), columns, palette }));
   return 0;
 }
 
@@ -37,15 +38,13 @@ function measure(path: string, context: CliContext): MeasuredTool[] {
   try {
     const book = new MetricsBook();
     const names = new Set<string>();
-    for (const { toolName, startedAt, result } of startedCalls(archive)) {
+    for (const call of recordedCalls(archive)) {
+      const { toolName, result } = call;
+      const startedAt = startOf(call);
       if (startedAt === undefined || result === undefined) continue;
+      const failure = result.success ? undefined : result.error.code;
       names.add(toolName);
-      book.record(
-        toolName,
-        startedAt,
-        result.executionTimeMs,
-        result.success ? undefined : result.error.code,
-      );
+      book.record(toolName, startedAt, result.executionTimeMs, failure);
     }
     return [...names].sort().map((name) => ({ name, metrics: book.read(name) }));
   } finally {
@@ -53,7 +52,14 @@ function measure(path: string, context: CliContext): MeasuredTool[] {
   }
 }
 
-function* startedCalls(archive: JournalArchive): Iterable<CallRecord> {
+/** The start of a call that only reads is not recorded: its result tells whether it ran. */
+function startOf({ startedAt, finishedAt, result }: CallRecord): number | undefined {
+  if (startedAt !== undefined || finishedAt === undefined || result === undefined) return startedAt;
+  if (!result.success && result.error.details?.executed === 'no') return undefined;
+  return finishedAt - result.executionTimeMs;
+}
+
+function* recordedCalls(archive: JournalArchive): Iterable<CallRecord> {
   for (const conversation of archive.conversations()) {
     for (const entry of archive.history(conversation)) {
       if (entry.kind === 'message') continue;

@@ -4,8 +4,9 @@ import type { Tool } from '../../../contract/tool.js';
 import { builtinTools } from '../../../executor/builtin-tools.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { createPolicy } from '../../../policy/create-policy.js';
+import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
-import { createPalette, inColumns, writeJson } from '../../display/terminal-text.js';
+import { createPalette, roomOn, writeJson } from '../../display/terminal-text.js';
 import { openExternal } from '../../open-executor.js';
 import { addJournalOptions } from '../../options.js';
 import type { JournalChoice } from '../../recorded-journal.js';
@@ -50,8 +51,8 @@ export async function listTools(options: ToolsOptions, context: CliContext): Pro
     consent,
     firstSentence(tool.description),
   ]);
-  const [head = '', ...lines] = inColumns([['TOOL', 'KIND', 'CONSENT', 'WHAT IT DOES'], ...rows]).split('\n');
-  stdout.write([palette.dim(head), ...lines].join('\n'));
+  const head = ['TOOL', 'KIND', 'CONSENT', 'WHAT IT DOES'];
+  stdout.write(drawTable({ head, rows, columns: roomOn(stdout, context.env), palette }));
   for (const note of external.flatMap(notesOn)) stderr.write(`toolexec: ${note}\n`);
   return 0;
 }

@@ -2,9 +2,10 @@ import type { ExternalToolInfo } from '../../../contract/external.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { discoverTools } from '../../../executor/discover-tools.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import { createPalette, inColumns, type Palette, writeJson } from '../../display/terminal-text.js';
+import { createPalette, type Palette, roomOn, writeJson } from '../../display/terminal-text.js';
 
 interface ScanOptions {
   readonly json?: boolean;
@@ -37,7 +38,7 @@ export async function scanDirectory(
   const tools = await look(directory);
   if (options.json === true) writeJson(stdout, tools);
   else if (tools.length === 0) stderr.write('toolexec: there is no executable file in it\n');
-  else stdout.write(describe(tools, createPalette(stdout.isTerminal, env)));
+  else stdout.write(describe(tools, roomOn(stdout, env), createPalette(stdout.isTerminal, env)));
   return tools.every(({ status }) => status === 'ready') ? 0 : 1;
 }
 
@@ -51,21 +52,14 @@ async function look(directory: string): Promise<readonly ExternalToolInfo[]> {
   }
 }
 
-function describe(tools: readonly ExternalToolInfo[], { dim, green, red, yellow }: Palette): string {
+function describe(tools: readonly ExternalToolInfo[], columns: number, palette: Palette): string {
+  const { green, red, yellow } = palette;
   const paints = { ready: green, 'schema-unknown': yellow, error: red } as const;
   const rows = tools.map(({ name, status, version, description, errorMessage }) => [
     sanitize(name, 'inline'),
-    status,
+    paints[status](status),
     sanitize(version, 'inline'),
     sanitize(errorMessage ?? description, 'inline'),
   ]);
-  const [head = '', ...lines] = inColumns([['TOOL', 'STATUS', 'VERSION', 'WHAT IT DOES'], ...rows]).split(
-    '\n',
-  );
-  // Painted afterwards: colours have no width, and columns count it.
-  const painted = lines.map((line, at) => {
-    const status = tools[at]?.status;
-    return status === undefined ? line : line.replace(` ${status} `, ` ${paints[status](status)} `);
-  });
-  return [dim(head), ...painted].join('\n');
+  return drawTable({ head: ['TOOL', 'STATUS', 'VERSION', 'WHAT IT DOES'], rows, columns, palette });
 }

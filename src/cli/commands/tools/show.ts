@@ -2,9 +2,11 @@ import { nearestName } from '../../../base/nearest-name.js';
 import type { JsonSchema } from '../../../contract/json.js';
 import type { ToolDefinition } from '../../../contract/tool.js';
 import { createExecutor } from '../../../executor/create-executor.js';
+import { drawTable } from '../../../terminal/draw-table.js';
+import { toWords } from '../../../terminal/visible-text.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import { createPalette, inColumns, type Palette, writeJson } from '../../display/terminal-text.js';
+import { createPalette, type Palette, roomOn, writeJson } from '../../display/terminal-text.js';
 import { resolveSettings } from '../../resolve-settings.js';
 import { type OfferedTool, offeredTools } from './list.js';
 
@@ -34,7 +36,10 @@ export async function showTool(name: string, options: ToolsOptions, context: Cli
   const [definition] = executor.definitions();
   const schema = definition?.inputSchema ?? {};
   if (options.json === true) writeJson(stdout, toJson(found, definition));
-  else stdout.write(describeTool(found, schema, createPalette(stdout.isTerminal, context.env)));
+  else
+    stdout.write(
+      describeTool(found, schema, roomOn(stdout, context.env), createPalette(stdout.isTerminal, context.env)),
+    );
   return 0;
 }
 
@@ -54,7 +59,12 @@ function toJson({ tool, consent, reason }: OfferedTool, definition: ToolDefiniti
   return { ...definition, name, aliases, category, consent, reason, timeoutClass, touches };
 }
 
-function describeTool({ tool, consent, reason }: OfferedTool, schema: JsonSchema, { bold }: Palette): string {
+function describeTool(
+  { tool, consent, reason }: OfferedTool,
+  schema: JsonSchema,
+  columns: number,
+  { bold }: Palette,
+): string {
   const facts = [
     ...(tool.title === undefined ? [] : [['title', tool.title]]),
     ['kind', tool.category],
@@ -66,9 +76,13 @@ function describeTool({ tool, consent, reason }: OfferedTool, schema: JsonSchema
   const args = describeArguments(schema);
   return [
     `${bold(tool.name)}\n`,
-    `${tool.description}\n\n`,
-    inColumns(facts),
-    args.length === 0 ? '\nIt takes no arguments.\n' : `\n${bold('Arguments')}\n${inColumns(args)}`,
+    `${toWords(tool.description, columns)
+      .map((line) => `${line.trimEnd()}\n`)
+      .join('')}\n`,
+    drawTable({ rows: facts, columns }),
+    args.length === 0
+      ? '\nIt takes no arguments.\n'
+      : `\n${bold('Arguments')}\n${drawTable({ rows: args, columns })}`,
   ].join('');
 }
 
