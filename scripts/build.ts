@@ -36,6 +36,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'LICENSES.txt'), licensesOf([await bundleLibrary()]));
 const command = await bundleCommand({
+  launcher: join(SOURCES, 'cli', 'launch.ts'),
   main: join(SOURCES, 'cli', 'main.ts'),
   directory: join(out, 'command'),
   external: EXTERNAL,

@@ -1,4 +1,5 @@
 import * as childProcess from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -21,6 +22,8 @@ const TOGETHER: readonly JoinedFile[] = [
 ];
 
 export interface CommandBundle {
+  /** The source of the file to run, which loads the command. */
+  readonly launcher: string;
   /** The source of the command. */
   readonly main: string;
   readonly directory: string;
@@ -35,13 +38,13 @@ export interface CommandBundle {
  * @returns the file to run.
  */
 export async function bundleCommand(command: CommandBundle): Promise<string> {
-  const { main, directory, external } = command;
+  const { launcher, main, directory, external } = command;
   const validators = lateValidators();
   // Only ES modules are split in parts: each part is turned into CommonJS afterwards.
   const { outputFiles, metafile } = await build({
     ...NODE,
     ...MINIFIED,
-    entryPoints: { toolexec: main, ...LATE_MODULES, ...validators.entryPoints },
+    entryPoints: { main, ...LATE_MODULES, ...validators.entryPoints },
     outdir: directory,
     outExtension: { '.js': '.cjs' },
     bundle: true,
@@ -59,7 +62,29 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
   for (const [name, text] of files) writeFileSync(join(directory, name), text);
   const packages = await bundlePackages(directory, { ...NODE, ...MINIFIED });
   writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages]));
-  return join(directory, 'toolexec.cjs');
+  const hash = createHash('sha256');
+  for (const [name, text] of files) hash.update(name).update(text);
+  return bundleLauncher(launcher, { directory, hash: hash.digest('hex').slice(0, 16) });
+}
+
+/** What loads the others. */
+async function bundleLauncher(
+  source: string,
+  { directory, hash }: { readonly directory: string; readonly hash: string },
+): Promise<string> {
+  const outfile = join(directory, 'toolexec.cjs');
+  await build({
+    ...NODE,
+    ...MINIFIED,
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    external: ['./main.cjs'],
+    define: { BUILD: JSON.stringify(hash) },
+    logLevel: 'error',
+  });
+  return outfile;
 }
 
 /** Of our own package.json the command needs the version alone. */

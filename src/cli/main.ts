@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../platform/runtime/environment.js';
 import { openStdio } from '../platform/runtime/stdio.js';

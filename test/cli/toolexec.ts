@@ -69,7 +69,14 @@ export class Toolexec {
   }
 
   environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env.PATH ?? '', HOME: this.folder, XDG_STATE_HOME: this.state, ...more };
+    return {
+      PATH: process.env.PATH ?? '',
+      HOME: this.folder,
+      XDG_STATE_HOME: this.state,
+      // Each has a state of its own, so that the command would be compiled, and written there, for each.
+      NODE_DISABLE_COMPILE_CACHE: '1',
+      ...more,
+    };
   }
 
   remove(): void {
