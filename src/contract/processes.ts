@@ -13,6 +13,8 @@ export interface Confinement {
   readonly readable: readonly string[];
   /** Directories inside the roots that this program goes by: no command changes them, nor makes them. Left out: none. */
   readonly own?: readonly string[];
+  /** Whether a link leads to what this program goes by, now: no mount keeps a command from replacing it. */
+  readonly ledByLink?: () => boolean;
   /** Asked for each command. `every`: also more than can be mounted over. */
   readonly guarded: (every?: 'every') => GuardedPaths;
   /** Commands that are run to their end change nothing before their changes are looked at. Left out: they write through. */

@@ -241,10 +241,10 @@ function sandboxFor(
   ];
   const denies = { ...patterns, deniedWritePatterns };
   const sandbox = sandboxIn(rootSet, denies);
+  const ledByLink = (): boolean => hasDefaults && isLedByLink(rootSet.roots, journalFile);
   const guarded: Confinement['guarded'] = (every) => {
     const found = sandbox.guarded?.(every) ?? NOTHING_GUARDED;
-    const isOpen = hasDefaults && every === undefined && isLedByLink(rootSet.roots, journalFile);
-    return isOpen ? { ...found, incomplete: true } : found;
+    return transactions === 'off' && ledByLink() ? { ...found, incomplete: true } : found;
   };
   const readablePaths = readable.map((path) => resolve(path));
   const rules = transactionRules(
@@ -260,7 +260,7 @@ function sandboxFor(
   );
   const confinement = {
     ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded },
-    ...(hasDefaults ? { own } : {}),
+    ...(hasDefaults ? { own, ledByLink } : {}),
   };
   return {
     sandbox,

@@ -211,7 +211,8 @@ function mountLayers({ roots, command, mounts, git }: SandboxLayers, holder: Mou
 function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() => void)[]): Built {
   const { os, roots, guarded } = confinement;
   const found = guarded();
-  if (found.incomplete && os === 'required') throw guardIncomplete();
+  const incomplete = found.incomplete || confinement.ledByLink?.() === true;
+  if (incomplete && os === 'required') throw guardIncomplete();
   const placeholders = holdPlaceholders(found, releases);
   const guardedCode = found.readOnly.filter(({ path }) => !placeholders.has(path));
   const readOnly = [...guardedCode, ...ownDirectories(confinement, [...guardedCode, ...found.hidden])];
@@ -220,7 +221,7 @@ function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() 
   return {
     ...(given ?? argumentsOf(roots, guards, holder)),
     git: guards.git,
-    incomplete: found.incomplete,
+    incomplete,
     places: holder.places(),
     watch: guards.watch,
     close() {

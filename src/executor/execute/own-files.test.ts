@@ -41,10 +41,13 @@ interface Told {
   readonly isTransaction: boolean;
 }
 
-async function run(command: string, options: ExecutorOptions = {}): Promise<Told> {
+async function run(command: string, options: ExecutorOptions = {}, inBackground = false): Promise<Told> {
   const executor = createExecutor({ root: home, approver: null, ...options });
   try {
-    const { output, error, metadata } = await executor.execute('bash', { command });
+    const { output, error, metadata } = await executor.execute('bash', {
+      command,
+      run_in_background: inBackground,
+    });
     const { changes, sandbox } = metadata as {
       changes?: Pick<Told, 'refused'>;
       sandbox?: { transaction?: boolean };
@@ -187,7 +190,10 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     mkdirSync(join(home, 'dotfiles', 'toolexec'), { recursive: true });
     symlinkSync('dotfiles', join(home, '.config'));
     const refused = await run('touch made', { sandbox: { transactions: 'off', os: 'required' } });
-    expect(refused.output).toContain('more in the roots than the OS sandbox can guard');
+    expect(refused.output).toContain("a link to toolexec's own files, which the OS sandbox cannot guard");
+    const started = await run('touch made', { sandbox: { os: 'required' } }, true);
+    expect(started.output).toContain('which the OS sandbox cannot guard');
+    expect((await run('touch kept', { sandbox: { os: 'required' } })).isTransaction).toBe(true);
     expect(existsSync(join(home, 'made'))).toBe(false);
   });
 
