@@ -39,20 +39,24 @@ const SOAK = [
   'test/strace.test.ts',
 ];
 
-/** `npm test` draws some values for each property, and a soak all: see `test/seeded-fast-check.ts`. */
-function testsWithProperties(): string[] {
+/** Of properties and long lists `npm test` tries some, and a soak all: see `src/testing/fixtures/share-of-runs.ts`. */
+function testsThatTrySome(): string[] {
   return ['src', 'test']
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
     )
-    .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes("from 'fast-check'"));
+    .filter(
+      (path) =>
+        path.endsWith('.test.ts') &&
+        /from '(?:fast-check|\S+\/share-of-runs\.js)'/.test(readFileSync(path, 'utf8')),
+    );
 }
 
 const ALL_VALUES = {
   extends: true as const,
   test: {
     name: 'soak-properties',
-    include: testsWithProperties(),
+    include: testsThatTrySome(),
     env: { TOOLEXEC_RUNS: '1' },
     isolate: false,
   },

@@ -1,10 +1,11 @@
 import fc from '../node_modules/fast-check/lib/fast-check.js';
+import { SHARE_OF_RUNS } from '../src/testing/fixtures/share-of-runs.js';
 
 /*
  * What tests get for `fast-check`.
  * Properties draw the same values in every run, so that chance decides no test: `TOOLEXEC_SEED=random` draws others each
  * time, `TOOLEXEC_SEED=N` those of one failure.
- * `npm test` draws a tenth of what a property asks for, and `npm run soak` all: `TOOLEXEC_RUNS=1` is the share.
+ * `npm test` draws a tenth of what a property asks for, and `npm run soak` all: see `share-of-runs.ts`.
  */
 const wanted = process.env.TOOLEXEC_SEED ?? '20261101';
 if (wanted !== 'random') {
@@ -14,8 +15,6 @@ if (wanted !== 'random') {
   fc.configureGlobal({ seed });
 }
 
-const share = Number(process.env.TOOLEXEC_RUNS ?? '0.1');
-if (!(share > 0 && share <= 1)) throw new Error('TOOLEXEC_RUNS must be a number above 0, and at most 1');
 const FEWEST = 20;
 
 /** fast-check's, with the share of the runs. */
@@ -23,7 +22,7 @@ export function assert<Ts>(property: fc.IAsyncProperty<Ts>, parameters?: fc.Para
 export function assert<Ts>(property: fc.IProperty<Ts>, parameters?: fc.Parameters<Ts>): void;
 export function assert<Ts>(property: fc.IRawProperty<Ts>, parameters: fc.Parameters<Ts> = {}): unknown {
   const { numRuns = 100 } = parameters;
-  const scaled = Math.max(Math.min(numRuns, FEWEST), Math.ceil(numRuns * share));
+  const scaled = Math.max(Math.min(numRuns, FEWEST), Math.ceil(numRuns * SHARE_OF_RUNS));
   return fc.assert(property, { ...parameters, numRuns: scaled });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../errors/model-error.js';
+import { someOf } from '../testing/fixtures/share-of-runs.js';
 import { createModel } from './create-model.js';
 import { type Asked, ask } from './fixtures/ask.js';
 import { LIMIT_MS, type PlayedAnswer, playWorld } from './fixtures/played-world.js';
@@ -13,9 +14,10 @@ async function play({ api }: Recording, chunks: PlayedAnswer['chunks'] = []): Pr
   return ask(createModel(api, options, playWorld({ chunks })), 'go');
 }
 
-// Thousands of streams a test.
+// In a soak every byte, which is thousands of streams a test.
 describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
   const bytes = BYTES.encode(toWire(recording));
+  const places = cutsIn(bytes);
 
   it('gives thoughts, text, calls, usage and the message, in this order', async () => {
     const { events, text, calls, end, thrown } = await play(recording, [bytes]);
@@ -43,7 +45,7 @@ describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
   it('is the same wherever its bytes are parted, inside of characters too', async () => {
     const whole = toComparable(await play(recording, [bytes]));
     const wrong: number[] = [];
-    for (let at = 1; at < bytes.length; at++) {
+    for (const at of places) {
       const parted = await play(recording, [bytes.subarray(0, at), bytes.subarray(at)]);
       if (toComparable(parted) !== whole) wrong.push(at);
     }
@@ -78,7 +80,7 @@ describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
     const whole = await play(recording, [bytes]);
     const message = JSON.stringify(whole.end?.message);
     let cuts = 0;
-    for (let at = 0; at < bytes.length; at++) {
+    for (const at of [0, ...places]) {
       const cut = await play(recording, [bytes.subarray(0, at), ...rest]);
       if (cut.end !== undefined) {
         if (JSON.stringify(cut.end.message) !== message) throw new Error(`another message, cut at ${at}`);
@@ -88,9 +90,17 @@ describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
       const why = faultOf(cut);
       if (why !== undefined) throw new Error(`cut at ${at}: ${why}`);
     }
-    expect(cuts).toBeGreaterThan(bytes.length / 2);
+    expect(cuts).toBeGreaterThan(places.length / 2);
   });
 });
+
+/** Of the places between two bytes some everywhere, and all inside of a character, at the end of a line and at the very end. */
+function cutsIn(bytes: Uint8Array): readonly number[] {
+  const places = Array.from({ length: bytes.length - 1 }, (_, at) => at + 1);
+  const some = new Set(someOf(places, 150));
+  const isHard = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80 || at > bytes.length - 20;
+  return places.filter((at) => some.has(at) || isHard(at));
+}
 
 /** What a stream that was cut must not give. */
 function faultOf({ events, text, calls, thrown }: Asked): string | undefined {

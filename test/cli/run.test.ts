@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { IS_SOAK } from '../../src/testing/fixtures/share-of-runs.js';
 import { builtCommand } from './built-command.js';
 import { blocksOf, message, Toolexec } from './toolexec.js';
 
 beforeAll(() => void builtCommand(), 120_000);
 let toolexec: Toolexec;
 beforeEach(() => {
-  toolexec = new Toolexec({ ownProcess: true });
+  toolexec = new Toolexec({ ownProcess: IS_SOAK });
 });
 afterEach(() => toolexec.remove());
 
@@ -19,7 +20,7 @@ describe('toolexec run', () => {
       'r.json',
       message(['read_file', { path: 'b.txt' }], ['read_file', { path: 'a.txt' }]),
     );
-    const { code, stdout, stderr } = await toolexec.run(['run', file]);
+    const { code, stdout, stderr } = await toolexec.run(['run', file], { ownProcess: true });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       role: 'user',
@@ -37,7 +38,7 @@ describe('toolexec run', () => {
   ])('reads native calls from standard input (%s) and writes an array', async (_how, args) => {
     toolexec.write('root/a.txt', 'alpha\n');
     const stdin = JSON.stringify({ id: 'x', name: 'read_file', args: { path: 'a.txt' } });
-    const { code, stdout } = await toolexec.run(['run', ...args], { stdin });
+    const { code, stdout } = await toolexec.run(['run', ...args], { stdin, ownProcess: true });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual([
       expect.objectContaining({
@@ -119,7 +120,7 @@ describe('toolexec run', () => {
       'r.json',
       message(['read_file', { path: 'none.txt' }], ['read_file', { path: 'a.txt' }]),
     );
-    const { code, stdout, stderr } = await toolexec.run(['run', file]);
+    const { code, stdout, stderr } = await toolexec.run(['run', file], { ownProcess: true });
     expect(code).toBe(1);
     expect(blocksOf(stdout).map(({ is_error }) => is_error === true)).toEqual([true, false]);
     expect(blocksOf(stdout)[0]?.content).toMatch(/^Error: /);
@@ -255,7 +256,7 @@ describe('toolexec run', () => {
       'r.json',
       message(['read_file', { path: 'a.txt' }], ['bash', { command: 'true' }]),
     );
-    const { stdout, stderr } = await toolexec.run(['run', file, '--json']);
+    const { stdout, stderr } = await toolexec.run(['run', file, '--json'], { ownProcess: true });
     expect(blocksOf(stdout)).toHaveLength(2);
     const lines = eventsOf(stderr);
     expect(lines.filter(({ callId }) => callId === 'toolu_1').map(({ type }) => type)).toEqual([

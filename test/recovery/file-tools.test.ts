@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { RecoveredCall } from '../../src/contract/executor.js';
+import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { builtCommand } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -67,7 +68,7 @@ describe('what a killed process left', () => {
     append: { ...NOTHING_DONE, a: 'one\nX' },
   };
 
-  it.each([
+  const moments: readonly (readonly [at: string, expected: string])[] = [
     ['after accept', 'cancelled no'],
     ['before claim', 'cancelled no'],
     ['after claim', 'cancelled no'],
@@ -76,14 +77,19 @@ describe('what a killed process left', () => {
     ['before put', 'cancelled no'],
     ['after put', 'applied'],
     ['before finish', 'applied'],
-  ])(
-    'is settled by what the file says: killed %s',
-    async (at, expected) => {
-      for (const mode of ['create', 'overwrite', 'append']) {
-        const { last, files } = await recoverAfter({ at, calls: [write(mode)] });
-        expect([mode, summary(last)]).toEqual([mode, expected]);
-        expect(files).toEqual(expected === 'applied' ? after[mode] : NOTHING_DONE);
-      }
+  ];
+  const modes = ['create', 'overwrite', 'append'] as const;
+  const kills = moments.flatMap(([at, expected], first) =>
+    modes.map((_, turn) => [modes[(first + turn) % 3] ?? 'create', at, expected] as const),
+  );
+
+  // Each moment once, and each mode some times.
+  it.each(someOf(kills, moments.length))(
+    'is settled by what the file says: %s, killed %s',
+    async (mode, at, expected) => {
+      const { last, files } = await recoverAfter({ at, calls: [write(mode)] });
+      expect(summary(last)).toBe(expected);
+      expect(files).toEqual(expected === 'applied' ? after[mode] : NOTHING_DONE);
     },
     90_000,
   );

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
+import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { builtCommand } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -37,7 +38,7 @@ async function patched(): Promise<{ readonly root: string; readonly journal: str
 }
 
 describe('an undo that is killed', () => {
-  it.each([
+  const kills: readonly (readonly [at: string, nth: number, expected: string, files: object])[] = [
     ['after claim', 1, 'cancelled no', AFTER],
     ['after note', 2, 'cancelled no', AFTER],
     ['before put', 1, 'cancelled no', AFTER],
@@ -45,7 +46,8 @@ describe('an undo that is killed', () => {
     ['after put', 2, 'cancelled no', AFTER],
     ['after put', 3, 'applied', BEFORE],
     ['before finish', 1, 'applied', BEFORE],
-  ])(
+  ];
+  it.each(someOf(kills, 4))(
     'is settled by what the files say, or put right: %s, time %i',
     async (at, nth, expected, files) => {
       const { root, journal } = await patched();

@@ -20,6 +20,7 @@ import {
   type TransactionPlan,
 } from '../../src/commands/transaction/transaction-plan.js';
 import { binaryEntry } from '../../src/platform/fs/binary-fs.js';
+import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { builtCommand } from '../cli/built-command.js';
 import { executorFor } from '../recovery/killed-run.js';
 import { whyNoTransactions } from './kept-apart.js';
@@ -124,7 +125,7 @@ await executor.close();
 
 describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
   // After the end of the command its changes are made within some milliseconds: wherever the kill comes, it is all or nothing.
-  it.each([0, 30, 60, 80, 90, 100, 110, 130, 160, 200])(
+  it.each(someOf([0, 30, 60, 80, 90, 100, 110, 130, 160, 200], 5))(
     'has happened or has not: %i ms after',
     async (delayMs) => {
       const place = newPlace();
