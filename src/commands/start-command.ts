@@ -17,7 +17,7 @@ import { openTransaction, type Transaction } from './transaction/open-transactio
 
 export type CommandStart = Pick<
   CommandRequest,
-  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits' | 'onStarting'
+  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits' | 'onStarting' | 'writesThrough'
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;
@@ -97,16 +97,20 @@ const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
 /** @throws ToolError `sandbox_violation` where one is required and there can be none. */
 async function chooseTransaction(
-  { isTransaction, isKeptApart, layers }: CommandStart,
+  { isTransaction, isKeptApart, layers, writesThrough }: CommandStart,
   confinement: Confinement,
 ): Promise<ChosenTransaction> {
   if (layers !== undefined) return { transaction: layers, told: { transaction: true } };
   const { transactions } = confinement;
   if (transactions === undefined) return NO_TRANSACTION;
   if (isTransaction !== true) return { told: { transaction: false } };
+  const isRequired = transactions.mode === 'required' || isKeptApart === true;
+  if (writesThrough === true && !isRequired) {
+    return { told: { transaction: false, transactionReason: 'the rule that allows it says write_through' } };
+  }
   const transaction = await openTransaction(confinement, transactions);
   if (!('reason' in transaction)) return { transaction, told: { transaction: true } };
-  if (transactions.mode === 'required' || isKeptApart === true) throw transactionRequired(transaction.reason);
+  if (isRequired) throw transactionRequired(transaction.reason);
   return { told: { transaction: false, transactionReason: transaction.reason } };
 }
 

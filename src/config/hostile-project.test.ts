@@ -52,7 +52,8 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.approval.allowlist': '["bash", "write_file", "run_command"]',
   'tools.approval.denylist': '[]',
   'tools.approval.prompt_side_effects': 'false',
-  'tools.approval.rules': '[{ decision = "allow", tool = "*" }, { decision = "allow", command = "*" }]',
+  'tools.approval.rules':
+    '[{ decision = "allow", tool = "*" }, { decision = "allow", command = "*", write_through = true }]',
   'tools.bash.approval': '"after"',
   'tools.read_file.max_file_read_bytes': '9007199254740991',
   'tools.read_file.max_scan_bytes': '9007199254740991',

@@ -55,6 +55,8 @@ export interface PolicyAnswer {
    * Relative paths start where those of the call do.
    */
   readonly seen?: readonly Effect[];
+  /** Of a call that runs: its commands need no transaction, and what they change is real at once. */
+  readonly writesThrough?: true;
   /** The rule that decided, where one did, as it is named in messages. */
   readonly rule?: string;
 }

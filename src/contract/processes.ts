@@ -166,6 +166,8 @@ export interface CommandRequest {
    * not. With it the command runs only where its changes are kept apart.
    */
   readonly agree?: (changes: PreviewedChanges) => Promise<string | undefined>;
+  /** It needs no transaction: what it changes is real at once. Where one is required, or `agree` is given, it has one. */
+  readonly writesThrough?: boolean;
   /** Keeps a version of a file that was not made real, and says where it can be read. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }

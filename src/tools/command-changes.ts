@@ -46,7 +46,7 @@ export function changeNotices({
         ]),
     ...(CROSS_DEVICE.test(stderr.head + stderr.tail)
       ? [
-          '[A directory that was there before the command cannot be renamed by rename(2) in a transaction: mv copies it. Use mv, or cp -a and rm -r; git mv takes the files one by one.]',
+          '[A directory that was there before the command cannot be renamed by rename(2) in a transaction: mv copies it. Use mv, or cp -a and rm -r; git mv takes the files one by one. Where the command has to rename it, the person can allow that by a rule with write_through = true.]',
         ]
       : []),
   ];

@@ -32,6 +32,8 @@ export interface ReadyParts {
   /** The tool itself requires it, so that no review may lift it. */
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
+  /** Its commands change what is real at once. */
+  readonly writesThrough: boolean;
   /** It may be asked for when its commands have ended. */
   readonly mayAskAfter: boolean;
   /** It is, and not before. */
@@ -53,6 +55,7 @@ export class ReadyCall {
   readonly reason: string;
   /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
   readonly onlyReads: boolean;
+  readonly writesThrough: boolean;
   readonly mayAskAfter: boolean;
   readonly asksAfter: boolean;
   #summary: string | undefined;
@@ -69,6 +72,7 @@ export class ReadyCall {
     this.toolRequiresApproval = parts.toolRequiresApproval;
     this.reason = parts.reason;
     this.onlyReads = isAllReads(parts.declared);
+    this.writesThrough = parts.writesThrough;
     this.mayAskAfter = parts.mayAskAfter;
     this.asksAfter = parts.asksAfter === true;
     this.#summary = summary;

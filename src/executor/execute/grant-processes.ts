@@ -78,6 +78,7 @@ export function grantProcesses({
         tool: ready.tool.name,
         keepVersion: (bytes) => settings.outputs.save(bytes),
         ...(agree === undefined ? {} : { agree }),
+        ...(ready.writesThrough ? { writesThrough: true } : {}),
         // Where nothing of this is on record, no command of the call was started.
         onStarting: (begun) => {
           if (begun === undefined) return noted({ starting: true });

@@ -82,13 +82,18 @@ const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no p
 function parseAnswer(answer: unknown): PolicyAnswer {
   ignoreRejection(answer);
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
-  const { disposition, code, reason, hint, insists, rule, seen } = answer as {
+  const { disposition, code, reason, hint, insists, rule, seen, writesThrough } = answer as {
     readonly [key: string]: unknown;
   };
   const by = rule === undefined && seen === undefined ? undefined : evidenceOf(rule, seen);
   switch (disposition) {
     case 'execute_now':
-      return { disposition, reason: textOf(reason), ...by };
+      return {
+        disposition,
+        reason: textOf(reason),
+        ...by,
+        ...(writesThrough === true ? { writesThrough } : undefined),
+      };
     case 'requires_confirmation':
       return { disposition, reason: textOf(reason), insists: insists === true, ...by };
     case 'pre_resolved':

@@ -269,6 +269,7 @@ function makeReady(
         toolRequiresApproval,
         reason,
         mayAskAfter: asksLater,
+        writesThrough: permitted.answer.writesThrough === true,
       },
       summary,
     );

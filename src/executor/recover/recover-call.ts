@@ -235,6 +235,7 @@ async function reviveCall(
       needsApproval: false,
       toolRequiresApproval: false,
       mayAskAfter: false,
+      writesThrough: false,
       reason: record.reason,
     });
   } catch {

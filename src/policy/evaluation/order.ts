@@ -288,13 +288,24 @@ function whyItRuns(evaluation: Evaluation): PolicyAnswer {
     const allowing = firstAllowing(evaluation);
     if (allowing !== undefined) {
       const { label, place } = allowing.rule;
-      return { disposition: 'execute_now', reason: `A rule allows it: ${label}.`, rule: place };
+      const answer: PolicyAnswer = {
+        disposition: 'execute_now',
+        reason: `A rule allows it: ${label}.`,
+        rule: place,
+      };
+      return writesThrough(evaluation) ? { ...answer, writesThrough: true } : answer;
     }
   }
   if (basis.mode === 'auto') return runs('The policy mode "auto" runs calls unasked.');
   if (allowlisted !== undefined) return runs(`${nameEntry(question.name, allowlisted)} on the allowlist.`);
   if (!question.sideEffecting) return NO_SIDE_EFFECTS;
   return runs('The policy does not ask about side effects (promptSideEffects is off).');
+}
+
+function writesThrough(evaluation: Evaluation): boolean {
+  return evaluation.parts.every(
+    (evaluated) => evaluation.allowOf(evaluated)?.rule.rule.write_through === true,
+  );
 }
 
 const NO_SIDE_EFFECTS = Object.freeze(runs('The call has no side effects.'));

@@ -30,6 +30,8 @@ describe('normalizeRule()', () => {
     [{ decision: 'deny', command: '' }, 'rules[3].command is ""'],
     [{ decision: 'deny', side_effecting: 'yes' }, 'rules[3].side_effecting is "yes": expected true or false'],
     [{ decision: 'deny', side_effecting: [true] }, 'rules[3].side_effecting is [true]'],
+    [{ decision: 'ask', write_through: true }, 'rules[3] has write_through and does not allow'],
+    [{ decision: 'allow', write_through: 1 }, 'rules[3].write_through is 1: expected true or false'],
     [{ decision: 'deny', match: { comand: 'x' } }, 'unknown field "comand". Did you mean "command"?'],
     [{ decision: 'deny', match: { command: 7 } }, 'has an example whose command is 7'],
     [{ decision: 'deny', match: { effect: 'x' } }, 'has an example whose effect is "x"'],
@@ -83,6 +85,7 @@ describe('normalizeRule()', () => {
         tool: 'a',
         args: { '/a/0': 'x*', '/b~1c': ['x', 'y'], '/d': [1, 2], '/e': 3, '/f': true, '/__proto__': '' },
       },
+      { decision: 'allow', command: 'git mv *', write_through: true },
       { decision: 'allow', path: 'a', category: 'file', side_effecting: false, mode: ['auto'], reason: 'x' },
     ];
     for (const rule of good) expect([normalizeRule(rule), validate(rule)]).toEqual([rule, true]);

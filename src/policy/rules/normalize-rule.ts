@@ -27,6 +27,12 @@ export function normalizeRule(value: unknown, place = 'rule'): PolicyRule {
       'allows by contains: a text inside a command says nothing about the rest. Use command.',
     );
   }
+  if (rule.decision !== 'allow' && rule.write_through !== undefined) {
+    throw invalid(
+      place,
+      'has write_through and does not allow: only a rule with decision = "allow" has that.',
+    );
+  }
   return rule;
 }
 

@@ -63,6 +63,11 @@ export interface PolicyRule {
   readonly agent?: string | readonly string[];
   /** The rule holds only while the policy is in this mode. */
   readonly mode?: PolicyMode | readonly PolicyMode[];
+  /**
+   * Only of a rule that allows. A command runs without a transaction where every part of its call is allowed by such a
+   * rule: what it changes is real at once, as in a background shell.
+   */
+  readonly write_through?: boolean;
   /** Told with a refusal or a question, for people and models: what to do instead. */
   readonly reason?: string;
   /** What the rule has to match, and must not: checked when the policy is made. */

@@ -139,6 +139,13 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     expected: '"auto", "prompt" or "deny"',
     meaning: 'The rule holds only while the policy is in this mode.',
   },
+  write_through: {
+    schema: FLAG,
+    accepts: isFlag,
+    expected: 'true or false',
+    meaning:
+      'Of a rule that allows: a command writes through, without a transaction ([write-through.md](write-through.md)), where such rules allow every part of its call.',
+  },
   reason: {
     schema: TEXT,
     accepts: isText,
