@@ -66,7 +66,16 @@ async function bundleLibrary(): Promise<Metafile> {
     metafile: true,
     logLevel: 'error',
   });
+  assertNothingRequired(metafile);
   return metafile;
+}
+
+/** An ES module has no `require`: esbuild puts one that throws in its place. */
+function assertNothingRequired({ outputs }: Metafile): void {
+  for (const [file, { imports }] of Object.entries(outputs)) {
+    const required = imports.find(({ kind, external }) => kind === 'require-call' && external === true);
+    if (required !== undefined) throw new Error(`Cannot load "${required.path}" from ${file}: import it.`);
+  }
 }
 
 async function bundleDeclarations(): Promise<void> {

@@ -35,6 +35,11 @@ export function loadOnFirstUse(where: 'in_bundle' | 'beside'): Plugin {
         path,
         external: true,
       }));
+      // An ES module has no `require`, and the packages are CommonJS: what they need of Node is imported for them.
+      onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+        where === 'in_bundle' && kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
+      );
+      onLoad({ filter: /^/, namespace: 'of-node' }, ({ path }) => ({ contents: `export * from '${path}';` }));
       onLoad({ filter: /^/, namespace: 'first-use' }, ({ path }) => {
         const [, names = []] = ALL.find(([name]) => name === path) ?? [];
         const loaded =
