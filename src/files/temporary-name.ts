@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { fateOf, ownTag, pidOf, TAG_DIGITS } from '../platform/process/process-tag.js';
 
 /**
@@ -12,7 +12,7 @@ export const TEMPORARY_PATTERN = '**/.toolexec-*.tmp';
 
 /** A name that no other file has, and that says who made it. */
 export function temporaryName(kind: TemporaryKind = 'content'): string {
-  return `.toolexec-${MARKS[kind]}${ownTag()}${randomBytes(6).toString('hex')}.tmp`;
+  return `.toolexec-${MARKS[kind]}${ownTag()}${randomUUID().slice(24)}.tmp`;
 }
 
 const MARKS = { content: 'a', backup: 'b' } as const satisfies Record<TemporaryKind, string>;
