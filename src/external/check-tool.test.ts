@@ -107,7 +107,7 @@ describe('checkTool()', () => {
   it('says so when a tool takes no notice of SIGTERM', async () => {
     using folder = new ToolsFolder();
     const path = folder.add('tool', scriptOf(`trap '' TERM\nread -r l; sleep 60`, DOCUMENT));
-    const { verdict, steps } = await checkTool(path, { timeoutMs: 1_000, breakOffMs: 1_000 });
+    const { verdict, steps } = await checkTool(path, { timeoutMs: 300, breakOffMs: 300 });
     expect(verdict).toBe('broken');
     expect(steps.at(-1)).toEqual({
       name: 'ended early',

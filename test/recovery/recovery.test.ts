@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/contract/context.js';
 import type { RecoveredBatch } from '../../src/contract/executor.js';
 import type { BatchEntry, CallEntry, Worker } from '../../src/contract/journal.js';
 import type { ToolSpec } from '../../src/contract/tool.js';
@@ -8,6 +9,7 @@ import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
+import { systemClock } from '../../src/platform/clock/clock.js';
 import { workerOfThisProcess } from '../../src/platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry, successOf } from '../../src/testing/journal-entries.js';
 import { builtCommand } from '../cli/built-command.js';
@@ -150,10 +152,18 @@ describe('recovery', () => {
     const { root, journal } = newDesk();
     await leave(journal);
     const { tool } = counting({ probe: () => new Promise(() => {}) });
-    expect(told(await executorFor({ root, journal, tools: [tool] }).recover())).toEqual([
-      ['outcome_unknown maybe'],
-    ]);
-  }, 15_000);
+    const waits: number[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      after(delayMs, callback) {
+        waits.push(delayMs);
+        return systemClock.after(delayMs === 5000 ? 50 : delayMs, callback);
+      },
+    };
+    const executor = executorFor({ root, journal, tools: [tool], clock });
+    expect(told(await executor.recover())).toEqual([['outcome_unknown maybe']]);
+    expect(waits.filter((delayMs) => delayMs === 5000)).toHaveLength(1);
+  });
 
   it('lets a probe see the notes and the files, and change nothing', async () => {
     const { root, journal } = newDesk();

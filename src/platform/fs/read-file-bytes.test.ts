@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readFileBytes } from './read-file-bytes.js';
 
 const ANY = { maxBytes: 1000, acceptPipes: true };
@@ -21,7 +21,12 @@ describe('readFileBytes()', () => {
   it('gives up a pipe to which nobody writes', () => {
     const path = join(folder(), 'pipe');
     execFileSync('mkfifo', [path]);
+    // It waits in this thread, two seconds in all.
+    const wait = vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
+    onTestFinished(() => wait.mockRestore());
     expect(() => readFileBytes(path, ANY)).toThrow('this pipe has no writer.');
+    const waitedMs = wait.mock.calls.reduce((sum, [, , , ms = 0]) => sum + ms, 0);
+    expect(waitedMs).toBe(2000);
   });
 
   it('waits for a pipe whose writer is slow', async () => {
