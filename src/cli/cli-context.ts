@@ -19,6 +19,17 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
  */
 export type DefineCommand = (command: Command, context: CliContext, finish: (code: ExitCode) => void) => void;
 
+/** Standard output refuses what was written: its disk is full. One line, exit code 1. */
+export class OutputLost extends Error {
+  constructor(cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`Cannot write to standard output: ${why}. What has run is in the journal: toolexec journal list.`, {
+      cause,
+    });
+    this.name = 'OutputLost';
+  }
+}
+
 /** What the person can correct: wrong usage, input or configuration. One line, exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {

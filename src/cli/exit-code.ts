@@ -3,7 +3,7 @@ import { EXIT_CODES } from '../errors/catalogue.js';
 import { isToolError } from '../errors/tool-error.js';
 import { sanitize } from '../output/sanitize.js';
 import type { CliContext, ExitCode } from './cli-context.js';
-import { UsageError } from './cli-context.js';
+import { OutputLost, UsageError } from './cli-context.js';
 import { toSafeJson } from './display/terminal-text.js';
 
 /** What a batch says to the shell; where several apply, the first in the order of the catalogue. */
@@ -26,9 +26,10 @@ const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const
 export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'stdio' | 'env'>): ExitCode {
   const isMendable = error instanceof UsageError || MENDABLE.some((code) => isToolError(error, code));
   const told = error instanceof Error ? error.message : String(error);
-  const message = isMendable
-    ? told
-    : `Something went wrong inside toolexec: ${told} (TOOLEXEC_DEBUG=1 shows where).`;
+  const message =
+    isMendable || error instanceof OutputLost
+      ? told
+      : `Something went wrong inside toolexec: ${told} (TOOLEXEC_DEBUG=1 shows where).`;
   const asJson = stdio.args.includes('--json');
   stdio.stderr.write(
     asJson ? `${toSafeJson({ type: 'error', message })}\n` : `toolexec: ${sanitize(message, 'inline')}\n`,

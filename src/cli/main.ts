@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../platform/runtime/environment.js';
 import { openStdio } from '../platform/runtime/stdio.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
-import type { ExitCode } from './cli-context.js';
+import { type ExitCode, OutputLost } from './cli-context.js';
 import { runProgram } from './program.js';
 
 const stdio = openStdio();
@@ -19,7 +19,9 @@ void main().then(leave);
 async function main(): Promise<ExitCode> {
   try {
     const code = await runProgram({ stdio, env, version, exitNow: (code) => process.exit(code) });
-    await stdio.stdout.flushed();
+    await stdio.stdout.flushed().catch((error) => {
+      throw new OutputLost(error);
+    });
     return code;
   } catch (error) {
     return report(error);

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { nearestName } from '../base/nearest-name.js';
 import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
 import { COMMANDS, type CommandGroup, type CommandRow } from './commands.js';
 import { separateArguments } from './separate-arguments.js';
@@ -29,8 +30,7 @@ export async function runProgram(context: CliContext): Promise<ExitCode> {
     await program.parseAsync(inOrder(program, args), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0)
-      throw new UsageError(toOneLine(error, namedCommand(program, args)), { cause: error });
+    if (error.exitCode !== 0) throw new UsageError(explain(error, program, args), { cause: error });
   }
   return code;
 }
@@ -97,6 +97,19 @@ function namedCommand(command: Command, words: readonly string[]): Command {
   const [name, ...rest] = words;
   const inner = command.commands.find((candidate) => candidate.name() === name);
   return inner === undefined ? command : namedCommand(inner, rest);
+}
+
+function explain(error: CommanderError, program: Command, args: readonly string[]): string {
+  const command = namedCommand(program, args);
+  const [word, asked] = args;
+  if (error.code !== 'commander.help' || word !== 'help' || asked === undefined)
+    return toOneLine(error, command);
+  const nearest = nearestName(
+    asked,
+    program.commands.map((inner) => inner.name()),
+  );
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  return `Unknown command '${asked}'.${hint} See toolexec --help.`;
 }
 
 function toOneLine(error: CommanderError, command: Command): string {

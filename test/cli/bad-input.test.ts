@@ -94,6 +94,8 @@ describe('toolexec, used wrongly', () => {
       'Name a command: run, plan, call, chat, tools, config, policy, repair, journal, waiting, watch, undo, approve, doctor or completions.',
     ],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
+    [['help', 'rn'], "Unknown command 'rn'. Did you mean run?"],
+    [['tools', 'scan', '/nowhere'], 'Cannot scan "/nowhere": it does not exist.'],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],
     [['run', '--format', 'yaml'], 'Allowed choices are openai, openai-responses'],

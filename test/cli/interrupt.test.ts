@@ -94,6 +94,6 @@ describe('toolexec run, interrupted', () => {
       encoding: 'utf8',
     });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^toolexec: [^\n]*no space[^\n]*\n$/i);
+    expect(stderr).toMatch(/^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*\n$/i);
   });
 });

@@ -1,4 +1,4 @@
-import { arch, homedir, platform, release, tmpdir } from 'node:os';
+import { arch, homedir, platform, release, tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /** A copy of the process's environment: changing it changes nothing outside. */
@@ -41,7 +41,18 @@ export function temporaryHome(): string {
 
 /** The home directory that an environment names, or that the system knows. */
 export function homeOf(env: Environment): string {
-  return absolute(env.HOME) ?? homedir();
+  return absolute(env.HOME) ?? absolute(systemHome(homedir)) ?? absolute(systemHome(userHome)) ?? '/';
+}
+
+const userHome = (): string => userInfo().homedir;
+
+/** An empty HOME is what `homedir` gives as well, and the system may know no such user. */
+function systemHome(ask: () => string): string | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of the user that runs this. */

@@ -2,6 +2,7 @@ import type { ExternalToolInfo } from '../../../contract/external.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { discoverTools } from '../../../executor/discover-tools.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { targetOf } from '../../../platform/fs/fs-entry.js';
 import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
@@ -35,6 +36,8 @@ export async function scanDirectory(
   options: ScanOptions,
   { stdio: { stdout, stderr }, env }: CliContext,
 ): Promise<ExitCode> {
+  if (targetOf(directory) === undefined)
+    throw new UsageError(`Cannot scan "${directory}": it does not exist.`);
   const tools = await look(directory);
   if (options.json === true) writeJson(stdout, tools);
   else if (tools.length === 0) stderr.write('toolexec: there is no executable file in it\n');
