@@ -114,7 +114,7 @@ async function settleTransaction(
     } catch (error) {
       isRefused = error instanceof ChangesRefused;
       const why = error instanceof Error ? error.message : String(error);
-      discarded = isRefused ? why : `its changes could not be read: ${why}`;
+      discarded = isRefused ? why : `its changes could not be made: ${why}`;
     }
   }
   const isDiscarded = changes === undefined;

@@ -67,6 +67,8 @@ export interface UnkeptChange {
   readonly reason: string;
   /** The command's version, for `read_file`. */
   readonly ref?: string;
+  /** It is not made yet, and will be before the next command, if that is possible then. */
+  readonly later?: true;
 }
 
 /** A file as it was and as it would be; `path` as changes name it. */

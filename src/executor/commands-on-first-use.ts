@@ -110,6 +110,7 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSu
         search: lazySearch(sandbox),
         runCommand: run,
         directory: layers.directory,
+        root: confinement.roots[0] ?? '',
         fileToolEnded: () => layers.fileToolEnded(),
         look: (most) => layers.look(most),
         async commit(begin) {

@@ -20,8 +20,8 @@ export function changesMetadata({
   };
 }
 
-function toJson({ path, reason, ref }: UnkeptChange): JsonObject {
-  return { path, reason, ...(ref === undefined ? {} : { ref }) };
+function toJson({ path, reason, ref, later }: UnkeptChange): JsonObject {
+  return { path, reason, ...(ref === undefined ? {} : { ref }), ...(later === true ? { later } : {}) };
 }
 
 /** For the model: what of its changes was not made, and what it can do. A line each. */
@@ -32,8 +32,15 @@ export function changeNotices({
 }: Pick<CommandOutcome, 'changes' | 'discarded' | 'stderr'>): readonly string[] {
   if (changes === undefined)
     return discarded === undefined ? [] : [`[Nothing of what this command changed was kept: ${discarded}.]`];
-  const { refused, conflicts } = changes;
+  const { conflicts } = changes;
+  const refused = changes.refused.filter(({ later }) => later !== true);
+  const pending = changes.refused.filter(({ later }) => later === true);
   return [
+    ...(pending.length === 0
+      ? []
+      : [
+          `[Not changed yet, because it cannot be written now: ${listOf(pending)}. It is kept, and made before the next command if that is possible then.]`,
+        ]),
     ...(refused.length === 0
       ? []
       : [

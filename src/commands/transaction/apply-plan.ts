@@ -5,8 +5,6 @@ import {
   type BinaryPath,
   binaryEntry,
   copyBinary,
-  type HeldDirectory,
-  holdDirectory,
   linkBinary,
   makeBinaryDirectory,
   removeBinary,
@@ -16,6 +14,7 @@ import {
 } from '../../platform/fs/binary-fs.js';
 import { describeErrno, errnoOf } from '../../platform/fs/fs-entry.js';
 import { ownTag } from '../../platform/process/process-tag.js';
+import { Conflict, HeldPlaces } from './held-places.js';
 import {
   type FailedChange,
   isAsPrinted,
@@ -29,13 +28,18 @@ import {
  *
  * 1. Every step can be taken again: a step whose new version is not where it was prepared has been taken.
  * 2. Nothing is replaced or removed that is not what it was when the plan was made: such a change fails, and is told.
- * 3. What is replaced or removed is kept in the transaction's directory.
+ * 3. What is replaced or removed is kept in the transaction's directory, whole or not at all.
  * 4. Every entry is reached through its directory, which is held: no link can lead a change elsewhere.
  *
  * @param directory of the transaction; its `old` is there
+ * @param only the places of the changes that are left to be made; left out: it is not known which
  */
-export function applyPlan(plan: TransactionPlan, directory: BinaryPath): readonly FailedChange[] {
-  const steps = applySteps(plan, directory);
+export function applyPlan(
+  plan: TransactionPlan,
+  directory: BinaryPath,
+  only?: ReadonlySet<number>,
+): readonly FailedChange[] {
+  const steps = applySteps(plan, directory, only);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -60,16 +64,18 @@ export async function applyPlanInSlices(
 export function* applySteps(
   plan: TransactionPlan,
   directory: BinaryPath,
+  only?: ReadonlySet<number>,
 ): Generator<number, readonly FailedChange[]> {
   const places = new HeldPlaces(plan.roots);
   const failed: FailedChange[] = [];
+  const blocked = new BlockedPlaces();
   try {
     for (const [index, change] of plan.changes.entries()) {
-      if (change.isInside === true) continue;
+      if (change.isInside === true || only?.has(index) === false) continue;
       try {
         takeStep({ change, old: oldVersion(directory, index), places });
       } catch (error) {
-        failed.push({ index, ...failureOf(error) });
+        failed.push({ index, ...blocked.explain(change, failureOf(error)) });
       }
       yield index;
     }
@@ -148,13 +154,6 @@ function createDirectory(at: BinaryPath, change: PlannedChange, places: HeldPlac
   if (change.after !== undefined) places.keepMode(change, change.after.mode);
 }
 
-/** What a directory has of set-group-ID it has from the one above, not from the command. */
-function setDirectoryMode(at: BinaryPath, mode: number): void {
-  const there = binaryEntry(at);
-  if (there?.kind !== 'dir' || (there.mode & 0o1777) === (mode & 0o1777)) return;
-  setBinaryMode(at, (mode & 0o1777) | (there.mode & 0o6000));
-}
-
 function modify({ change, old, places }: Step): void {
   const at = places.at(change);
   const { from, before, after } = change;
@@ -186,7 +185,20 @@ function keepOld(at: BinaryPath, old: BinaryPath): void {
     linkBinary(at, old);
   } catch (error) {
     if (!isElsewhere(error)) throw error;
-    copyBinary(at, old);
+    copyWhole(at, old);
+  }
+}
+
+/** Half a copy never has the name: it would be taken for the whole. */
+function copyWhole(from: BinaryPath, to: BinaryPath): void {
+  const part = `${to}.part`;
+  if (binaryEntry(part) !== undefined) removeBinary(part);
+  try {
+    copyBinary(from, part);
+    renameBinary(part, to);
+  } catch (error) {
+    if (binaryEntry(part) !== undefined) removeBinary(part);
+    throw error;
   }
 }
 
@@ -195,8 +207,7 @@ function moveAside(at: BinaryPath, old: BinaryPath): void {
     renameBinary(at, old);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
-    if (binaryEntry(old) !== undefined) removeBinary(old);
-    copyBinary(at, old);
+    copyWhole(at, old);
     removeBinary(at);
   }
 }
@@ -209,12 +220,12 @@ function moveInto(from: BinaryPath, at: BinaryPath, replaces: boolean): void {
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
     const temporary = `${at.slice(0, at.lastIndexOf('/'))}/.toolexec-a${ownTag()}${randomBytes(6).toString('hex')}.tmp`;
-    copyBinary(from, temporary);
     try {
+      copyBinary(from, temporary);
       if (replaces) renameBinary(temporary, at);
       else rename(temporary, at);
     } catch (failure) {
-      removeBinary(temporary);
+      if (binaryEntry(temporary) !== undefined) removeBinary(temporary);
       throw failure;
     }
     removeBinary(from);
@@ -239,103 +250,42 @@ function isElsewhere(error: unknown): boolean {
   return ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '');
 }
 
-/** Others have been there. */
-class Conflict extends Error {}
-
 function failureOf(error: unknown): Omit<FailedChange, 'index'> {
   if (error instanceof Conflict) return { reason: error.message, isConflict: true };
   const errno = errnoOf(error);
-  if (errno === undefined) throw error;
-  const isConflict = errno === 'ENOTEMPTY' || errno === 'EEXIST';
-  return {
-    reason: isConflict ? 'others have put something into it' : `${describeErrno(errno)} (${errno})`,
-    isConflict,
-  };
+  if (errno === 'ENOTEMPTY' || errno === 'EEXIST')
+    return { reason: 'others have put something into it', isConflict: true };
+  const reason =
+    errno === undefined
+      ? error instanceof Error
+        ? error.message
+        : String(error)
+      : `${describeErrno(errno)} (${errno})`;
+  return { reason, isConflict: false, ...(PASSING.has(errno) ? { isPassing: true } : {}) };
 }
 
-/** Directories that are held while changes are made in them: those on the way to the last one. */
-class HeldPlaces {
-  readonly #roots: readonly string[];
-  readonly #made = new Set<string>();
-  /** What directories are to have in the end, in the order in which that was said. */
-  readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
-  #root: number | undefined;
-  #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
+/** The rest of the plan goes on, and what has failed is tried again later. */
+const PASSING: ReadonlySet<string | undefined> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ENOMEM', 'EMFILE', 'ENFILE', 'EBUSY', 'EAGAIN'],
+  undefined,
+]);
 
-  constructor(roots: readonly string[]) {
-    this.#roots = roots;
-  }
+/** What follows from a change that cannot be made for now: nothing in a directory that is not there yet can be. */
+class BlockedPlaces {
+  /** The reasons, by root and path. */
+  readonly #below = new Map<string, string>();
+  readonly #above = new Map<string, string>();
 
-  /** The entry of a change, through the directory that it is in. */
-  at({ root, path }: PlannedChange): BinaryPath {
+  explain({ root, path }: PlannedChange, failure: Omit<FailedChange, 'index'>): Omit<FailedChange, 'index'> {
     const names = path.split('/');
-    const name = names.pop() ?? '';
-    return `${this.#hold(root, names).at}/${name}`;
-  }
-
-  made({ root, path }: PlannedChange): void {
-    this.#made.add(`${root}/${path}`);
-  }
-
-  /** The directory of a change was made just now, so that nothing can be in its place. */
-  isNew({ root, path }: PlannedChange): boolean {
-    const slash = path.lastIndexOf('/');
-    return slash !== -1 && this.#made.has(`${root}/${path.slice(0, slash)}`);
-  }
-
-  /** Sets it when all that is in the directory is in its place. */
-  keepMode(change: PlannedChange, mode: number): void {
-    this.#modes.set(`${change.root}/${change.path}`, { change, mode });
-  }
-
-  /** Lets the owner write in the directory of a change, for now. */
-  openUp({ root, path }: PlannedChange): void {
-    const slash = path.lastIndexOf('/');
-    if (slash === -1) return;
-    const change: PlannedChange = { change: 'modify', kind: 'dir', root, path: path.slice(0, slash) };
-    const at = this.at(change);
-    const there = binaryEntry(at);
-    if (there?.kind !== 'dir' || (there.mode & 0o300) === 0o300) return;
-    if (!this.#modes.has(`${root}/${change.path}`)) this.keepMode(change, there.mode);
-    setBinaryMode(at, there.mode | 0o300);
-  }
-
-  /** The innermost first: the mode of one may close the way to the next. */
-  setModes(): void {
-    for (const { change, mode } of [...this.#modes.values()].reverse()) {
-      try {
-        setDirectoryMode(this.at(change), mode);
-      } catch {
-        // It is gone again, or others have it now.
-      }
+    const above = names.map((_, index) => `${root}/${names.slice(0, index + 1).join('/')}`);
+    if (failure.isPassing === true) {
+      this.#below.set(`${root}/${path}`, failure.reason);
+      for (const place of above) this.#above.set(place, failure.reason);
+      return failure;
     }
-    this.#modes.clear();
-  }
-
-  close(): void {
-    for (const { directory } of this.#held.splice(0)) directory.close();
-    this.#root = undefined;
-  }
-
-  #hold(root: number, names: readonly BinaryPath[]): HeldDirectory {
-    if (this.#root !== root) this.close();
-    if (this.#held.length === 0) {
-      const directory = holdDirectory(this.#roots[root] ?? '');
-      if (directory === undefined) throw new Conflict('the root is gone or was replaced');
-      this.#held = [{ name: '', directory }];
-      this.#root = root;
-    }
-    let depth = 0;
-    while (depth < names.length && this.#held[depth + 1]?.name === names[depth]) depth++;
-    for (const { directory } of this.#held.splice(depth + 1)) directory.close();
-    for (const name of names.slice(depth)) {
-      const directory = this.#held.at(-1)?.directory.enter(name);
-      if (directory === undefined)
-        throw new Conflict('the directory that it is in is gone or has become a link');
-      this.#held.push({ name, directory });
-    }
-    const last = this.#held.at(-1);
-    if (last === undefined) throw new Error('a root is held');
-    return last.directory;
+    const blocker = above.find((place) => this.#below.has(place));
+    const reason = blocker === undefined ? this.#above.get(`${root}/${path}`) : this.#below.get(blocker);
+    return reason === undefined ? failure : { reason, isConflict: false, isPassing: true };
   }
 }

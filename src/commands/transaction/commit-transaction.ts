@@ -27,7 +27,7 @@ import {
   type ScanOptions,
   scanChanges,
 } from './scan-changes.js';
-import { commitPlan } from './sweep-transactions.js';
+import { commitPlan, isUnfinished } from './sweep-transactions.js';
 import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 
 export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree'> {
@@ -114,7 +114,8 @@ export async function applyScanned(
     keepVersion: request.keepVersion,
   });
   if (changes.length === 0) void removeLater(directory);
-  else for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
+  else if (!isUnfinished(directory))
+    for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
   return report;
 }
 

@@ -17,7 +17,7 @@ import type { TransactionParts } from './commit-transaction.js';
 import { holdMasks } from './held-masks.js';
 import type { OverlayMount } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
-import { KIND } from './sweep-transactions.js';
+import { finishTransactions, KIND } from './sweep-transactions.js';
 
 /** Why there is none. */
 export interface NoTransaction {
@@ -57,6 +57,7 @@ export async function surveyRoots(
   confinement: Confinement,
   rules: TransactionRules,
 ): Promise<Survey | NoTransaction> {
+  finishTransactions();
   const roots = outermost(confinement.roots);
   const setup = await findOverlaySetup(roots, rules.places);
   if ('reason' in setup) return setup;

@@ -142,7 +142,7 @@ export class PreviewLayers {
   /**
    * Makes all of it real. Where others have changed a part of it meanwhile, or a part cannot be read, nothing is.
    * @param begin waited for before anything is changed
-   * @returns what was changed; a text: why nothing was
+   * @returns what was changed, and in the lists of what was not what could not be made; a text: why nothing was
    */
   async commit(begin: () => Promise<void>): Promise<CommandChanges | string> {
     if (this.#broken !== undefined) return this.#broken;
@@ -156,7 +156,8 @@ export class PreviewLayers {
       return `"${absolute(root, conflict.path)}" was changed by others meanwhile`;
     }
     await begin();
-    return applyScanned(this.#layers, scanned, { exitCode: 0 });
+    // What was refused, the calls have told.
+    return applyScanned(this.#layers, { ...scanned, leftOut: [] }, { exitCode: 0 });
   }
 
   async discard(): Promise<void> {

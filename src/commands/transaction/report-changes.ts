@@ -43,8 +43,9 @@ export function reportChanges({
     const isDirectory = change.kind === 'dir';
     if (failure === undefined) lists[change.change].push(name(change.root, change.path, isDirectory));
     else {
-      const { reason, isConflict } = failure;
-      const left = { root: change.root, path: change.path, isDirectory, reason, isConflict };
+      const { reason, isConflict, isPassing } = failure;
+      const isLater = isPassing === true ? { isLater: true as const } : {};
+      const left = { root: change.root, path: change.path, isDirectory, reason, isConflict, ...isLater };
       unkept.push(change.from === undefined ? left : { ...left, from: change.from });
     }
   });
@@ -53,7 +54,8 @@ export function reportChanges({
     const ref = kept < MOST_VERSIONS ? versionOf(left, keepVersion) : undefined;
     if (ref !== undefined) kept++;
     const path = name(left.root, left.path, left.isDirectory);
-    return { path, reason: left.reason, ...(ref === undefined ? {} : { ref }) };
+    const later = left.isLater === true ? { later: true as const } : {};
+    return { path, reason: left.reason, ...(ref === undefined ? {} : { ref }), ...later };
   };
   const refused = unkept.filter(({ isConflict }) => !isConflict);
   const conflicts = unkept.filter(({ isConflict }) => isConflict);
@@ -89,5 +91,10 @@ function versionOf(
   if (from === undefined || isDirectory || keepVersion === undefined) return undefined;
   const entry = binaryEntry(from);
   if (entry?.kind !== 'file' || entry.size > VERSION_BYTES) return undefined;
-  return keepVersion(readBinaryFile(from));
+  try {
+    return keepVersion(readBinaryFile(from));
+  } catch {
+    // A full disk. What has become of the changes is told all the same.
+    return undefined;
+  }
 }

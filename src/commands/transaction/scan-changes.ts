@@ -53,6 +53,8 @@ export interface LeftOut {
   readonly isDirectory: boolean;
   readonly reason: string;
   readonly isConflict: boolean;
+  /** It is made before the next command, if that is possible then. */
+  readonly isLater?: true;
   /** The command's version. */
   readonly from?: BinaryPath;
 }

@@ -26,21 +26,60 @@ export async function commitPlan(directory: string, plan: TransactionPlan): Prom
   return recordDone(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
 }
 
+/** What this process could not do for now, by directory. */
+const unfinished = new Map<string, DonePlan>();
+
+export function isUnfinished(directory: string): boolean {
+  return unfinished.has(directory);
+}
+
+/** Tries again what could not be done for want of room, or because nothing could be written. Nothing else may be under way. */
+export function finishTransactions(): void {
+  for (const [directory, done] of unfinished) {
+    const left = done.failed.filter(({ isPassing }) => isPassing === true);
+    const given = done.failed.filter((failure) => !left.includes(failure));
+    const again = applyPlan(done, toBinary(directory), new Set(left.map(({ index }) => index)));
+    recordDone(directory, done, [...given, ...again]);
+    removeLayers(directory, done);
+  }
+}
+
+function removeLayers(directory: string, { roots }: TransactionPlan): void {
+  if (!isUnfinished(directory)) for (const root of roots.keys()) removeTree(`${directory}/${root}`);
+}
+
 function recordDone(directory: string, plan: TransactionPlan, failed: readonly FailedChange[]): DonePlan {
   const done: DonePlan = { ...plan, failed };
+  if (failed.some(({ isPassing }) => isPassing === true)) unfinished.set(directory, done);
+  else {
+    unfinished.delete(directory);
+    writeDone(directory, done);
+  }
+  return done;
+}
+
+function writeDone(directory: string, done: DonePlan): void {
   try {
-    writeWhole(`${directory}/kept`, `${keptBytes(plan)}`);
+    writeWhole(`${directory}/kept`, `${keptBytes(done)}`);
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
     removeTree(`${directory}/plan.json`);
   } catch {
     // A full disk. Another process finds the plan, and nothing of it left to do.
   }
-  return done;
 }
 
 /** Of what was replaced and removed. */
 function keptBytes({ changes }: TransactionPlan): number {
   return changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
+}
+
+/** The same for what is to be taken back: what could not be done until now is not done any more. */
+export function concludeDone(directory: string): DonePlan | undefined {
+  const left = unfinished.get(directory);
+  if (left === undefined) return readDone(directory);
+  unfinished.delete(directory);
+  writeDone(directory, left);
+  return left;
 }
 
 /** What was done; undefined where nothing was, or it is too long ago. */
@@ -72,7 +111,7 @@ export function settleLeft(directory: string): SettledTransaction {
   }
   const plan = JSON.parse(text) as TransactionPlan;
   recordDone(directory, plan, applyPlan(plan, toBinary(directory)));
-  for (const root of plan.roots.keys()) removeTree(`${directory}/${root}`);
+  removeLayers(directory, plan);
   return { state: 'committed', exitCode: plan.exitCode ?? null };
 }
 

@@ -50,6 +50,8 @@ export interface FailedChange {
   readonly reason: string;
   /** Others have changed it since it was looked at. */
   readonly isConflict: boolean;
+  /** It may succeed when it is tried again: there is no room on the disk, or nothing can be written for now. */
+  readonly isPassing?: true;
 }
 
 export function printOf(entry: BinaryEntry): EntryPrint {

@@ -6,7 +6,7 @@ import {
   toText,
 } from '../../platform/fs/binary-fs.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
-import { commitPlan, KIND, readDone } from './sweep-transactions.js';
+import { commitPlan, concludeDone, KIND } from './sweep-transactions.js';
 import {
   type DonePlan,
   type FailedChange,
@@ -33,7 +33,7 @@ export function planTransactionUndo(
   directory: string,
   refusal: (path: string, change: 'write' | 'delete') => string | undefined,
 ): TransactionUndo | undefined {
-  const done = readDone(directory);
+  const done = concludeDone(directory);
   if (done === undefined) return undefined;
   const undo = new Undo(done, toBinary(directory), refusal);
   undo.plan();

@@ -58,11 +58,13 @@ export interface PreviewWorld {
   readonly runCommand: RunCommand;
   /** Where the changes are kept. */
   readonly directory: string;
+  /** That the paths of changes are relative to. */
+  readonly root: string;
   /** A tool has changed files by itself. */
   fileToolEnded(): Promise<void>;
   /** @param most files whose content is given, and bytes of each */
   look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges>;
-  /** @param begin waited for before anything is changed. @returns what was changed; a text: why nothing was */
+  /** @param begin waited for before anything is changed. @returns what was changed, and what could not be; a text: why nothing was */
   commit(begin: () => Promise<void>): Promise<CommandChanges | string>;
   discard(): Promise<void>;
 }

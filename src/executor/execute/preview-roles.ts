@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Effect } from '../../contract/effect.js';
-import type { CommandChanges } from '../../contract/processes.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
 import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import { tellUnmade, type Unmade } from './tell-unmade.js';
 
 /** What a tool gave when it was tried. */
 type Given = { readonly value: unknown } | { readonly thrown: unknown };
@@ -65,7 +65,10 @@ function isContained({ kind }: Effect): boolean {
 /** How the changes of a trial become real. */
 export interface TrialChanges {
   readonly directory: string;
-  commit(begin: () => Promise<void>): Promise<CommandChanges | string>;
+  /** That the paths of changes are relative to. */
+  readonly root: string;
+  /** @returns of what was made what could not be; a text: why nothing was. */
+  commit(begin: () => Promise<void>): Promise<Unmade | string>;
 }
 
 /**
@@ -93,6 +96,8 @@ export class PreviewReplay implements PreviewRole {
     this.#made.catch(() => {});
     this.#last = this.#made;
   }
+
+  #unmade: Unmade = { refused: [], conflicts: [] };
 
   /** Whether the changes are real. */
   isMade = false;
@@ -142,7 +147,7 @@ export class PreviewReplay implements PreviewRole {
     await this.#made;
     call.signal.removeEventListener('abort', stop);
     if ('thrown' in given) throw given.thrown;
-    return given.value;
+    return tellUnmade(given.value, call.ready, this.#unmade, this.#changes.root);
   }
 
   answered(index: number): void {
@@ -156,8 +161,9 @@ export class PreviewReplay implements PreviewRole {
       const data = { transaction: directory, state, network: false };
       await Promise.all(calls.map(({ ready, note }) => (ready.onlyReads ? undefined : note(data))));
     };
-    const changes = await this.#changes.commit(() => noteAll('begun'));
-    if (typeof changes === 'string') throw nothingMade(changes);
+    const unmade = await this.#changes.commit(() => noteAll('begun'));
+    if (typeof unmade === 'string') throw nothingMade(unmade);
+    this.#unmade = unmade;
     this.isMade = true;
     // It is made: that this is not on record changes nothing about it.
     await noteAll('committed').catch(() => {});

@@ -1,0 +1,105 @@
+import {
+  type BinaryPath,
+  binaryEntry,
+  type HeldDirectory,
+  holdDirectory,
+  setBinaryMode,
+} from '../../platform/fs/binary-fs.js';
+import type { PlannedChange } from './transaction-plan.js';
+
+/** Directories that are held while changes are made in them: those on the way to the last one. */
+export class HeldPlaces {
+  readonly #roots: readonly string[];
+  readonly #made = new Set<string>();
+  /** What directories are to have in the end, in the order in which that was said. */
+  readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
+  #root: number | undefined;
+  #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
+
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
+  /** The entry of a change, through the directory that it is in. */
+  at({ root, path }: PlannedChange): BinaryPath {
+    const names = path.split('/');
+    const name = names.pop() ?? '';
+    return `${this.#hold(root, names).at}/${name}`;
+  }
+
+  made({ root, path }: PlannedChange): void {
+    this.#made.add(`${root}/${path}`);
+  }
+
+  /** The directory of a change was made just now, so that nothing can be in its place. */
+  isNew({ root, path }: PlannedChange): boolean {
+    const slash = path.lastIndexOf('/');
+    return slash !== -1 && this.#made.has(`${root}/${path.slice(0, slash)}`);
+  }
+
+  /** Sets it when all that is in the directory is in its place. */
+  keepMode(change: PlannedChange, mode: number): void {
+    this.#modes.set(`${change.root}/${change.path}`, { change, mode });
+  }
+
+  /** Lets the owner write in the directory of a change, for now. */
+  openUp({ root, path }: PlannedChange): void {
+    const slash = path.lastIndexOf('/');
+    if (slash === -1) return;
+    const change: PlannedChange = { change: 'modify', kind: 'dir', root, path: path.slice(0, slash) };
+    const at = this.at(change);
+    const there = binaryEntry(at);
+    if (there?.kind !== 'dir' || (there.mode & 0o300) === 0o300) return;
+    if (!this.#modes.has(`${root}/${change.path}`)) this.keepMode(change, there.mode);
+    setBinaryMode(at, there.mode | 0o300);
+  }
+
+  /** The innermost first: the mode of one may close the way to the next. */
+  setModes(): void {
+    for (const { change, mode } of [...this.#modes.values()].reverse()) {
+      try {
+        setDirectoryMode(this.at(change), mode);
+      } catch {
+        // It is gone again, or others have it now.
+      }
+    }
+    this.#modes.clear();
+  }
+
+  close(): void {
+    for (const { directory } of this.#held.splice(0)) directory.close();
+    this.#root = undefined;
+  }
+
+  #hold(root: number, names: readonly BinaryPath[]): HeldDirectory {
+    if (this.#root !== root) this.close();
+    if (this.#held.length === 0) {
+      const directory = holdDirectory(this.#roots[root] ?? '');
+      if (directory === undefined) throw new Conflict('the root is gone or was replaced');
+      this.#held = [{ name: '', directory }];
+      this.#root = root;
+    }
+    let depth = 0;
+    while (depth < names.length && this.#held[depth + 1]?.name === names[depth]) depth++;
+    for (const { directory } of this.#held.splice(depth + 1)) directory.close();
+    for (const name of names.slice(depth)) {
+      const directory = this.#held.at(-1)?.directory.enter(name);
+      if (directory === undefined)
+        throw new Conflict('the directory that it is in is gone or has become a link');
+      this.#held.push({ name, directory });
+    }
+    const last = this.#held.at(-1);
+    if (last === undefined) throw new Error('a root is held');
+    return last.directory;
+  }
+}
+
+/** What a directory has of set-group-ID it has from the one above, not from the command. */
+function setDirectoryMode(at: BinaryPath, mode: number): void {
+  const there = binaryEntry(at);
+  if (there?.kind !== 'dir' || (there.mode & 0o1777) === (mode & 0o1777)) return;
+  setBinaryMode(at, (mode & 0o1777) | (there.mode & 0o6000));
+}
+
+/** Others have been there. */
+export class Conflict extends Error {}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { covers } from '../../base/covers.js';
+import type { CommandChanges, UnkeptChange } from '../../contract/processes.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { changeNotices, changesMetadata } from '../../tools/command-changes.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+
+/** What was to become real and could not. */
+export type Unmade = Pick<CommandChanges, 'refused' | 'conflicts'>;
+
+/**
+ * What a tried call says once it is known what of its changes could not be made: a command what is missing, every other
+ * tool that it has failed.
+ * @param value what its tool gave
+ * @param root that paths are relative to
+ * @throws ToolError `execution_failed`
+ */
+export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, root: string): unknown {
+  if (ready.onlyReads || unmade.refused.length + unmade.conflicts.length === 0) return value;
+  if (ready.declared.some(({ kind }) => kind === 'run')) return ofCommand(value, unmade);
+  const failed = [...unmade.refused, ...unmade.conflicts].find(({ path }) => {
+    const at = resolve(root, path);
+    return ready.effects.some((effect) => effect.at !== undefined && covers(effect.at, at));
+  });
+  if (failed === undefined) return value;
+  const then = failed.later === true ? ' It is made before the next command if that is possible then.' : '';
+  throw new ToolError(
+    'execution_failed',
+    `Cannot make the change of "${failed.path}" real: ${failed.reason}.${then}`,
+  );
+}
+
+function ofCommand(value: unknown, unmade: Unmade): unknown {
+  const given = typeof value === 'object' && value !== null ? value : { text: value };
+  const { text, metadata }: { readonly text?: unknown; readonly metadata?: unknown } = given;
+  const known = changesIn(metadata);
+  if (known === undefined) return value;
+  const { created, modified, deleted, refused, conflicts } = known;
+  const listed = new Set([...created, ...modified, ...deleted]);
+  const concerns = ({ path }: UnkeptChange): boolean => listed.has(path) || known.more !== undefined;
+  const missing = { refused: unmade.refused.filter(concerns), conflicts: unmade.conflicts.filter(concerns) };
+  const lost = new Set([...missing.refused, ...missing.conflicts].map(({ path }) => path));
+  if (lost.size === 0) return value;
+  const rest = (paths: readonly string[]): readonly string[] => paths.filter((path) => !lost.has(path));
+  const changes: CommandChanges = {
+    ...known,
+    ...{ created: rest(created), modified: rest(modified), deleted: rest(deleted) },
+    refused: [...refused, ...missing.refused],
+    conflicts: [...conflicts, ...missing.conflicts],
+  };
+  const notice = changeNotices({ changes: { ...changes, ...missing }, stderr: NOTHING });
+  return {
+    ...given,
+    text: `${typeof text === 'string' ? text.replace(/\n?$/, '\n') : ''}\n${notice.join('\n')}\n`,
+    metadata: { ...Object(metadata), changes: changesMetadata(changes) },
+  };
+}
+
+const NOTHING = { head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false };
+
+/** As the tools that run commands give them. */
+function changesIn(metadata: unknown): CommandChanges | undefined {
+  const changes: unknown = Object(metadata).changes;
+  const lists = ['created', 'modified', 'deleted', 'refused', 'conflicts'];
+  const isGiven = lists.every((name) => Array.isArray(Object(changes)[name]));
+  return isGiven ? (changes as CommandChanges) : undefined;
+}
