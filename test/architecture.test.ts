@@ -235,7 +235,7 @@ describe('the house', () => {
     const callers = sources
       .filter(({ isTest, text }) => !isTest && /\b(tool|spec)\.execute\(/.test(text))
       .map(show);
-    expect(callers).toEqual(['src/executor/execute/execution.ts']);
+    expect(callers).toEqual(['src/executor/execute/run-tool.ts']);
   });
 
   it('ends the process in the command alone', () => {

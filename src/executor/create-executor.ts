@@ -22,6 +22,7 @@ import { createRedactingJournal, leftOutValues, nameTools } from '../journal/red
 import { parseRedaction, type RedactArguments } from '../journal/redaction/redaction-rules.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { TimeLimits } from '../platform/clock/time-limits.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
@@ -141,6 +142,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     isProcessAlive,
     cache: cacheOf(options, clock),
     clock,
+    timeLimits: new TimeLimits(clock),
     onUnhandledError,
     logger,
     createId: createIds(clock),

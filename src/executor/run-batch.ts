@@ -340,7 +340,6 @@ export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
 
   /** All calls have their answers; the batch ends once these are recorded. */
   #finish(): void {
-    this.#runner.end();
     if (!this.#isInner) this.queue.leave(this);
     if (this.#answers.areWritten) this.#handOver();
     else this.#answers.whenWritten(() => this.#handOver());

@@ -9,7 +9,6 @@ import type { BatchScope } from './call/batch-scope.js';
 import type { ReadyCall } from './call/evaluated-call.js';
 import { attaches } from './call/run-options.js';
 import type { EngineSettings } from './call/settings.js';
-import { Deadlines } from './execute/deadlines.js';
 import { Execution, type ExecutionOwner } from './execute/execution.js';
 import { type Stop, stoppedBefore } from './execute/stop.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
@@ -34,8 +33,6 @@ export interface RunningBatch extends QueuedBatch {
 export class CallRunner implements ExecutionOwner, ClaimTaker {
   readonly #batch: RunningBatch;
   #running: Execution[] = NONE_RUNNING;
-  /** Made when a call is not answered at once. */
-  #deadlines: Deadlines | undefined = undefined;
   /** Of the batch: what goes on after an answer goes on in it, wherever the answer came from. */
   #context: AsyncResource | undefined = undefined;
   #taken: Set<number> | undefined = undefined;
@@ -60,11 +57,6 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
   /** Tells what runs to end. */
   stop(stop: Stop): void {
     for (const execution of [...this.#running]) execution.stop(stop);
-  }
-
-  /** All calls have their answers. */
-  end(): void {
-    this.#deadlines?.end();
   }
 
   /**
@@ -139,12 +131,12 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
     const answer = execution.start();
     if (answer !== undefined) return answer;
     this.#context ??= new AsyncResource('toolexec');
-    this.#deadlines ??= new Deadlines(scope.settings.clock, () => this.#running);
-    this.#deadlines.watch(execution);
+    if (!execution.isPaused) scope.settings.timeLimits.start(execution, timeoutMs, execution.startedAt);
     return undefined;
   }
 
   ended(execution: Execution, index: number, late: ToolResult | undefined): void {
+    this.#batch.scope.settings.timeLimits.end(execution);
     if (this.#running.length === 1 && this.#running[0] === execution) this.#running = NONE_RUNNING;
     else this.#running = this.#running.filter((other) => other !== execution);
     if (late !== undefined) this.#answerInContext(index, late);
@@ -155,8 +147,12 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
     this.#context.runInAsyncScope(this.#batch.answered, this.#batch, index, answer);
   }
 
-  resumed(execution: Execution): void {
-    if (this.#running.includes(execution)) this.#deadlines?.watch(execution);
+  paused(execution: Execution): void {
+    this.#batch.scope.settings.timeLimits.end(execution);
+  }
+
+  resumed(execution: Execution, leftMs: number): void {
+    if (this.#running.includes(execution)) this.#batch.scope.settings.timeLimits.start(execution, leftMs);
   }
 
   #idempotencyKey(index: number, { call }: ReadyCall): string {

@@ -17,6 +17,7 @@ import type { Asker } from '../../contract/question.js';
 import type { SearchEngine } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
 import type { ToolError } from '../../errors/tool-error.js';
+import type { Limited, TimeLimits } from '../../platform/clock/time-limits.js';
 import type { LruResultCache } from '../cache/create-result-cache.js';
 import type { OnUnhandledError } from './unhandled-errors.js';
 
@@ -133,6 +134,8 @@ export interface EngineSettings {
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;
   readonly clock: Clock;
+  /** For the calls that run, by that clock. */
+  readonly timeLimits: TimeLimits<Limited>;
   readonly onUnhandledError: OnUnhandledError;
   readonly logger: Logger;
   /** A new unique, time-ordered id. */

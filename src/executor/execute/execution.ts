@@ -1,19 +1,18 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
-import type { JsonObject } from '../../contract/json.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
+import type { Limited } from '../../platform/clock/time-limits.js';
 import { adoptResult, markFinal } from '../answer/adopt-result.js';
 import { finalize } from '../answer/finalize.js';
 import { fromReturn, type Outcome, unusable } from '../answer/outcome.js';
 import { failure } from '../answer/results.js';
 import { fromThrow, panic, stackOf } from '../answer/thrown.js';
-import type { PreviewRole } from '../call/batch-scope.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
-import type { Timed } from './deadlines.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
+import { isThenable, runTool } from './run-tool.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import type { CallParts } from './tool-context.js';
 import { CallHandles } from './tool-context.js';
@@ -31,8 +30,10 @@ export interface ExecutionOwner {
   readonly queue: object;
   /** Called once. @param late the answer, unless `start` gives it. */
   ended(execution: Execution, index: number, late: ToolResult | undefined): void;
-  /** Its time goes on. */
-  resumed(execution: Execution): void;
+  /** Its time stands still. */
+  paused(execution: Execution): void;
+  /** It goes on. */
+  resumed(execution: Execution, leftMs: number): void;
 }
 
 /**
@@ -44,13 +45,16 @@ export interface ExecutionOwner {
  * 3. Once answered, no timer of its own is left and every handle of the tool is dead.
  * 4. What the tool returns after the answer is recorded as late and changes nothing.
  */
-export class Execution implements CallScope, Timed {
+export class Execution implements CallScope, Limited {
+  place = -1;
+  dueAt: number;
+  readonly startedAt: number;
   readonly timeoutMs: number;
-  #dueAt: number;
   readonly #owner: ExecutionOwner;
   readonly #parts: CallParts;
   readonly #handles: CallHandles;
-  readonly #startedAt: number;
+  /** A person is waited for, so often at once; this much time was left. */
+  #pause: { count: number; readonly leftMs: number } | undefined = undefined;
   /** `start` has returned without the answer. */
   #isLate = false;
   /** Takes the tool's result into the middleware; undefined where there is none. */
@@ -69,25 +73,33 @@ export class Execution implements CallScope, Timed {
     this.#parts = parts;
     this.#owner = owner;
     this.#handles = new CallHandles(parts, this);
-    this.#startedAt = parts.scope.settings.clock.monotonic();
+    this.startedAt = parts.scope.settings.clock.monotonic();
     this.timeoutMs = parts.timeoutMs;
-    this.#dueAt = this.#startedAt + parts.timeoutMs;
-  }
-
-  get dueAt(): number {
-    return this.#dueAt;
+    this.dueAt = this.startedAt + parts.timeoutMs;
   }
 
   async whilePaused<T>(wait: () => Promise<T>): Promise<T> {
     const { clock } = this.#parts.scope.settings;
-    const leftMs = this.#dueAt - clock.monotonic();
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    const pause = this.#pause ?? { count: 0, leftMs: this.dueAt - clock.monotonic() };
+    this.#pause = pause;
+    if (pause.count++ === 0) this.#owner.paused(this);
     try {
       return await wait();
     } finally {
-      this.#dueAt = clock.monotonic() + leftMs;
-      this.#owner.resumed(this);
+      if (--pause.count === 0) {
+        this.#pause = undefined;
+        this.#owner.resumed(this, pause.leftMs);
+      }
     }
+  }
+
+  get isPaused(): boolean {
+    return this.#pause !== undefined;
+  }
+
+  /** Its time is over. */
+  over(): void {
+    this.stop({ cause: 'timeout', timeoutMs: this.timeoutMs });
   }
 
   get queue(): object {
@@ -301,7 +313,7 @@ export class Execution implements CallScope, Timed {
 
   #finalized(outcome: Outcome): ToolResult {
     const { ready, scope } = this.#parts;
-    const elapsed = scope.settings.clock.monotonic() - this.#startedAt;
+    const elapsed = scope.settings.clock.monotonic() - this.startedAt;
     try {
       return finalize(outcome, ready, scope, elapsed);
     } catch (error) {
@@ -362,35 +374,10 @@ const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true })
 const NOTHING_TO_DO = (): void => {};
 const NOTHING_SAID = { output: '', metadata: {} };
 
-/** The one place where a tool is run. */
-function runTool(parts: CallParts, handles: CallHandles): unknown {
-  const { ready, scope } = parts;
-  const { tool, parsed } = ready;
-  if (scope.preview === undefined) return tool.execute(parsed, handles.context);
-  return previewTool(parts, handles, scope.preview);
-}
-
-// Apart: a function that closes over the call would cost every call an object.
-function previewTool(
-  { ready, index, recorder }: CallParts,
-  handles: CallHandles,
-  preview: PreviewRole,
-): unknown {
-  const note = async (data: JsonObject): Promise<void> => recorder?.noted(index, 'process', data);
-  const call = { index, ready, signal: handles.signal, note };
-  return preview.run(call, () => ready.tool.execute(ready.parsed, handles.context));
-}
-
 function follow(running: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(running);
 }
 
 function abort(handles: CallHandles, reason: Error): void {
   handles.abort(reason);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-  );
 }

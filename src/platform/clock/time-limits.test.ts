@@ -63,6 +63,36 @@ describe('TimeLimits', () => {
     expect(over).toEqual([`second at ${begun + 200}`]);
   });
 
+  it('go by a clock that is not the system’s, and take its timers back when nothing runs', () => {
+    const timers = new Map<() => void, number>();
+    let now = 1000;
+    limits = new TimeLimits({
+      now: () => now,
+      monotonic: () => now,
+      after(delayMs, ring) {
+        timers.set(ring, now + delayMs);
+        return () => void timers.delete(ring);
+      },
+    });
+    for (let round = 0; round < 2; round++) {
+      const limited = start(`round ${round}`, 500);
+      expect([...timers.values()]).toEqual([now + 500]);
+      limits.end(limited);
+      expect(timers.size).toBe(0);
+    }
+    const overAt: number[] = [];
+    limits.start({ place: -1, dueAt: 0, over: () => overAt.push(now) }, 300);
+    limits.start({ place: -1, dueAt: 0, over: () => overAt.push(now) }, 100);
+    for (const at of [1099.4, 1300]) {
+      now = at;
+      const [ring] = timers.keys();
+      timers.delete(ring ?? expect.fail());
+      ring?.();
+    }
+    expect(overAt).toEqual([1099.4, 1300]);
+    expect(timers.size).toBe(0);
+  });
+
   it('keep the process alive while something runs, and no longer', () => {
     const program = (after: string) => `
       import { TimeLimits } from ${JSON.stringify(bundleProgram(join(import.meta.dirname, 'time-limits.ts')))};
