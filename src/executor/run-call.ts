@@ -123,8 +123,7 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
       return notRun(ready.call, 'execution_failed', why);
     }
     scope.observer?.started(ready.call);
-    const idempotencyKey = this.#idempotencyKey(index, ready);
-    const execution = new Execution({ ready, index, scope, timeoutMs, idempotencyKey, recorder }, this);
+    const execution = new Execution({ ready, index, scope, timeoutMs, recorder }, this);
     // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
     if (this.#running.length === 0) this.#running = [execution];
     else this.#running.push(execution);
@@ -155,7 +154,7 @@ export class CallRunner implements ExecutionOwner, ClaimTaker {
     if (this.#running.includes(execution)) this.#batch.scope.settings.timeLimits.start(execution, leftMs);
   }
 
-  #idempotencyKey(index: number, { call }: ReadyCall): string {
+  idempotencyKey(index: number, { call }: ReadyCall): string {
     // Only where the caller has named it do ids mean the same call over repeated delivery.
     const { id, conversation } = this.#batch.scope;
     if (!attaches(this.#batch.options) || !hasIdentity(call)) return `${id}/${index}`;

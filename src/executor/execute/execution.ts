@@ -9,12 +9,13 @@ import { finalize } from '../answer/finalize.js';
 import { fromReturn, type Outcome, unusable } from '../answer/outcome.js';
 import { failure } from '../answer/results.js';
 import { fromThrow, panic, stackOf } from '../answer/thrown.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { isThenable, runTool } from './run-tool.js';
 import { type Stop, stoppedOutcome } from './stop.js';
-import type { CallParts } from './tool-context.js';
+import type { CallParts, HandlesOwner } from './tool-context.js';
 import { CallHandles } from './tool-context.js';
 
 /** How long a tool may take to return what it has, once it was told to stop. */
@@ -28,6 +29,8 @@ const UNWIND_MS = 100;
 export interface ExecutionOwner {
   /** In which the call has its turn. */
   readonly queue: object;
+  /** Made when a tool asks for it: most do not. */
+  idempotencyKey(index: number, ready: ReadyCall): string;
   /** Called once. @param late the answer, unless `start` gives it. */
   ended(execution: Execution, index: number, late: ToolResult | undefined): void;
   /** Its time stands still. */
@@ -45,7 +48,7 @@ export interface ExecutionOwner {
  * 3. Once answered, no timer of its own is left and every handle of the tool is dead.
  * 4. What the tool returns after the answer is recorded as late and changes nothing.
  */
-export class Execution implements CallScope, Limited {
+export class Execution implements CallScope, HandlesOwner, Limited {
   place = -1;
   dueAt: number;
   readonly startedAt: number;
@@ -104,6 +107,11 @@ export class Execution implements CallScope, Limited {
 
   get queue(): object {
     return this.#owner.queue;
+  }
+
+  get idempotencyKey(): string {
+    const { index, ready } = this.#parts;
+    return this.#owner.idempotencyKey(index, ready);
   }
 
   get effects(): readonly PlacedEffect[] {

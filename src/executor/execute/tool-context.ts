@@ -23,13 +23,14 @@ export interface CallParts {
   readonly index: number;
   readonly scope: BatchScope;
   readonly timeoutMs: number;
-  /** Stable over repeated delivery of the same call. */
-  readonly idempotencyKey: string;
   /** Undefined: nothing of this batch is recorded. */
   readonly recorder: Recorder | undefined;
 }
 
-export interface PausedTime {
+/** What the handles of a call ask of its execution. */
+export interface HandlesOwner {
+  /** Stable over repeated delivery of the same call. */
+  readonly idempotencyKey: string;
   /** Waits for a person: the time that this takes is not the call's. */
   whilePaused<T>(wait: () => Promise<T>): Promise<T>;
 }
@@ -43,7 +44,7 @@ export class CallHandles {
   readonly context: ToolContext;
   /** Ends with the call. */
   readonly lease = new Lease();
-  readonly #pausing: PausedTime;
+  readonly #owner: HandlesOwner;
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
   #files: ContainedFiles | undefined;
@@ -55,10 +56,14 @@ export class CallHandles {
   #limits: ContextLimits | undefined;
   #agents: ToolContext['agents'];
 
-  constructor(parts: CallParts, pausing: PausedTime) {
+  constructor(parts: CallParts, owner: HandlesOwner) {
     this.parts = parts;
-    this.#pausing = pausing;
+    this.#owner = owner;
     this.context = new ContextView(this);
+  }
+
+  get idempotencyKey(): string {
+    return this.#owner.idempotencyKey;
   }
 
   get signal(): AbortSignal {
@@ -119,7 +124,7 @@ export class CallHandles {
 
   #askAfter(changes: PreviewedChanges): Promise<string | undefined> {
     const { ready, scope, index, recorder } = this.parts;
-    return this.#pausing.whilePaused(async () => {
+    return this.#owner.whilePaused(async () => {
       const { askAfter } = await import('../approve/ask-after.js');
       return askAfter({ ready, scope, index, recorder, signal: this.signal }, changes);
     });
@@ -199,7 +204,7 @@ class ContextView implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    return this.#handles.parts.idempotencyKey;
+    return this.#handles.idempotencyKey;
   }
 
   get logger(): Logger {

@@ -165,7 +165,11 @@ export function entryOf(
 ): string | undefined {
   if (list.size === 0) return undefined;
   if (list.has(name)) return name;
-  // By a loop: a function that looks at `list` would cost every call an object, also where the list is empty.
-  for (const alias of aliases ?? NO_NAMES) if (list.has(alias)) return alias;
+  // By index: a function that looks at `list`, or an iterator, would cost every call objects, several times.
+  const names = aliases ?? NO_NAMES;
+  for (let at = 0; at < names.length; at++) {
+    const alias = names[at] as string;
+    if (list.has(alias)) return alias;
+  }
   return undefined;
 }
