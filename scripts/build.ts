@@ -1,13 +1,14 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, type Metafile } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { bundleCommand } from './bundle-command.js';
 import { compiledValidators } from './compile-validators.js';
+import { type JoinedFile, joinParts } from './join-parts.js';
 import { licensesOf } from './licenses-of.js';
-import { loadOnFirstUse } from './load-on-first-use.js';
+import { bundlePackages, loadOnFirstUse } from './load-on-first-use.js';
 
 /*
  * Builds the package into `dist/`, or into the directory of `--out`:
@@ -23,6 +24,24 @@ const SOURCES = join(ROOT, 'src');
 /** They bring binaries along, which they look for beside themselves. `platform/runtime/installed-package.ts` loads them. */
 const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
 
+const NODE = {
+  platform: 'node',
+  target: 'node20.19',
+  minifyWhitespace: true,
+  // Node shows the line of an error that is not caught.
+  lineLimit: 120,
+  legalComments: 'none',
+} as const;
+
+const LARGEST_DOOR = 'src/index.ts';
+const SMALLER_DOORS = ['lp1', 'models', 'output', 'policy', 'protocols', 'sandbox'].map(
+  (door) => `src/${door}.ts`,
+);
+const TOGETHER: readonly JoinedFile[] = [
+  { name: 'part-shared.js', sources: SMALLER_DOORS, neededBy: LARGEST_DOOR },
+  { name: 'part-executor.js', sources: [LARGEST_DOOR] },
+];
+
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });
 const out = resolve(values.out ?? join(ROOT, 'dist'));
 const doors = Object.fromEntries(
@@ -34,7 +53,7 @@ const validators = await compiledValidators();
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-writeFileSync(join(out, 'LICENSES.txt'), licensesOf([await bundleLibrary()]));
+writeFileSync(join(out, 'LICENSES.txt'), licensesOf(await bundleLibrary()));
 const command = await bundleCommand({
   launcher: join(SOURCES, 'cli', 'launch.ts'),
   main: join(SOURCES, 'cli', 'main.ts'),
@@ -46,10 +65,12 @@ if (values['no-types'] !== true) await bundleDeclarations();
 
 /**
  * Opening and linking hundreds of modules takes longer than what they do. What is imported dynamically stays a part of
- * its own and is loaded when it is needed.
+ * its own and is loaded when it is needed. Names stay as they are written, so that a stack can be read.
  */
-async function bundleLibrary(): Promise<Metafile> {
-  const { metafile } = await build({
+async function bundleLibrary(): Promise<readonly Metafile[]> {
+  const packages = await bundlePackages({ platform: NODE.platform, target: NODE.target });
+  const { outputFiles, metafile } = await build({
+    ...NODE,
     // A trial starts this program, and looks for it beside itself.
     entryPoints: { ...doors, 'crash-program': join(SOURCES, 'testing', 'crash-program.ts') },
     outdir: out,
@@ -57,17 +78,22 @@ async function bundleLibrary(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
     external: EXTERNAL,
-    plugins: [validators, loadOnFirstUse('in_bundle')],
-    sourcemap: 'linked',
-    legalComments: 'none',
+    plugins: [validators, loadOnFirstUse(packages)],
+    sourcemap: 'inline',
+    write: false,
     metafile: true,
     logLevel: 'error',
   });
   assertNothingRequired(metafile);
-  return metafile;
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const files = await joinParts({ texts, metafile, directory: out }, TOGETHER, {
+    ...NODE,
+    format: 'esm',
+    sourcemap: 'linked',
+  });
+  for (const [name, text] of files) writeFileSync(join(out, name), text);
+  return [metafile, ...packages.metafiles];
 }
 
 /** An ES module has no `require`: esbuild puts one that throws in its place. */

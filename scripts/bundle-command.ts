@@ -15,10 +15,10 @@ const NODE = { platform: 'node', target: 'node20.19' } as const;
 
 /** The files that commands share: help needs the first, what shows settings the second, what reads a journal the third. */
 const TOGETHER: readonly JoinedFile[] = [
-  ['start.cjs', 'src/cli/main.ts'],
-  ['settings.cjs', 'src/cli/commands/config/show.ts'],
-  ['journal.cjs', 'src/cli/commands/journal/list.ts'],
-  ['executor.cjs', 'src/cli/commands/run.ts'],
+  { name: 'start.cjs', sources: ['src/cli/main.ts'] },
+  { name: 'settings.cjs', sources: ['src/cli/commands/config/show.ts'] },
+  { name: 'journal.cjs', sources: ['src/cli/commands/journal/list.ts'] },
+  { name: 'executor.cjs', sources: ['src/cli/commands/run.ts'] },
 ];
 
 export interface CommandBundle {
@@ -51,20 +51,30 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
     splitting: true,
     format: 'esm',
     external: [...external],
-    plugins: [validators.plugin, loadOnFirstUse('beside'), loadLate, shortDescription, lazyChildProcess],
+    plugins: [validators.plugin, loadOnFirstUse(), loadLate, shortDescription, lazyChildProcess],
     write: false,
     metafile: true,
     logLevel: 'error',
   });
   mkdirSync(directory, { recursive: true });
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
-  const files = await joinParts({ texts, metafile }, TOGETHER, { ...NODE, ...MINIFIED });
-  for (const [name, text] of files) writeFileSync(join(directory, name), text);
-  const packages = await bundlePackages(directory, { ...NODE, ...MINIFIED });
-  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages]));
+  const files = await joinParts({ texts, metafile, directory }, TOGETHER, {
+    ...NODE,
+    ...MINIFIED,
+    format: 'cjs',
+  });
+  for (const [name, text] of files) writeFileSync(join(directory, name), withRequires(text));
+  const { texts: packages, metafiles } = await bundlePackages(NODE);
+  for (const [name, text] of packages) writeFileSync(join(directory, name), text);
+  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...metafiles]));
   const hash = createHash('sha256');
-  for (const [name, text] of files) hash.update(name).update(text);
+  for (const [name, text] of [...files, ...packages]) hash.update(name).update(text);
   return bundleLauncher(launcher, { directory, hash: hash.digest('hex').slice(0, 16) });
+}
+
+/** What is imported dynamically is loaded when it is needed. What a person names, a configuration as a module, stays. */
+function withRequires(text: string): string {
+  return text.replaceAll(/import\("(\.\/[^"]+\.cjs)"\)/g, 'Promise.resolve().then(()=>require("$1"))');
 }
 
 /** What loads the others. */

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -18,11 +18,41 @@ const FILES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 
 const ALL = Object.values(FILES).flatMap((packages) => Object.entries(packages));
 
+/** The packages as files, by the name of each. */
+export interface PackageFiles {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly metafiles: readonly Metafile[];
+}
+
+/** Their names are as short as can be: what is loaded has to be read, and these are not for debugging. */
+export async function bundlePackages(options: BuildOptions): Promise<PackageFiles> {
+  const bundles = Object.entries(FILES).map(async ([file, packages]) => {
+    const contents = Object.keys(packages).map((name) => `exports['${name}'] = require('${name}');`);
+    const { metafile, outputFiles } = await build({
+      ...options,
+      stdin: { contents: contents.join('\n'), resolveDir: ROOT },
+      bundle: true,
+      minify: true,
+      format: 'cjs',
+      write: false,
+      metafile: true,
+      logLevel: 'error',
+    });
+    return { metafile, name: `package-${file}.cjs`, text: outputFiles[0]?.text ?? '' };
+  });
+  const built = await Promise.all(bundles);
+  return {
+    texts: new Map(built.map(({ name, text }) => [name, text])),
+    metafiles: built.map(({ metafile }) => metafile),
+  };
+}
+
 /**
  * Where our sources import one of these packages, a property that loads it when it is first read.
- * @param where the package is: in the bundle, to be evaluated later; or in a CommonJS file beside it, to be read later
+ * @param inBundle the files to take into the bundle, where they are evaluated later. Undefined: they lie beside it, and are
+ * read later.
  */
-export function loadOnFirstUse(where: 'in_bundle' | 'beside'): Plugin {
+export function loadOnFirstUse(inBundle?: PackageFiles): Plugin {
   return {
     name: 'load-on-first-use',
     setup({ onResolve, onLoad }) {
@@ -31,23 +61,24 @@ export function loadOnFirstUse(where: 'in_bundle' | 'beside'): Plugin {
           ? { path, namespace: 'first-use' }
           : undefined,
       );
-      onResolve({ filter: /^\.\/package-/, namespace: 'first-use' }, ({ path }) => ({
-        path,
-        external: true,
-      }));
       // An ES module has no `require`, and the packages are CommonJS: what they need of Node is imported for them.
       onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-        where === 'in_bundle' && kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
+        inBundle !== undefined && kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
       );
       onLoad({ filter: /^/, namespace: 'of-node' }, ({ path }) => ({ contents: `export * from '${path}';` }));
+      onResolve({ filter: /^\.\/package-/, namespace: 'first-use' }, ({ path }) =>
+        inBundle === undefined ? { path, external: true } : { path: basename(path), namespace: 'package' },
+      );
       onLoad({ filter: /^/, namespace: 'first-use' }, ({ path }) => {
         const [, names = []] = ALL.find(([name]) => name === path) ?? [];
-        const loaded =
-          where === 'in_bundle' ? `require('${path}')` : `require('./${fileOf(path)}')['${path}']`;
+        const loaded = `require('./${fileOf(path)}')['${path}']`;
         const properties = names.map((name) => `get ${name}() { return ${loaded}.${name}; }`);
-        const contents = `module.exports = { ${properties.join(', ')} };`;
-        return { contents, resolveDir: ROOT };
+        return { contents: `module.exports = { ${properties.join(', ')} };` };
       });
+      onLoad({ filter: /^/, namespace: 'package' }, ({ path }) => ({
+        contents: inBundle?.texts.get(path) ?? '',
+        resolveDir: ROOT,
+      }));
     },
   };
 }
@@ -55,25 +86,4 @@ export function loadOnFirstUse(where: 'in_bundle' | 'beside'): Plugin {
 function fileOf(path: string): string {
   const [file] = Object.entries(FILES).find(([, packages]) => path in packages) ?? [];
   return `package-${file}.cjs`;
-}
-
-/** The files that a bundle asks for whose packages are `beside`. */
-export function bundlePackages(directory: string, options: BuildOptions): Promise<readonly Metafile[]> {
-  const bundles = Object.entries(FILES).map(async ([file, packages]) => {
-    const names = Object.keys(packages);
-    const { metafile } = await build({
-      ...options,
-      stdin: {
-        contents: names.map((name) => `exports['${name}'] = require('${name}');`).join('\n'),
-        resolveDir: ROOT,
-      },
-      outfile: resolve(directory, `package-${file}.cjs`),
-      bundle: true,
-      format: 'cjs',
-      metafile: true,
-      logLevel: 'error',
-    });
-    return metafile;
-  });
-  return Promise.all(bundles);
 }

@@ -45,16 +45,16 @@ function loadedBy(program: string): Loaded {
   const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   const files = [...stderr.matchAll(/^loaded (file:.+)$/gm)].map(([, url = '']) => fileURLToPath(url));
-  // The bundler says above each module where it comes from.
-  const text = files
+  // The source map of a file names what it was made of.
+  const sources = files
     .filter((path) => path !== file)
-    .map((path) => readFileSync(path, 'utf8'))
+    .flatMap((path): string[] => JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources)
     .join('\n');
   const all = (pattern: RegExp, where: string): string[] =>
     [...new Set([...where.matchAll(pattern)].map(([, found = '']) => found))].sort();
   return {
-    own: all(/^\/\/ src\/(.+)\.ts$/gm, text),
-    packages: all(/^\/\/ node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm, text),
+    own: all(/\/src\/(.+)\.ts$/gm, sources),
+    packages: all(/\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm, sources),
     builtins: all(/^builtin NativeModule (.+)$/gm, stderr),
   };
 }

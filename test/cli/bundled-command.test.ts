@@ -42,8 +42,10 @@ describe('the command as it is shipped', () => {
   });
 
   it('starts with the little that help needs', () => {
-    const start = readFileSync(join(directory, 'toolexec.cjs'), 'utf8');
-    expect(start.startsWith('#!/usr/bin/env node\n')).toBe(true);
+    const [program, start] = ['toolexec.cjs', 'main.cjs'].map((name) =>
+      readFileSync(join(directory, name), 'utf8'),
+    );
+    expect(program?.startsWith('#!/usr/bin/env node\n')).toBe(true);
     expect(start).toMatch(/Promise\.resolve\(\)\.then\(\(\)=>require\("\.\/run-\w+\.cjs"\)\)/);
     expect(start).not.toMatch(/uniqueItems|PRAGMA|braces stand for/);
   });
@@ -52,6 +54,7 @@ describe('the command as it is shipped', () => {
     const loaded = loadedByTwoCalls();
     expect(loaded.map(({ name }) => name.replace(/-\w{8}\.cjs$/, '').replace(/\d+/, 'N'))).toEqual([
       'toolexec.cjs',
+      'main.cjs',
       'start.cjs',
       'run',
       'executor.cjs',
