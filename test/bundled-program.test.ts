@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { isSafeSqlite } from '../src/platform/sqlite/sqlite.js';
-import { builtCommand } from './cli/built-command.js';
+import { buildFirst, builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-bundled-')));
@@ -79,7 +79,7 @@ async function run(place: string, name: string): Promise<unknown> {
 }
 
 describe('a program that was bundled with toolexec', () => {
-  beforeAll(() => void builtCommand(), 240_000);
+  buildFirst();
 
   it.each(FORMATS)('as %s reads, writes, runs, searches and journals', async (_, format, name) => {
     const place = await bundled(format, name);

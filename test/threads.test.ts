@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtCommand } from './cli/built-command.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { buildFirst, builtCommand } from './cli/built-command.js';
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'threads-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -1,16 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unprivileged } from '../../src/platform/fixtures/unprivileged.js';
-import { builtCommand } from './built-command.js';
-import { message, type Ran, Toolexec } from './toolexec.js';
+import { message, type Ran, Toolexec, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 /** One line, no stack, exit code 2, and nothing on standard output. */
 function expectRefused({ code, stdout, stderr }: Ran, ...told: readonly (string | RegExp)[]): void {

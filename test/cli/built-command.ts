@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { beforeAll } from 'vitest';
 import { REPOSITORY, removeOld, stateOfSources } from '../../src/testing/fixtures/state-of-sources.js';
 
 const BUILDS = join(REPOSITORY, '.tmp', 'built-command');
@@ -15,6 +16,11 @@ let built: string | undefined;
 export function builtCommand(): string {
   built ??= buildOnce();
   return built;
+}
+
+/** For a file of tests that need it: a test's own time is not enough on a busy machine. */
+export function buildFirst(): void {
+  beforeAll(() => void builtCommand(), 240_000);
 }
 
 function buildOnce(): string {

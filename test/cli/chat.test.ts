@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildFirst } from './built-command.js';
 import { hasTerminal, sitBefore } from './terminal.js';
 import { ended, Toolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 let toolexec: Toolexec;
 let server: Server;
 let url: string;

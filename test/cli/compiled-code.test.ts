@@ -17,12 +17,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { builtCommand } from './built-command.js';
+import { buildFirst, builtCommand } from './built-command.js';
 
 const execute = promisify(execFile);
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 let state: string;
 beforeEach(() => {
   state = mkdtempSync(join(tmpdir(), 'toolexec-compiled-'));

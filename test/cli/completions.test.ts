@@ -1,14 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
-import { Toolexec } from './toolexec.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 beforeEach(() => {
-  toolexec = new Toolexec();
   mkdirSync(join(toolexec.folder, 'bin'));
   const command = join(toolexec.folder, 'bin', 'toolexec');
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${toolexec.main}" "$@"\n`);
@@ -16,7 +13,6 @@ beforeEach(() => {
   mkdirSync(join(toolexec.root, 'workspace'));
   writeFileSync(join(toolexec.root, 'response.json'), '[]');
 });
-afterEach(() => toolexec.remove());
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 

@@ -1,16 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
-import { blocksOf, message, Toolexec } from './toolexec.js';
+import { describe, expect, it } from 'vitest';
+import { blocksOf, message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 const project = (text: string): void => writeFileSync(join(toolexec.root, 'toolexec.toml'), text);
 function user(text: string): void {

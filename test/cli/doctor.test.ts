@@ -1,16 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findCommandSandbox } from '../../src/commands/sandbox/find-sandbox.js';
-import { builtCommand } from './built-command.js';
-import { Toolexec } from './toolexec.js';
+import { useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 interface Report {
   readonly ok: boolean;

@@ -1,24 +1,20 @@
 import { chmodSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { servingScript } from '../../src/external/fixtures/serving-program.js';
-import { builtCommand } from './built-command.js';
-import { Toolexec } from './toolexec.js';
+import { useToolexec } from './toolexec.js';
 
 const SERVED = { input_schema: { type: 'object' }, output_schema: {}, effects: [] };
 const EXAMPLES = join(import.meta.dirname, '../../examples/external-tools');
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let tools: string;
 beforeEach(() => {
-  toolexec = new Toolexec();
   tools = join(toolexec.folder, 'tools');
   cpSync(EXAMPLES, tools, { recursive: true });
   // Whatever the umask of the checkout was.
   for (const path of ['', 'free-space', 'slug.mjs', 'csv-columns.py']) chmodSync(join(tools, path), 0o755);
 });
-afterEach(() => toolexec.remove());
 
 const configure = (more = ''): string =>
   toolexec.write(

@@ -1,17 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { living, sleeping, sleepToken } from '../../src/commands/fixtures/nasty-trees.js';
-import { builtCommand } from './built-command.js';
-import { ended, message, Toolexec } from './toolexec.js';
+import { ended, message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 /** The processes that it starts are known by how long they sleep: their ids are those of a namespace. */
 const stubborn = (token: string): string =>

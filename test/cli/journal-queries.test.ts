@@ -1,21 +1,17 @@
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
 import { openSqlite } from '../../src/platform/sqlite/sqlite.js';
 import { createTape } from '../../src/testing.js';
-import { builtCommand } from './built-command.js';
-import { message, Toolexec } from './toolexec.js';
+import { message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let file: string;
 beforeEach(() => {
-  toolexec = new Toolexec();
   file = join(toolexec.folder, 'calls.db');
 });
-afterEach(() => toolexec.remove());
 
 /** Runs these calls in conversations c1, c2, … */
 async function record(...responses: readonly unknown[]): Promise<void> {

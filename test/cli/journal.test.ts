@@ -1,15 +1,9 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
-import { blocksOf, message, Toolexec } from './toolexec.js';
+import { describe, expect, it } from 'vitest';
+import { blocksOf, message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 const COUNT = message(['bash', { command: 'echo once >> count; wc -l < count' }]);
 

@@ -1,15 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
-import { message, Toolexec } from './toolexec.js';
+import { describe, expect, it } from 'vitest';
+import { message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 /** As a journal exports it: one object a line, each with its kind. */
 function exported(...calls: readonly (readonly [tool: string, args: object, more?: object])[]): string {

@@ -1,19 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
-import { builtCommand } from './built-command.js';
-import { message, Toolexec } from './toolexec.js';
+import { message, useToolexec } from './toolexec.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 beforeEach(() => {
-  toolexec = new Toolexec();
   toolexec.write('root/old', 'before\n');
 });
-afterEach(() => toolexec.remove());
 
 const at = (name: string): string => join(toolexec.root, name);
 const CALLS = message(

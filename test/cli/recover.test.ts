@@ -1,21 +1,17 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallEntry } from '../../src/contract/journal.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { batchEntry } from '../../src/testing/journal-entries.js';
-import { builtCommand } from './built-command.js';
 import { DEAD, leaveHalfDone } from './leave-half-done.js';
-import { Toolexec } from './toolexec.js';
+import { useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let journal: string;
 beforeEach(() => {
-  toolexec = new Toolexec();
-  journal = join(toolexec.folder, 'journal.db');
+  journal = toolexec.journal;
 });
-afterEach(() => toolexec.remove());
 
 const CALLS = ['one', 'two', 'three'].map((name, index) => ({
   id: `call_${index}`,

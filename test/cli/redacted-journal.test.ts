@@ -1,17 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createExecutor, createToolLoop } from '../../src/index.js';
 import { createScriptedModel } from '../../src/testing.js';
-import { builtCommand } from './built-command.js';
-import { message, Toolexec } from './toolexec.js';
+import { message, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 const SECRET = 'Secret-Zebra-9';
 const ASKED = message(['bash', { command: `echo ${SECRET}` }]);

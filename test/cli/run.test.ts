@@ -1,16 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IS_SOAK } from '../../src/testing/fixtures/share-of-runs.js';
-import { builtCommand } from './built-command.js';
-import { blocksOf, message, Toolexec } from './toolexec.js';
+import { blocksOf, message, type Toolexec, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec({ ownProcess: IS_SOAK });
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec({ ownProcess: IS_SOAK });
 
 describe('toolexec run', () => {
   it('answers an Anthropic message in kind and in order, and exits 0', async () => {

@@ -1,20 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open-journal.js';
-import { builtCommand } from './built-command.js';
 import { leaveHalfDone } from './leave-half-done.js';
 import { hasTerminal, type Sat, sitBefore } from './terminal.js';
-import { Toolexec } from './toolexec.js';
+import { useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 240_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let journal: string;
 beforeEach(() => {
-  toolexec = new Toolexec();
-  journal = join(toolexec.folder, 'journal.db');
+  journal = toolexec.journal;
 });
-afterEach(() => toolexec.remove());
 
 const CALLS = ['one', 'two', 'three'].map((name, index) => ({
   id: `call_${index}`,

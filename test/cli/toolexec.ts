@@ -2,8 +2,9 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } f
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterEach } from 'vitest';
 import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
-import { builtCommand } from './built-command.js';
+import { buildFirst, builtCommand } from './built-command.js';
 import type { HostedEnd, HostedRun } from './command-host.js';
 
 export interface Ran {
@@ -23,17 +24,38 @@ export interface RunSettings {
 
 /** A workspace, a state directory and the built command, all in one temporary directory. */
 export class Toolexec {
-  readonly main = builtCommand();
-  readonly folder = mkdtempSync(join(tmpdir(), 'toolexec-cli-'));
-  readonly root = join(this.folder, 'root');
-  readonly state = join(this.folder, 'state');
-
   readonly #ownProcess: boolean;
+  #folder: string | undefined;
 
   /** @param ownProcess for every run: see {@link RunSettings} */
   constructor({ ownProcess = false } = {}) {
     this.#ownProcess = ownProcess;
-    mkdirSync(this.root);
+  }
+
+  get main(): string {
+    return builtCommand();
+  }
+
+  /** Made when it is first asked for, also after it was removed. */
+  get folder(): string {
+    if (this.#folder === undefined) {
+      this.#folder = mkdtempSync(join(tmpdir(), 'toolexec-cli-'));
+      mkdirSync(join(this.#folder, 'root'));
+    }
+    return this.#folder;
+  }
+
+  get root(): string {
+    return join(this.folder, 'root');
+  }
+
+  get state(): string {
+    return join(this.folder, 'state');
+  }
+
+  /** Where a journal may be, beside the root. */
+  get journal(): string {
+    return join(this.folder, 'journal.db');
   }
 
   /** @returns its path. */
@@ -80,8 +102,17 @@ export class Toolexec {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = undefined;
   }
+}
+
+/** A workspace for the tests of a file, empty for each of them. The command is built before the first. */
+export function useToolexec(settings: { readonly ownProcess?: boolean } = {}): Toolexec {
+  const toolexec = new Toolexec(settings);
+  buildFirst();
+  afterEach(() => toolexec.remove());
+  return toolexec;
 }
 
 const LONG_TEXT = 100_000;

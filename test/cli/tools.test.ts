@@ -1,13 +1,7 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtCommand } from './built-command.js';
-import { Toolexec } from './toolexec.js';
+import { describe, expect, it } from 'vitest';
+import { useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 120_000);
-let toolexec: Toolexec;
-beforeEach(() => {
-  toolexec = new Toolexec();
-});
-afterEach(() => toolexec.remove());
+const toolexec = useToolexec();
 
 function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => Object(inner)[name], value);

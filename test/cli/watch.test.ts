@@ -1,18 +1,14 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor } from '../../src/executor/create-executor.js';
-import { builtCommand } from './built-command.js';
-import { ended, Toolexec } from './toolexec.js';
+import { ended, useToolexec } from './toolexec.js';
 
-beforeAll(() => void builtCommand(), 240_000);
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let journal: string;
 beforeEach(() => {
-  toolexec = new Toolexec();
-  journal = join(toolexec.folder, 'journal.db');
+  journal = toolexec.journal;
 });
-afterEach(() => toolexec.remove());
 
 const WRITE = { id: 'w1', name: 'write_file', args: { path: 'a.txt', content: 'hi\n' } };
 const DEFERRED = { id: 'w2', name: 'write_file', args: { path: 'b.txt', content: 'hi\n' } };

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
 import { workerOfThisProcess } from '../../src/platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry } from '../../src/testing/journal-entries.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst, builtCommand } from '../cli/built-command.js';
 import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 
 /** In a space of process ids of its own, in which it is not the first: that one could not end itself. */
 const CONTAINED = ['unshare', '-rpf', '--mount-proc', 'sh', '-c', '"$@"; exit $?', 'sh'];

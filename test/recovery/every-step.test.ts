@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { builtCommand } from '../cli/built-command.js';
+import { describe, expect, it } from 'vitest';
+import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, isKilled, newDesk, runUntilKilled } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 const PATCH = `*** Begin Patch
 *** Update File: changed

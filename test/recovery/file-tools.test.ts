@@ -1,13 +1,13 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { RecoveredCall } from '../../src/contract/executor.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 const PATCH = `*** Begin Patch
 *** Update File: a

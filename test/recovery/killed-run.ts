@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { Executor } from '../../src/contract/executor.js';
 import type { JsonObject } from '../../src/contract/json.js';
@@ -65,16 +65,10 @@ export async function isKilled(run: KilledRun): Promise<boolean> {
   return wasKilled;
 }
 
-const endings: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** An empty root, and a place for a journal beside it. */
 export function newDesk(): { readonly root: string; readonly journal: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'recovery-')));
-  endings.push(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const root = join(folder, 'root');
   mkdirSync(root);
   return { root, journal: join(folder, 'journal.db') };
@@ -83,7 +77,7 @@ export function newDesk(): { readonly root: string; readonly journal: string } {
 /** An executor of this process, in which nobody is asked; closed with the test. */
 export function executorFor(options: ExecutorOptions): Executor {
   const executor = createExecutor({ approver: null, policy: null, ...options });
-  endings.push(() => executor.close());
+  onTestFinished(() => executor.close());
   return executor;
 }
 

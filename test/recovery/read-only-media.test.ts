@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { builtCommand } from '../cli/built-command.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { buildFirst } from '../cli/built-command.js';
 import { message, type Ran, Toolexec } from '../cli/toolexec.js';
 import { runUntilKilled } from './killed-run.js';
 
 const noMount = whyNoMount();
 const mounted: string[] = [];
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 afterEach(() => {
   for (const place of mounted.splice(0)) unmount(place);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/contract/context.js';
 import type { RecoveredBatch } from '../../src/contract/executor.js';
 import type { BatchEntry, CallEntry, Worker } from '../../src/contract/journal.js';
@@ -12,10 +12,10 @@ import { verifyJournal } from '../../src/journal/verify-journal.js';
 import { systemClock } from '../../src/platform/clock/clock.js';
 import { workerOfThisProcess } from '../../src/platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry, successOf } from '../../src/testing/journal-entries.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 const own = workerOfThisProcess();
 /** No process has this id: it is larger than the system gives out. */

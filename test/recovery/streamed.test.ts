@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 const WRITES = ['one', 'two', 'three'].map((path) => call('write_file', { path, content: path }, path));
 const [FIRST, SECOND, THIRD] = WRITES as [ToolCall, ToolCall, ToolCall];

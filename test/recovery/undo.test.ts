@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
-beforeAll(() => void builtCommand(), 120_000);
+buildFirst();
 
 const PATCH = `*** Begin Patch
 *** Update File: a

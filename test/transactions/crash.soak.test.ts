@@ -1,12 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { builtCommand } from '../cli/built-command.js';
+import { describe, expect, it } from 'vitest';
+import { buildFirst } from '../cli/built-command.js';
 import { crashCampaign } from './crash-campaign.js';
 import { whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 const TRIALS = Number(process.env.TRIALS ?? 100);
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 
 /** Lehmer's generator: the same instants each time, as far as the machine allows. */
 function numbers(seed: number): () => number {

@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { builtCommand } from '../cli/built-command.js';
+import { describe, expect, it } from 'vitest';
+import { buildFirst } from '../cli/built-command.js';
 import { crashCampaign } from './crash-campaign.js';
 import { whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 
 describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
   it('is wholly there or not at all, and its result says which', async () => {

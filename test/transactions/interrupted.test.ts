@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { applySteps } from '../../src/commands/transaction/apply-plan.js';
 import { settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
 import {
@@ -21,11 +21,11 @@ import {
 } from '../../src/commands/transaction/transaction-plan.js';
 import { binaryEntry } from '../../src/platform/fs/binary-fs.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
-import { builtCommand } from '../cli/built-command.js';
+import { buildFirst, builtCommand } from '../cli/built-command.js';
 import { executorFor } from '../recovery/killed-run.js';
 import { whyNoTransactions } from './kept-apart.js';
 
-beforeAll(() => void builtCommand(), 240_000);
+buildFirst();
 
 const WHY_NOT = await whyNoTransactions();
 
