@@ -14,6 +14,7 @@ import {
   toBinary,
   toText,
 } from '../../platform/fs/binary-fs.js';
+import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { checkGit } from './check-git.js';
 import { askLayers, type OverlayMount } from './overlay-mount.js';
@@ -103,6 +104,10 @@ export async function applyScanned(
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
   if (changes.length > 0) await parts.unmounted?.();
+  await stripAttributes(
+    OVERLAY_ATTRIBUTES,
+    changes.flatMap(({ kind, from }) => (kind === 'file' && from !== undefined ? [from] : [])),
+  );
   const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
   const { failed } = changes.length === 0 ? { failed: [] } : await commitPlan(directory, plan);
   const report = reportChanges({
@@ -118,6 +123,9 @@ export async function applyScanned(
     for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
   return report;
 }
+
+/** What an overlay notes for itself, and what a command has set that is called the same. */
+const OVERLAY_ATTRIBUTES = 'user.overlay.';
 
 const MOST_SCANS = 3;
 

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { machineArchitecture } from '../runtime/environment.js';
+import { findTrustedProgram } from './find-program.js';
+
+/**
+ * Takes the extended attributes off files whose names begin with `prefix`; paths are bytes (latin1). Node has no call for
+ * that, perl has every call. Never rejects: without perl, and where a file is gone, they stay.
+ */
+export async function stripAttributes(prefix: string, paths: readonly string[]): Promise<void> {
+  const numbers = NUMBERS.get(machineArchitecture());
+  found ??= { perl: findTrustedProgram('perl') };
+  const { perl } = found;
+  if (perl === undefined || numbers === undefined || paths.length === 0) return;
+  await new Promise<void>((resolve) => {
+    const args = ['-e', PROGRAM, ...numbers.map(String), prefix];
+    const program = execFile(perl, args, { env: {}, timeout: LIMIT_MS, killSignal: 'SIGKILL' }, () =>
+      resolve(),
+    );
+    program.stdin?.on('error', () => {});
+    program.stdin?.end(Buffer.from(`${paths.join('\0')}\0`, 'latin1'));
+  });
+}
+
+const LIMIT_MS = 30_000;
+
+let found: { readonly perl: string | undefined } | undefined;
+
+const PROGRAM = `
+my ($list, $remove, $prefix) = @ARGV;
+$list += 0; $remove += 0;
+$/ = "\\0";
+my $size = 65536;
+while (my $path = <STDIN>) {
+  chomp $path;
+  my $names = "\\0" x $size;
+  my $length = syscall($list, $path, $names, $size);
+  next if $length <= 0;
+  my @ours = grep { index($_, $prefix) == 0 } split /\\0/, substr($names, 0, $length);
+  next unless @ours;
+  my $mode = (lstat $path)[2] & 07777;
+  chmod $mode | 0200, $path unless $mode & 0200;
+  syscall($remove, $path, "$_") for @ours;
+  chmod $mode, $path unless $mode & 0200;
+}`;
+
+/** Of `llistxattr` and `lremovexattr`. */
+const NUMBERS: ReadonlyMap<string, readonly [list: number, remove: number]> = new Map([
+  ['x64', [195, 198]],
+  ['arm64', [12, 15]],
+  ['riscv64', [12, 15]],
+  ['loong64', [12, 15]],
+]);
