@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import { sanitize } from '../../output/sanitize.js';
-import { toPieces, widthOf } from '../../terminal/visible-text.js';
+import { toPieces, toWords, widthOf } from '../../terminal/visible-text.js';
 import { cut, describeResult } from './describe-call.js';
 import type { Palette } from './terminal-text.js';
 
@@ -25,6 +25,26 @@ export function cutToWidth(text: string, columns: number): string {
 export function visibleWidth(line: string): number {
   return widthOf(line.replaceAll(/\u001b\[[0-9]+m/g, ''));
 }
+
+/** A line that is too long, broken between words; it goes on below its second column. */
+export function foldLine(line: string, columns: number): readonly string[] {
+  if (visibleWidth(line) <= columns) return [line];
+  const colours: string[] = [];
+  // A colour stands as a mark meanwhile, which has no width either: it is broken with its word.
+  const marked = line.replaceAll(/\u001b\[[0-9]+m/g, (code) => {
+    colours.push(code);
+    return String.fromCodePoint(FIRST_MARK + colours.length - 1);
+  });
+  return toWords(marked, columns - HANG.length).map((piece, at) => {
+    const words = at === 0 ? piece.trimEnd() : `${HANG}${piece.trim()}`;
+    return words.replaceAll(MARKS, (mark) => colours[(mark.codePointAt(0) ?? 0) - FIRST_MARK] ?? '');
+  });
+}
+
+const HANG = '  ';
+/** Variation selectors: what is shown holds none, and a line of ours has fewer colours than these are. */
+const FIRST_MARK = 0xe0100;
+const MARKS = /[\u{e0100}-\u{e01ef}]/gu;
 
 const LEAST_SUMMARY = 20;
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
 import type { ToolEvent } from '../../contract/executor.js';
+import { foldLine } from './fit-line.js';
 import { createProgressLines } from './progress-lines.js';
 import { createPalette } from './terminal-text.js';
 
@@ -152,7 +153,19 @@ describe('createProgressLines()', () => {
     first();
     expect(lines()).toEqual([]);
     second();
-    expect(lines()).toEqual(['▸ bash (c1)', '… bash (c1) 2.0 s']);
+    expect(lines()).toEqual(['▸ bash (c1)']);
+  });
+
+  it('breaks a long line between words, colours and all, and goes on below it', () => {
+    const green = '\u001b[32m✓\u001b[39m';
+    expect(foldLine(`${green} ${'word '.repeat(6)}end`, 16)).toEqual([
+      `${green} word word`,
+      '  word word word',
+      '  word end',
+    ]);
+    const { display, lines } = open(40);
+    display.note('the model could not be asked: the connection failed');
+    expect(lines()).toEqual(['toolexec: the model could not be', '  asked: the connection failed']);
   });
 
   it('writes nothing that moves the cursor, and fits its lines to the width, wide characters too', () => {

@@ -5,7 +5,15 @@ import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { describeDuration, describeName, outcomeOf, type RecordedOutcome } from './describe-call.js';
 import type { Display } from './display.js';
-import { asLeft, cutToWidth, describeWithin, drawTail, SHOWN_LINES, visibleWidth } from './fit-line.js';
+import {
+  asLeft,
+  cutToWidth,
+  describeWithin,
+  drawTail,
+  foldLine,
+  SHOWN_LINES,
+  visibleWidth,
+} from './fit-line.js';
 import type { Palette } from './terminal-text.js';
 
 /** A call that takes longer than this gets a line before it ends. */
@@ -121,9 +129,12 @@ class ProgressLines implements Display {
     const at = turn <= last ? (STILL_MS[turn] ?? 0) : (STILL_MS[last] ?? 0) + (turn - last) * MINUTE_MS;
     const passed = this.#clock.monotonic() - call.startedAt;
     call.forget = this.#clock.after(Math.max(0, at - passed), () => {
-      const elapsed = this.#palette.dim(describeDuration(this.#clock.monotonic() - call.startedAt));
-      const printed = lastLineOf(call.tail);
-      this.#print(this.#fitted(`${this.#palette.dim('…')} ${describeName(event)} ${elapsed}`, printed));
+      // Below the answer to a question, old times say nothing.
+      if (this.#holds === 0) {
+        const elapsed = this.#palette.dim(describeDuration(this.#clock.monotonic() - call.startedAt));
+        const printed = lastLineOf(call.tail);
+        this.#print(this.#fitted(`${this.#palette.dim('…')} ${describeName(event)} ${elapsed}`, printed));
+      }
       this.#keepSaying(event, call, turn + 1);
     });
   }
@@ -181,8 +192,11 @@ class ProgressLines implements Display {
 
   #print(line: string): void {
     this.#isSilent = false;
-    if (this.#holds > 0) this.#held.push(`${line}\n`);
-    else this.#out.write(`${line}\n`);
+    const lines = foldLine(line, this.#columns)
+      .map((piece) => `${piece}\n`)
+      .join('');
+    if (this.#holds > 0) this.#held.push(lines);
+    else this.#out.write(lines);
   }
 }
 
