@@ -78,14 +78,25 @@ function isVariableName(name: string): boolean {
 
 /** The rule that keeps a variable away from commands, undefined when there is none. */
 export function classifyVariable(name: string, ignoreCase: boolean): EnvironmentRule | undefined {
-  return (ignoreCase ? loose : strict).find(({ matches }) => matches(name))?.rule;
+  const rules = prepared.get(ignoreCase) ?? prepare(ignoreCase);
+  return rules.find(({ matches }) => matches(name))?.rule;
 }
 
-const strict = ENVIRONMENT_RULES.map((rule) => prepare(rule, rule.keepsCase !== true));
-const loose = ENVIRONMENT_RULES.map((rule) => prepare(rule, true));
+interface PreparedRule {
+  readonly rule: EnvironmentRule;
+  readonly matches: (name: string) => boolean;
+}
 
-function prepare(rule: EnvironmentRule, ignoreCase: boolean) {
-  return { rule, matches: createNameMatcher(rule.names.split(' '), ignoreCase) };
+/** By whether they ignore case: few programs need both. */
+const prepared = new Map<boolean, readonly PreparedRule[]>();
+
+function prepare(ignoreCase: boolean): readonly PreparedRule[] {
+  const rules = ENVIRONMENT_RULES.map((rule) => ({
+    rule,
+    matches: createNameMatcher(rule.names.split(' '), ignoreCase || rule.keepsCase !== true),
+  }));
+  prepared.set(ignoreCase, rules);
+  return rules;
 }
 
 /**
