@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -196,6 +196,25 @@ describe('the pool', () => {
     const results = await callAll(servingScript('answer $$'), [{}, {}, {}, {}], { warm: { maxCalls: 2 } });
     const [one, two, three, four] = codesOf(results);
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);
+  });
+
+  it('starts the next process a little before, and goes on with the old one until that one is ready', async () => {
+    using folder = new ToolsFolder();
+    const gate = join(folder.root, 'gate');
+    writeFileSync(gate, '');
+    const waits = `while [ ! -e "${gate}" ]; do sleep 0.01; done`;
+    folder.add('tool', servingScript('answer $$').replace('\nn=0\n', `\n${waits}\nn=0\n`));
+    await using service = await openTools(folder.path, { warm: { maxCalls: 10 } });
+    await using executor = executorFor(service);
+    const pidOf = async (): Promise<number> => Number((await executor.execute('tool', {})).structured);
+    const first = await pidOf();
+    unlinkSync(gate);
+    const others = [];
+    for (let call = 0; call < 15; call++) others.push(await pidOf());
+    expect(new Set(others)).toEqual(new Set([first]));
+    writeFileSync(gate, '');
+    await expect.poll(pidOf, { timeout: 20_000 }).not.toBe(first);
+    await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);
   });
 
   it('ends a process that no call needs, and starts another for the next call', async () => {

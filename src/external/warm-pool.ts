@@ -21,7 +21,10 @@ import type { ProgramVerifier } from './verify-program.js';
 export interface WarmOptions {
   /** Of one tool at a time; default 4. Further calls wait. */
   readonly processes?: number;
-  /** After so many calls a process makes room for a new one; default 1000. */
+  /**
+   * After so many calls a process makes room for a new one; default 1000. From ten on, the new one is started when a tenth of
+   * them is left, and the old one goes on until that one is ready.
+   */
   readonly maxCalls?: number;
   /** A process that no call has needed for so long is ended; default 60000. */
   readonly idleMs?: number;
@@ -68,7 +71,7 @@ export class WarmPool {
       if (current.has(group.program)) continue;
       this.#groups.delete(key);
       group.isRetired = true;
-      for (const server of group.idle.splice(0)) this.#end(server);
+      this.#end(...group.idle.splice(0));
     }
   }
 
@@ -90,7 +93,7 @@ export class WarmPool {
       const server =
         group.coldUntil > systemClock.monotonic() ? undefined : await this.#soundOne(group, call, env);
       if (server === undefined) return await cold(call);
-      return await this.#serve(server, group, call);
+      return await this.#serve(server, group, call, env);
     } finally {
       giveBack();
     }
@@ -113,6 +116,7 @@ export class WarmPool {
     const group = {
       program,
       idle: [],
+      awaited: new Set<ServingProcess>(),
       turns: new FairQueue(this.#options.processes),
       coldUntil: 0,
       isRetired: false,
@@ -141,17 +145,10 @@ export class WarmPool {
     call: ExternalCall,
     env: Readonly<Record<string, string>>,
   ): Promise<ServingProcess | undefined> {
-    const { path, ctx, tool, print, maxOutputBytes } = call;
+    const { ctx, tool, print } = call;
     // What is started must be what was planned; a process that serves already is.
     if ((await this.#verifier.verify(tool)) !== print) return undefined;
-    const server = new ServingProcess({
-      path,
-      cwd: ctx.cwd,
-      env: { ...env, ...MODE_VARIABLES, TOOLEXEC_TOOL_MODE: 'serve' },
-      maxLineBytes: maxOutputBytes,
-    });
-    this.#all.add(server);
-    void server.ended.then(() => this.#all.delete(server));
+    const server = this.#launch(call, env);
     if (await isAwake(server, this.#options.startMs, ctx.signal)) return server;
     if (ctx.signal.aborted || this.#isClosed) {
       await server.ended;
@@ -165,7 +162,58 @@ export class WarmPool {
     return undefined;
   }
 
-  async #serve(server: ServingProcess, group: Group, call: ExternalCall): Promise<ToolOutput> {
+  #launch(
+    { path, ctx, maxOutputBytes }: ExternalCall,
+    env: Readonly<Record<string, string>>,
+  ): ServingProcess {
+    const server = new ServingProcess({
+      path,
+      cwd: ctx.cwd,
+      env: { ...env, ...MODE_VARIABLES, TOOLEXEC_TOOL_MODE: 'serve' },
+      maxLineBytes: maxOutputBytes,
+    });
+    this.#all.add(server);
+    void server.ended.then(() => this.#all.delete(server));
+    return server;
+  }
+
+  /** When the process that comes after it is started; undefined: with the next call. */
+  get #successorAt(): number | undefined {
+    const { maxCalls } = this.#options;
+    return maxCalls < SUCCESSOR_FROM ? undefined : maxCalls - Math.floor(maxCalls / 10);
+  }
+
+  /** Starts the process that comes after this one, which goes on meanwhile: no call waits for a start. Never rejects. */
+  async #replace(
+    server: ServingProcess,
+    group: Group,
+    call: ExternalCall,
+    env: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    group.awaited.add(server);
+    try {
+      // A program that was replaced is looked at with the next call.
+      if ((await this.#verifier.verify(call.tool)) !== call.print || this.#isClosed) return;
+      const next = this.#launch(call, env);
+      if (!(await isAwake(next, this.#options.startMs, NEVER))) return;
+      server.served = this.#options.maxCalls;
+      if (this.#isClosed || group.isRetired) this.#end(next);
+      else group.idle.push(next);
+    } catch {
+      // The next call starts one, and is told what is wrong.
+    } finally {
+      group.awaited.delete(server);
+      const place = group.idle.indexOf(server);
+      if (place >= 0 && server.served >= this.#options.maxCalls) this.#end(...group.idle.splice(place, 1));
+    }
+  }
+
+  async #serve(
+    server: ServingProcess,
+    group: Group,
+    call: ExternalCall,
+    env: Readonly<Record<string, string>>,
+  ): Promise<ToolOutput> {
     const { ctx, args, trace } = call;
     const request = { type: 'call', arguments: args, ...(trace === undefined ? {} : { trace }) };
     const shown = (text: string): void | Promise<void> => ctx.emit(text, 'stdout');
@@ -176,6 +224,7 @@ export class WarmPool {
     try {
       const answer = await asking;
       server.served++;
+      if (server.served === this.#successorAt) void this.#replace(server, group, call, env);
       const output = toOutput(call, answer);
       if (output.error?.code === 'invalid_tool_output') void server.kill();
       return output;
@@ -197,7 +246,8 @@ export class WarmPool {
 
   #giveBack(server: ServingProcess, group: Group): void {
     if (!server.isSound) return;
-    if (this.#isClosed || group.isRetired || server.served >= this.#options.maxCalls) {
+    const isSpent = server.served >= this.#options.maxCalls && !group.awaited.has(server);
+    if (this.#isClosed || group.isRetired || isSpent) {
       this.#end(server);
       return;
     }
@@ -205,8 +255,8 @@ export class WarmPool {
     if (!this.#sweeping) this.#sweepLater();
   }
 
-  #end(server: ServingProcess): void {
-    void server.end({ graceMs: GRACE_MS });
+  #end(...servers: readonly ServingProcess[]): void {
+    for (const server of servers) void server.end({ graceMs: GRACE_MS });
   }
 
   #sweepLater(): void {
@@ -235,6 +285,8 @@ export class WarmPool {
 interface Group {
   readonly program: string;
   idle: ServingProcess[];
+  /** Those whose successors are being started. */
+  readonly awaited: Set<ServingProcess>;
   /** As many as there may be processes. */
   readonly turns: FairQueue;
   /** It could not be started: until then no other attempt. */
@@ -247,6 +299,9 @@ interface Group {
  * with, and to look again for every call takes longer than the call.
  */
 const RECENT_MS = 50;
+/** Of fewer calls a process answers exactly so many. */
+const SUCCESSOR_FROM = 10;
+const NEVER = new AbortController().signal;
 /** How long an idle process may take to answer a ping. */
 const CHECK_MS = 1_000;
 /** For so long a program that answered no ping is run the cold way. */
