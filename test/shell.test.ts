@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { SHARE_OF_RUNS } from '../src/testing/fixtures/share-of-runs.js';
 import { findMisses } from './shell/find-misses.js';
 import { ShellWriter } from './shell/generate-shell.js';
 import { Oracle, type ShellName } from './shell/oracle.js';
@@ -13,7 +14,7 @@ function seeds(): readonly number[] {
 }
 
 /** For longer runs: `TOOLEXEC_SHELL_FUZZ=20000 npx vitest run test/shell.test.ts`. */
-const COUNT = Number(process.env.TOOLEXEC_SHELL_FUZZ ?? '400');
+const COUNT = Number(process.env.TOOLEXEC_SHELL_FUZZ ?? 2000 * SHARE_OF_RUNS);
 
 describe.each<ShellName>(['bash', 'dash'])('analyzeCommand() beside real %s', (shell) => {
   const opened = Oracle.open(shell);

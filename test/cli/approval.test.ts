@@ -195,7 +195,7 @@ async function atTerminal(
     ['-qec', `'${process.execPath}' '${toolexec.main}' ${command}`, '/dev/null'],
     {
       cwd: toolexec.root,
-      env: toolexec.environment({ TERM: 'xterm', ...env }),
+      env: toolexec.shippedEnvironment({ TERM: 'xterm', ...env }),
     },
   );
   let screen = '';

@@ -4,12 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildFirst } from './built-command.js';
 import { hasTerminal, sitBefore } from './terminal.js';
-import { ended, Toolexec } from './toolexec.js';
+import { ended, useToolexec } from './toolexec.js';
 
-buildFirst();
-let toolexec: Toolexec;
+const toolexec = useToolexec();
 let server: Server;
 let url: string;
 /** What the model answers, request by request. */
@@ -28,7 +26,6 @@ interface Answer {
 }
 
 beforeEach(async () => {
-  toolexec = new Toolexec();
   requests = [];
   script = [];
   respond = undefined;
@@ -62,7 +59,6 @@ beforeEach(async () => {
 afterEach(() => {
   server.close();
   server.closeAllConnections();
-  toolexec.remove();
 });
 
 function chunk(delta: object, finish: string | null = null): string {
@@ -245,7 +241,7 @@ describe('toolexec chat, in a script', () => {
 describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python3 has no pty)', () => {
   const sit = (types: readonly (readonly [string, string])[], ...more: readonly string[]) =>
     sitBefore([process.execPath, toolexec.main, ...words(...more)], {
-      env: toolexec.environment({ TERM: 'xterm' }),
+      env: toolexec.shippedEnvironment({ TERM: 'xterm' }),
       cwd: toolexec.root,
       types,
     });

@@ -1,15 +1,10 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Toolexec } from './toolexec.js';
+import { describe, expect, it } from 'vitest';
+import { useToolexec } from './toolexec.js';
 
-let command: Toolexec;
-
-beforeEach(() => {
-  command = new Toolexec();
-});
-
-afterEach(() => command.remove());
+// It starts processes of the crash kit, which lies beside the built command.
+const command = useToolexec({ ownProcess: true });
 
 /** A module with a tool that writes a line for each call, and can be asked about it if `honest`. */
 function writeModule(probe: string): string {

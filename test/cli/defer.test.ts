@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Toolexec } from './toolexec.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useToolexec } from './toolexec.js';
 
-let command: Toolexec;
+const command = useToolexec();
 let response: string;
 
 beforeEach(() => {
-  command = new Toolexec();
   response = command.json('response.json', {
     model: 'claude-x',
     role: 'assistant',
@@ -19,8 +18,6 @@ beforeEach(() => {
     ],
   });
 });
-
-afterEach(() => command.remove());
 
 const there = (name: string): boolean => existsSync(join(command.root, name));
 

@@ -84,7 +84,7 @@ describe('toolexec run, interrupted', () => {
     const main = `'${process.execPath}' '${toolexec.main}' run '${toolexec.json('r.json', message())}'`;
     const { status, stderr } = spawnSync('sh', ['-c', `${main} > /dev/full`], {
       cwd: toolexec.root,
-      env: toolexec.environment(),
+      env: toolexec.shippedEnvironment(),
       encoding: 'utf8',
     });
     expect(status).toBe(1);

@@ -52,7 +52,7 @@ function desk(): Desk {
     return screens.open([...behind, ...program], {
       cwd: toolexec.root,
       ...more,
-      env: toolexec.environment({ NO_COLOR: '1', TZ: 'UTC', ...env }),
+      env: toolexec.shippedEnvironment({ NO_COLOR: '1', TZ: 'UTC', ...env }),
     });
   };
   return {

@@ -25,7 +25,7 @@ function sit(
   env = {},
 ): Promise<Sat> {
   return sitBefore([process.execPath, toolexec.main, ...words], {
-    env: toolexec.environment({ TERM: 'xterm', ...env }),
+    env: toolexec.shippedEnvironment({ TERM: 'xterm', ...env }),
     cwd: toolexec.root,
     types,
   });

@@ -1,5 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -84,7 +84,7 @@ export class Toolexec {
   start(args: readonly string[], settings: RunSettings = {}): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [this.main, ...args], {
       cwd: settings.cwd ?? this.root,
-      env: this.environment(settings.env),
+      env: this.shippedEnvironment(settings.env),
       // A session of its own: a terminal that the tests run in must not be asked.
       detached: true,
     });
@@ -101,6 +101,12 @@ export class Toolexec {
     };
   }
 
+  /** For processes of the command as it is shipped. */
+  shippedEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    shareCompiled(join(this.state, 'toolexec'));
+    return this.environment(more);
+  }
+
   remove(): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;
@@ -113,6 +119,14 @@ export function useToolexec(settings: { readonly ownProcess?: boolean } = {}): T
   buildFirst();
   afterEach(() => toolexec.remove());
   return toolexec;
+}
+
+/** What V8 has compiled of this build is kept for all tests: each start would compile it again, and keep it. */
+function shareCompiled(state: string): void {
+  const compiled = join(dirname(dirname(dirname(builtCommand()))), 'compiled');
+  mkdirSync(compiled, { recursive: true, mode: 0o700 });
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  if (!existsSync(join(state, 'compiled'))) symlinkSync(compiled, join(state, 'compiled'));
 }
 
 const LONG_TEXT = 100_000;
