@@ -8,6 +8,7 @@ import type {
 } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { describeErrno, errnoOf } from '../platform/fs/fs-entry.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import { explainEnd } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
@@ -19,7 +20,7 @@ import {
 } from './launch-command.js';
 import { ChangesRefused } from './transaction/commit-transaction.js';
 import type { Transaction } from './transaction/open-transaction.js';
-import { isTooLarge } from './transaction/watch-size.js';
+import { mostBytes } from './transaction/watch-size.js';
 
 /**
  * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
@@ -113,7 +114,9 @@ async function settleTransaction(
       });
     } catch (error) {
       isRefused = error instanceof ChangesRefused;
-      const why = error instanceof Error ? error.message : String(error);
+      const errno = errnoOf(error);
+      const said = error instanceof Error ? error.message : String(error);
+      const why = errno === undefined ? said : `${describeErrno(errno)} (${errno})`;
       discarded = isRefused ? why : `its changes could not be made: ${why}`;
     }
   }
@@ -149,7 +152,9 @@ function whyDiscarded(
   if (neverStarted) return 'it was never started';
   if (survivors.length > 0) return 'some of its processes could not be ended';
   if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
-  if (limit?.limit === 'transactionMb' || isTooLarge(transaction)) {
+  const size = transaction.size('ended');
+  if (size === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
+  if (limit?.limit === 'transactionMb' || size > mostBytes(transaction)) {
     return `it has changed more than ${transaction.maxMb} MB`;
   }
   return undefined;

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
 
@@ -26,5 +27,28 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     expect(here.outside(`${LIST} changed away linked other closed new; stat -c %a closed`)).toBe(
       `changed:${kept}\naway:\nlinked:\nother:\nclosed:\nnew:${kept}\n440\n`,
     );
+  });
+
+  it.skipIf(!hasPerl)(
+    'makes no path that is too long: nothing of it is kept, and nothing is left of it',
+    async () => {
+      const deep = `my $n = "d" x 200; for (1 .. 50) { mkdir $n; chdir $n } open F, ">f"; chmod 0, "../$n"`;
+      const { discarded, changes } = await here.run(`perl -e '${deep}'; echo fine >fine`);
+      expect([discarded, changes]).toEqual(['it has made a path that is too long', undefined]);
+      expect(here.outside('ls')).toBe('');
+      await expect
+        .poll(() => readdirSync(here.place).filter((name) => name.startsWith('transaction-')), {
+          timeout: 5000,
+        })
+        .toEqual([]);
+    },
+  );
+
+  it('hides nothing from the limit: what it has closed, and holes that would be filled, count', async () => {
+    const small = makeKeptApart({ rules: { maxMb: 3 } });
+    const closed = await small.run('mkdir d; head -c 5000000 /dev/urandom >d/large; chmod 000 d');
+    expect(closed.discarded).toBe('it has changed more than 3 MB');
+    expect((await small.run('truncate -s 1T holes')).changes?.created).toEqual(['holes']);
+    small.remove();
   });
 });

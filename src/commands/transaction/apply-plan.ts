@@ -18,6 +18,7 @@ import { Conflict, HeldPlaces } from './held-places.js';
 import {
   type FailedChange,
   isAsPrinted,
+  KEPT_BYTES,
   oldVersion,
   type PlannedChange,
   type TransactionPlan,
@@ -191,6 +192,8 @@ function keepOld(at: BinaryPath, old: BinaryPath): void {
 
 /** Half a copy never has the name: it would be taken for the whole. */
 function copyWhole(from: BinaryPath, to: BinaryPath): void {
+  // No more than that is kept of all transactions together.
+  if ((binaryEntry(from)?.size ?? 0) > KEPT_BYTES) return;
   const part = `${to}.part`;
   if (binaryEntry(part) !== undefined) removeBinary(part);
   try {

@@ -4,6 +4,7 @@ import {
   type BinaryPath,
   binaryEntry,
   binaryNames,
+  setBinaryMode,
   toBinary,
   writeMarker,
 } from '../../platform/fs/binary-fs.js';
@@ -160,15 +161,45 @@ export function showRootOn(upper: string, root: string): void {
   setEntryTimes(toBinary(upper), entry.mode, entry.mtimeNs);
 }
 
-/** What the changes take, on the disk. */
-export function changedBytes(mounts: readonly OverlayMount[]): number {
-  return mounts.reduce((sum, { upper }) => sum + sizeOf(toBinary(upper)), 0);
+/**
+ * What the changes take, on the disk, or will take where they are copied to another one: holes are filled there.
+ * Infinity where there is a path in them that is too long to be looked at.
+ * @param isEnded the command has: directories that it has closed are opened for a look
+ */
+export function changedBytes(mounts: readonly OverlayMount[], isEnded = false): number {
+  return mounts.reduce((sum, { root, upper }) => {
+    const isNear = binaryEntry(toBinary(root))?.dev === binaryEntry(toBinary(upper))?.dev;
+    return sum + sizeOf(toBinary(upper), { isNear, isEnded });
+  }, 0);
 }
 
-function sizeOf(path: BinaryPath): number {
-  const entry = binaryEntry(path);
-  if (entry?.kind !== 'dir') return entry?.bytes ?? 0;
-  let sum = entry.bytes;
-  for (const name of binaryNames(path)) sum += sizeOf(`${path}/${name}`);
+function sizeOf(top: BinaryPath, { isNear, isEnded }: Record<'isNear' | 'isEnded', boolean>): number {
+  let sum = 0;
+  const waiting = [top];
+  const closed: { readonly path: BinaryPath; readonly mode: number }[] = [];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (path.length > LONGEST_PATH) return Number.POSITIVE_INFINITY;
+    const entry = attempt(() => binaryEntry(path));
+    if (entry === undefined) continue;
+    sum += isNear || entry.kind !== 'file' ? entry.bytes : Math.max(entry.bytes, entry.size);
+    if (entry.kind !== 'dir') continue;
+    const isClosed = isEnded && (entry.mode & 0o500) !== 0o500;
+    if (isClosed) setBinaryMode(path, entry.mode | 0o500);
+    for (const name of attempt(() => binaryNames(path)) ?? []) waiting.push(`${path}/${name}`);
+    if (isClosed) closed.push({ path, mode: entry.mode });
+  }
+  for (const { path, mode } of closed.reverse()) setBinaryMode(path, mode);
   return sum;
 }
+
+/** What is removed while it is looked at has no size. */
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The system takes 4,095 bytes; where a change is made its path may be somewhat longer. */
+const LONGEST_PATH = 3800;

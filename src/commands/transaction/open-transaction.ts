@@ -29,8 +29,8 @@ export interface Transaction {
   readonly git: Readonly<Record<string, string>>;
   /** What it may change; more than that, and nothing of it is kept. */
   readonly maxMb: number;
-  /** Bytes on the disk. */
-  size(): number;
+  /** Bytes on the disk; Infinity where that cannot be told. */
+  size(when?: 'ended'): number;
   /** It has changed nothing so far. */
   isUntouched(): boolean;
   /** Makes real what may be, and says what was changed and what was not. The command and all it started must be dead. */
@@ -69,7 +69,7 @@ function toTransaction(survey: Survey, layers: Layers, view?: MountedView): Tran
     ],
     git,
     maxMb: rules.maxMb,
-    size: () => changedBytes(mounts),
+    size: (when) => changedBytes(mounts, when === 'ended'),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
     async commit(request) {
       const changes = await commitTransaction(

@@ -85,7 +85,7 @@ export class PreviewLayers {
       ],
       git,
       maxMb: rules.maxMb,
-      size: () => changedBytes(mounts),
+      size: (when) => changedBytes(mounts, when === 'ended'),
       // What earlier commands have changed is there too.
       isUntouched: () => false,
       commit: (request) => this.#endCommand(request),

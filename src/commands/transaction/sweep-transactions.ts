@@ -9,7 +9,7 @@ import {
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
 import { applyPlan, applyPlanInSlices } from './apply-plan.js';
-import type { DonePlan, FailedChange, TransactionPlan } from './transaction-plan.js';
+import { type DonePlan, type FailedChange, KEPT_BYTES, type TransactionPlan } from './transaction-plan.js';
 
 /*
  * A transaction's directory says how far it came:
@@ -125,8 +125,6 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** That it was made is known longer: a process that died meanwhile must not be told that it was not. */
 const KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
-/** All of them together; the oldest make room. */
-const KEPT_BYTES = 2 * 1024 ** 3;
 
 /** Those of the roots, also where they were on their way out. */
 const LAYERS = /^\d+(?:\.gone)?$/;

@@ -72,6 +72,9 @@ export function isAsPrinted(entry: BinaryEntry | undefined, print: EntryPrint | 
   );
 }
 
+/** Of old versions, all transactions together: the oldest make room. */
+export const KEPT_BYTES = 2 * 1024 ** 3;
+
 /** Where the old version of a change is kept, in the transaction's directory. */
 export function oldVersion(directory: BinaryPath, index: number): BinaryPath {
   return `${directory}/old/${index}`;

@@ -24,13 +24,12 @@ export function watchSize(transaction: Transaction | undefined): SizeWatch {
   return { tooLarge, end: () => stop() };
 }
 
-/** What is removed while it is looked at has no size. */
-export function isTooLarge(transaction: Transaction | undefined): boolean {
-  try {
-    return transaction !== undefined && transaction.size() > transaction.maxMb * 1024 * 1024;
-  } catch {
-    return false;
-  }
+function isTooLarge(transaction: Transaction | undefined): boolean {
+  return transaction !== undefined && transaction.size() > mostBytes(transaction);
+}
+
+export function mostBytes({ maxMb }: Pick<Transaction, 'maxMb'>): number {
+  return maxMb * 1024 * 1024;
 }
 
 const PAUSE_MS = 1000;
