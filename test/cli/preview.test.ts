@@ -50,6 +50,20 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     ]);
   });
 
+  it('of run goes on with --yes after it could not ask, also where a read was answered before', async () => {
+    const calls = message(['read_file', { path: 'old' }], ['bash', { command: 'echo after >old' }]);
+    const run = (name: string, ...words: string[]) =>
+      toolexec.run(['run', toolexec.json(name, calls), '--conversation', name, ...words]);
+    expect((await run('previewed', '--preview')).code).toBe(3);
+    expect(await run('previewed', '--preview', '--yes')).toMatchObject({ code: 0 });
+    expect(readFileSync(at('old'), 'utf8')).toBe('after\n');
+    toolexec.write('root/old', 'before\n');
+    expect((await run('run')).code).toBe(3);
+    const agreed = await run('run', '--preview', '--yes');
+    expect([agreed.code, readFileSync(at('old'), 'utf8')]).toEqual([0, 'after\n']);
+    expect(agreed.stdout).toContain('before');
+  });
+
   it('of run asks about changes also where each call may run unasked', async () => {
     const config = toolexec.write('toolexec.toml', '[tools.approval]\nmode = "auto"\n');
     const file = toolexec.json('r.json', message(['write_file', { path: 'new', content: 'x' }]));

@@ -107,17 +107,25 @@ export class PreviewReplay implements PreviewRole {
   }
 
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
-    const tried = [...this.#trial.given.keys()];
+    const tried = [...this.#trial.given.keys()].filter((index) => !this.#isKnown(index, evaluated[index]));
     if (tried.length === 0) {
       this.#last = Promise.resolve();
       return evaluated;
     }
     if (!tried.every((index) => this.#isAsTried(index, evaluated[index]))) {
       this.#giveUp(REFUSED);
-      return evaluated.map(notMade);
+      const isUnasked = tried.some((index) => isOpen(evaluated[index]));
+      return evaluated.map((call) => notMade(call, isUnasked));
     }
     this.#expected = new Set(tried);
     return evaluated.map((call, index) => (this.#wasStopped(index, call) ? notMade(call) : call));
+  }
+
+  /** It only reads, and was answered before: that answer stands, whatever becomes of the others. */
+  #isKnown(index: number, call: EvaluatedCall | undefined): boolean {
+    const tried = this.#trial.evaluated[index];
+    const isReplayed = call?.kind === 'resolved' && call.result.metadata.replayed === true;
+    return isReplayed && tried?.kind === 'ready' && tried.onlyReads;
   }
 
   #isAsTried(index: number, call: EvaluatedCall | undefined): boolean {
@@ -177,7 +185,15 @@ function nothingMade(why: string): NothingDone {
   return new NothingDone('cancelled', message);
 }
 
-function notMade(call: EvaluatedCall): EvaluatedCall {
+/** There was no decision about it. */
+function isOpen(call: EvaluatedCall | undefined): boolean {
+  return call?.kind === 'resolved' && call.result.error?.code === 'approval_unavailable';
+}
+
+/** @param isUnasked there was no decision about another one: then there is none about this one either. */
+function notMade(call: EvaluatedCall, isUnasked = false): EvaluatedCall {
   if (call.kind === 'resolved') return call;
-  return refuseReady(call, 'cancelled', nothingMade(REFUSED).message);
+  if (!isUnasked) return refuseReady(call, 'cancelled', nothingMade(REFUSED).message);
+  const why = 'the person could not be asked about all of it';
+  return refuseReady(call, 'approval_unavailable', nothingMade(why).message);
 }
