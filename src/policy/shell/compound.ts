@@ -15,12 +15,8 @@ import { HOME, type Scope } from './words/scope.js';
 import { setVariable } from './words/variables.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
-export function runAndOr(
-  shell: Interpreter,
-  { commands, operators }: AndOr,
-  scope: Scope,
-  input: Stream,
-): Stream {
+export function runAndOr(shell: Interpreter, node: AndOr, scope: Scope, input: Stream): Stream {
+  const { commands, operators } = node;
   let output: Stream = NOTHING;
   const ends: Scope[] = [];
   commands.forEach((part, index) => {
@@ -38,12 +34,9 @@ export function runAndOr(
   return output;
 }
 
-export function runPipeline(
-  shell: Interpreter,
-  node: Pipeline | CommandNode,
-  scope: Scope,
-  input: Stream,
-): Stream {
+type Piped = Pipeline | CommandNode;
+
+export function runPipeline(shell: Interpreter, node: Piped, scope: Scope, input: Stream): Stream {
   if (node.type !== 'Pipeline') return shell.runCommand(node, scope, input);
   const [first, ...more] = node.commands;
   if (first !== undefined && more.length === 0) return shell.runCommand(first, scope, input);
@@ -71,16 +64,15 @@ export function confirmDirectory(scope: Scope): void {
   if (dangerOfTree(Field.of('.'), cameFrom) !== 'ordinary') scope.directory = undefined;
 }
 
-export function runBranches(
-  shell: Interpreter,
-  clauses: readonly CompoundList[],
-  bodies: readonly (CompoundList | undefined)[],
-  scope: Scope,
-  input: Stream,
-): Stream {
-  let output: Stream = NOTHING;
-  for (const clause of clauses) output = joinStreams(output, shell.runList(clause, scope, input));
-  const ends = bodies.map((body) => {
+/** What `if` and `case` run; `undefined`: none of the bodies. */
+interface Branches {
+  readonly clauses: readonly CompoundList[];
+  readonly bodies: readonly (CompoundList | undefined)[];
+}
+
+export function runBranches(shell: Interpreter, node: Branches, scope: Scope, input: Stream): Stream {
+  let output = runAll(shell, node.clauses, scope, input);
+  const ends = node.bodies.map((body) => {
     const branch = scope.copy();
     if (body !== undefined) output = joinStreams(output, shell.runList(body, branch, input));
     return branch;
@@ -89,48 +81,48 @@ export function runBranches(
   return unlessText(output);
 }
 
-/** How often or whether it is printed cannot be told. */
-function unlessText(output: Stream): Stream {
-  return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
-}
+type Lists = readonly CompoundList[];
 
 /** Twice: the second time without what the first has changed. */
-export function runLoop(
-  shell: Interpreter,
-  lists: readonly CompoundList[],
-  scope: Scope,
-  input: Stream,
-): Stream {
+export function runLoop(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): Stream {
   let output: Stream = NOTHING;
   for (let round = 0; round < 2; round++) {
     const before = scope.copy();
-    for (const list of lists) output = joinStreams(output, shell.runList(list, scope, input));
+    output = joinStreams(output, runAll(shell, lists, scope, input));
     scope.mergeFrom([before, scope.copy()]);
   }
   return unlessText(output);
 }
 
-export function runEach(
-  shell: Interpreter,
-  name: string,
-  words: readonly Word[] | undefined,
-  body: CompoundList,
-  scope: Scope,
-  input: Stream,
-): Stream {
-  const items = words?.flatMap((word) => shell.expander.words(word, scope)) ?? [UNKNOWN_WORD];
-  if (items.length > MAX_ROUNDS) items.splice(MAX_ROUNDS, items.length, UNKNOWN_WORD);
+function runAll(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): Stream {
+  return lists.reduce((output, list) => joinStreams(output, shell.runList(list, scope, input)), NOTHING);
+}
+
+/** How often or whether it is printed cannot be told. */
+function unlessText(output: Stream): Stream {
+  return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
+}
+
+interface Loop {
+  readonly name: Word;
+  readonly wordlist?: readonly Word[] | undefined;
+  readonly body: CompoundList;
+}
+
+/** `for` and `select`: once for each word that is known, as far as they are few. */
+export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Stream): Stream {
+  const words = node.wordlist?.flatMap((word) => shell.expander.words(word, scope)) ?? [];
+  const items = words.slice(0, MAX_ROUNDS);
+  if (items.length === 0 || words.length > MAX_ROUNDS) items.push(UNKNOWN_WORD);
   let output: Stream = NOTHING;
   const before = scope.copy();
   for (const item of items) {
-    setVariable({ shell, scope }, name, itemValue(item));
-    output = joinStreams(output, shell.runList(body, scope, input));
+    setVariable({ shell, scope }, node.name.value, itemValue(item));
+    output = joinStreams(output, shell.runList(node.body, scope, input));
   }
   // What is not known may be no item at all.
   if (items.some((item) => item.exact === undefined)) scope.mergeFrom([before, scope.copy()]);
-  if (items.length > 0) return output;
-  setVariable({ shell, scope }, name, UNKNOWN);
-  return shell.runList(body, scope, input);
+  return output;
 }
 
 const MAX_ROUNDS = 12;

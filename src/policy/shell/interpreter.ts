@@ -186,23 +186,22 @@ export class Interpreter implements Shell {
         return this.runList(node.body, scope.fork(), input);
       case 'BraceGroup':
         return this.runList(node.body, scope, input);
-      case 'If':
-        return runBranches(
-          this,
-          [node.clause, ...node.elif.map(({ clause }) => clause)],
-          [node.then, ...node.elif.map(({ then }) => then), node.else],
-          scope,
-          input,
-        );
-      case 'Case':
+      case 'If': {
+        const parts = [node, ...node.elif];
+        const bodies = [...parts.map(({ then }) => then), node.else];
+        return runBranches(this, { clauses: parts.map(({ clause }) => clause), bodies }, scope, input);
+      }
+      case 'Case': {
         this.expander.value(node.word, scope);
         for (const { pattern } of node.items) for (const word of pattern) this.expander.single(word, scope);
-        return runBranches(this, [], [...node.items.map(({ body }) => body), undefined], scope, input);
+        const bodies = [...node.items.map(({ body }) => body), undefined];
+        return runBranches(this, { clauses: [], bodies }, scope, input);
+      }
       case 'While':
         return runLoop(this, [node.clause, node.body], scope, input);
       case 'For':
       case 'Select':
-        return runEach(this, node.name.value, node.wordlist, node.body, scope, input);
+        return runEach(this, node, scope, input);
       case 'ArithmeticFor':
         for (const part of [node.initialize, node.test, node.update])
           if (part !== undefined) walkArithmetic(this.expander, part, scope);

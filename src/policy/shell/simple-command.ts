@@ -5,7 +5,7 @@ import { BASH_ALONE, DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs
 import { redirect } from './redirects.js';
 import { Call } from './words/call.js';
 import { COMPUTED, Field, NOTHING, type Stream, textValue, UNKNOWN, type Value } from './words/field.js';
-import { couldMatch, isDescriptor } from './words/place.js';
+import { couldMatch, isDescriptor, toPlace } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
 import { evaluateVariable } from './words/variables.js';
 
@@ -35,7 +35,12 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
   shell.record(node, words, scope, settings);
   const output = shell.runWords(words, scope, redirected.input);
   const isKept = keepsAssignments(words[0]?.exact, scope);
-  for (const one of before) takeBack(one, scope, isKept);
+  // What stands before a command holds for that command. Some shells keep it where the command is one of their own.
+  for (const { name, own, value } of before) {
+    if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN);
+    else if (!isKept && own !== undefined) scope.variables.set(name, own);
+    else if (!isKept) scope.variables.delete(name);
+  }
   if (redirected.output === undefined) return output;
   scope.noteWritten(redirected.output, output);
   return NOTHING;
@@ -45,19 +50,6 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
 function declares(shell: Interpreter, program = '', { name }: Assignment, scope: Scope): boolean {
   if (program === 'local') return scope.calls.size > 0 || !scope.variables.has(name);
   return shell.dialect === 'bash' || !/^(?:declare|typeset)$/.test(program);
-}
-
-interface Before {
-  readonly name: string;
-  readonly own: Value | undefined;
-  readonly value: Value | undefined;
-}
-
-/** What stands before a command holds for that command. Some shells keep it where the command is one of their own. */
-function takeBack({ name, own, value }: Before, scope: Scope, isKept: boolean): void {
-  if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN);
-  else if (!isKept && own !== undefined) scope.variables.set(name, own);
-  else if (!isKept) scope.variables.delete(name);
 }
 
 function keepsAssignments(name: string | undefined, scope: Scope): boolean {
@@ -98,13 +90,10 @@ function joinValues(before: Value = UNKNOWN, value: Value): Value {
 
 const MAX_VALUE = 8_192;
 
+type Words = readonly Field[];
+
 /** A command given as words: finds its row. A computed name is asked about, and evaluated as what it likely is. */
-export function runCommandWords(
-  shell: Interpreter,
-  words: readonly Field[],
-  scope: Scope,
-  input: Stream,
-): Stream {
+export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, input: Stream): Stream {
   const [command, ...args] = words;
   if (command === undefined) return UNKNOWN;
   shell.step();
@@ -150,13 +139,7 @@ function mayBeOptions({ pieces: [first] }: Field): boolean {
 function nameOf({ findings }: Interpreter, command: Field): string {
   if (command.literal) return command.known;
   findings.ask(`The command is computed: ${command.shown}`);
-  const { known, pieces } = command;
-  const last = known.slice(known.lastIndexOf('/') + 1);
-  if (!command.hasPattern) return known;
-  // The pieces behind the last slash that is written out.
-  const at = pieces.findLastIndex((piece) => piece.kind === 'text' && piece.text.includes('/'));
-  const slash = pieces[at];
-  const behind = slash?.kind === 'text' ? [textValue(slash.text.slice(slash.text.lastIndexOf('/') + 1))] : [];
-  const tail = [...behind, ...pieces.slice(at + 1)];
-  return DANGEROUS_NAMES.find((name) => couldMatch(tail, name)) ?? last;
+  if (!command.hasPattern) return command.known;
+  const tail = toPlace(command, '.').segments.at(-1) ?? [];
+  return DANGEROUS_NAMES.find((name) => couldMatch(tail, name)) ?? command.known;
 }

@@ -14,41 +14,15 @@ import { type OptionSpec, Options } from '../words/options.js';
 import { isSafeNumber } from '../words/scope.js';
 import { runSubstitutions } from '../words/variables.js';
 
-/** What a program does with one of its words. */
-export type Use =
-  | 'skip'
-  /** What is looked for, which is no file. */
-  | 'pattern'
-  /** A file that is read, written or made, replaced, removed. */
-  | 'read'
-  | 'write'
-  | 'overwrite'
-  /** A file that is made of others, as a compiler makes one. */
-  | 'make'
-  | 'delete'
-  /** A directory that is removed with all below it. */
-  | 'remove'
-  /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
-  | 'save'
-  | 'upload'
-  | 'body'
-  /** Shell code. */
-  | 'code'
-  /** The name of a variable, which gets a value that is not known. */
-  | 'name'
-  /** The same, to a value that the words make. */
-  | 'computed'
-  /** A word that is evaluated as arithmetic. */
-  | 'evaluated'
-  /** A command that another program runs, one that is given to the other end, and what is asked about as it is. */
-  | 'command'
-  | 'shared'
-  | 'asked';
+type Act = (call: Call, word: Field) => void;
 
-export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
+/** What a program does with one of its words. */
+export const USES = {
   skip: () => {},
+  /** What is looked for, which is no file. */
   pattern: () => {},
   read: (call, word) => call.touches('read', word),
+  /** A file that is written, made of others as a compiler makes one, or replaced. */
   write: (call, word) => call.touches('write', word),
   make: (call, word) => call.overwrite(word, 'there'),
   overwrite: (call, word) => call.overwrite(word),
@@ -56,7 +30,9 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
     call.touches('delete', word);
     call.removeFile(word);
   },
+  /** A directory that is removed with all below it. */
   remove: (call, word) => call.removeTree(word),
+  /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
   save(call, word) {
     if (word.shown !== '-') call.overwrite(word, { kind: 'fetched', from: call.name });
   },
@@ -67,18 +43,24 @@ export const USES: Readonly<Record<Use, (call: Call, word: Field) => void>> = {
     const file = /[@<]([^;@]+)/.exec(word.shown)?.[1];
     if (file !== undefined) call.upload(Field.of(file));
   },
+  /** Shell code, and code that another program runs on its own. */
   code: (call, word) => call.runCode(word),
+  command: (call, word) => call.runAskedCode(word),
+  /** A program that is given to the other end. */
+  shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
+  asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
+  /** The name of a variable, which gets what comes in, or what the words make. */
   name: (call, word) => call.setName(word),
   computed: (call, word) => call.setName(word, COMPUTED),
+  /** A word that is evaluated as arithmetic. */
   evaluated(call, word) {
     if (isSafeNumber(word.value, call.scope)) return;
     call.ask(`${call.name} evaluates ${word.shown}`);
     runSubstitutions(call, word.known);
   },
-  command: (call, word) => call.runAskedCode(word),
-  shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
-  asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
-};
+} satisfies Record<string, Act>;
+
+type Use = keyof typeof USES;
 
 /** What the columns of a row are called, but for options, operands and what is printed. */
 const COLUMNS = [

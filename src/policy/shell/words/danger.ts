@@ -1,36 +1,42 @@
 import { type Field, type Piece, type Stream, textOf, textValue } from './field.js';
-import { couldMatch, type Place, pathText, type Segment, showPlace, toPlace } from './place.js';
+import { couldMatch, pathText, type Segment, showPlace, toPlace } from './place.js';
 
 /** `vital`: the machine or the person cannot do without it. `unclear`: it may be such a place. */
 export type Danger = 'vital' | 'unclear' | 'ordinary';
 
 /** What removing, moving or re-owning a path with all below it would hit. */
 export function dangerOfTree(field: Field, directory: string | undefined): Danger {
-  const place = toPlace(field, directory);
   if (field.isNewFile) return 'ordinary';
   if (field.isComputed) return 'unclear';
-  if (place.origin === 'root') return fromRoot(place.segments);
-  return place.origin === 'here' ? fromHere(place) : fromUnknown(place);
+  const { origin, ups, segments } = toPlace(field, directory);
+  // `$x/…`: when the variable is empty or `/`, what is behind it is a path from the root.
+  const startsUnknown =
+    origin === 'unknown' && segments[0]?.length === 1 && segments[0][0]?.kind === 'unknown';
+  const path = startsUnknown ? segments.slice(1) : segments;
+  // All that a directory holds is as much as the directory.
+  const top =
+    path.length > MAX_PARTS ? path : path.slice(0, path.findLastIndex((one) => !coversAll(one)) + 1);
+  if (origin === 'unknown') return ups > 0 || isVital(top) ? 'unclear' : 'ordinary';
+  if (origin === 'root') {
+    // What is not known may also be something else.
+    if (isVital(top)) return isKnown(path.slice(0, 2).flat()) ? 'vital' : 'unclear';
+  } else if (ups > 0 && (top.length === 0 || (ups > 1 && top.length === 1 && isVital(top))))
+    return ups >= MANY_UPS ? 'vital' : 'unclear';
+  return 'ordinary';
 }
 
-function fromRoot(segments: readonly Segment[]): Danger {
-  const [first, second, third] = segments;
-  if (first === undefined) return 'vital';
+const MAX_PARTS = 3;
+const MANY_UPS = 3;
+
+/** A path from the root that the machine cannot do without. */
+function isVital([first, second, third]: readonly Segment[]): boolean {
+  if (first === undefined) return true;
   const top = matchAny(first, SYSTEM_DIRECTORIES);
-  if (top === undefined) return 'ordinary';
-  if (second === undefined) return unlessUnknown(segments);
-  if (third !== undefined && !(segments.length === 3 && coversAll(third))) return 'ordinary';
-  const known = Object.entries(SYSTEM_SUBDIRECTORIES).flatMap(([parent, names]) =>
-    couldMatch(first, parent) ? names : [],
+  if (second === undefined || top === undefined) return top !== undefined;
+  const isBelow = SYSTEM_SUBDIRECTORIES.some(
+    ([parent = '', ...names]) => couldMatch(first, parent) && matchAny(second, names) !== undefined,
   );
-  const holdsHomes = top === 'home' || top === 'Users';
-  const isHit = holdsHomes || coversAll(second) || matchAny(second, known) !== undefined;
-  return isHit ? unlessUnknown([first, second]) : 'ordinary';
-}
-
-/** What is not known may also be something else. */
-function unlessUnknown(segments: readonly Segment[]): Danger {
-  return isKnown(segments.flat()) ? 'vital' : 'unclear';
+  return third === undefined && (top === 'home' || top === 'Users' || isBelow);
 }
 
 function isKnown(pieces: readonly Piece[]): boolean {
@@ -51,27 +57,6 @@ function coversAll(segment: Segment): boolean {
   );
 }
 
-const MANY_UPS = 3;
-
-function fromHere({ ups, segments, endsInDots }: Place): Danger {
-  const [first, second] = segments;
-  if (ups === 0) return 'ordinary';
-  const far = ups >= MANY_UPS ? 'vital' : 'unclear';
-  if (first === undefined) return endsInDots && ups < MANY_UPS ? 'unclear' : far;
-  if (second !== undefined && !(segments.length === 2 && coversAll(second))) return 'ordinary';
-  if (coversAll(first)) return far;
-  return ups >= 2 && matchAny(first, SYSTEM_DIRECTORIES) !== undefined ? far : 'ordinary';
-}
-
-/** `$x/…`: when the variable is empty or `/`, what is behind it is a path from the root. */
-function fromUnknown({ segments, ups }: Place): Danger {
-  const startsUnknown = segments[0]?.length === 1 && segments[0][0]?.kind === 'unknown';
-  const rest = startsUnknown ? segments.slice(1) : segments;
-  if (rest.length === 0 || ups > 0) return 'unclear';
-  if (rest.length === 1 && rest[0] !== undefined && coversAll(rest[0])) return 'unclear';
-  return fromRoot(rest) === 'ordinary' ? 'ordinary' : 'unclear';
-}
-
 /** What writing to a path would hit, with a word for people. */
 export interface FileDanger {
   readonly kind: Danger;
@@ -90,13 +75,13 @@ export function dangerOfFile(field: Field, directory: string | undefined): FileD
   const { segments, origin, ups } = place;
   if (field.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true && !piece.numeric))
     return UNCLEAR;
+  const [first, ...below] = segments.map(textOf);
   if (origin === 'unknown')
-    return segments.some((one) => /^(?:dev|etc)$/.test(textOf(one) ?? '')) ? UNCLEAR : ORDINARY;
+    return [first, ...below].some((one) => /^(?:dev|etc)$/.test(one ?? '')) ? UNCLEAR : ORDINARY;
   // `../../../etc/passwd`: far enough up it can only be the root.
-  const isFarUp = ups > 0 && SYSTEM_DIRECTORIES.includes(textOf(segments[0] ?? []) ?? '');
-  if (origin !== 'root' && !isFarUp) return ORDINARY;
-  if (textOf(segments[0] ?? []) === 'dev') return dangerOfDevice(segments.slice(1));
-  if (segments.some((segment) => textOf(segment) === undefined)) return dangerOfPattern(segments);
+  if (origin === 'here' && (ups === 0 || !SYSTEM_DIRECTORIES.includes(first ?? ''))) return ORDINARY;
+  if (first === 'dev') return dangerOfDevice(segments.slice(1));
+  if (first === undefined || below.includes(undefined)) return dangerOfPattern(segments);
   const text = showPlace({ ...place, origin: 'root' });
   if (CRITICAL_FILES.some((pattern) => pattern.test(text))) return SYSTEM_FILE;
   const home = /^\/(?:root|(?:home|Users)\/[^/]*)\/(.*)$/.exec(text)?.[1];
@@ -112,13 +97,12 @@ function dangerOfPattern(segments: readonly Segment[]): FileDanger {
   return isDevice ? DISK : SYSTEM_FILE;
 }
 
-function dangerOfDevice([first, second]: readonly Segment[]): FileDanger {
-  if (first === undefined) return UNCLEAR;
+function dangerOfDevice([first = [], second]: readonly Segment[]): FileDanger {
   const name = textOf(first);
   if (name === undefined)
     return isKnown(first) && DEVICE_SAMPLES.some((sample) => couldMatch(first, sample)) ? DISK : UNCLEAR;
-  if (DEVICE_NAME.test(name)) return /mem|port/.test(name) ? { kind: 'vital', what: 'memory' } : DISK;
-  if (second !== undefined && DEVICE_FOLDERS.has(name)) return DISK;
+  const isDisk = DEVICE_NAME.test(name) || (second !== undefined && DEVICE_FOLDERS.has(name));
+  if (isDisk) return /mem|port/.test(name) ? { kind: 'vital', what: 'memory' } : DISK;
   return HARMLESS_DEVICES.has(name) ? ORDINARY : UNCLEAR;
 }
 
@@ -137,13 +121,13 @@ const SYSTEM_DIRECTORIES = names(
   'Applications Library System Users Volumes cores private',
 );
 
-/** Below a system directory, and as bad to lose. */
-const SYSTEM_SUBDIRECTORIES: Readonly<Record<string, readonly string[]>> = {
-  usr: names('bin include lib lib32 lib64 libexec local sbin share src'),
-  var: names('lib log spool mail www db backups'),
-  lib: names('modules systemd x86_64-linux-gnu'),
-  private: names('etc var tmp'),
-};
+/** Below a system directory (the first of each line), and as bad to lose. */
+const SYSTEM_SUBDIRECTORIES = [
+  names('usr bin include lib lib32 lib64 libexec local sbin share src'),
+  names('var lib log spool mail www db backups'),
+  names('lib modules systemd x86_64-linux-gnu'),
+  names('private etc var tmp'),
+];
 
 /** Names that tell a pattern for everything from a pattern for something. */
 const COMMON_NAMES = [names('lib passwd nginx apt hosts src work data'), names('.config .ssh .git .cache')];

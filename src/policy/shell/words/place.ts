@@ -7,8 +7,6 @@ export interface Place {
   /** How many directories above its origin it starts; only `here`. */
   readonly ups: number;
   readonly segments: readonly Segment[];
-  /** The last part is `.` or `..`: `rm` refuses those. */
-  readonly endsInDots: boolean;
 }
 
 export type Segment = readonly Piece[];
@@ -41,11 +39,9 @@ function splitSegments(pieces: readonly Piece[]): Segment[] {
 function walk(origin: Place['origin'], parts: readonly Segment[]): Place {
   const segments: Segment[] = [];
   let ups = 0;
-  let endsInDots = false;
   for (const part of parts) {
     if (part.length === 0) continue;
     const text = textOf(part);
-    endsInDots = text === '.' || text === '..';
     if (text === '.') continue;
     if (text !== '..') segments.push(part);
     else if (segments.length > 0) segments.pop();
@@ -54,7 +50,7 @@ function walk(origin: Place['origin'], parts: readonly Segment[]): Place {
   const [proc, process = '', root] = segments.slice(0, 3).map(textOf);
   const isRoot = origin === 'root' && proc === 'proc' && root === 'root';
   if (isRoot && /^(?:self|thread-self|\d+|\$\$)$/.test(process)) segments.splice(0, 3);
-  return { origin, ups, segments, endsInDots };
+  return { origin, ups, segments };
 }
 
 /** The path as text, unknown parts as `*`; relative ones from where the command starts. */
