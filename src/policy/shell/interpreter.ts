@@ -14,8 +14,7 @@ import type {
 } from './parse/parse-shell.js';
 import { parseShell } from './parse/parse-shell.js';
 import { findProgram, goesByDirectory } from './programs/table.js';
-import { redirect } from './redirects.js';
-import { runCommandWords, runSimple } from './simple-command.js';
+import { redirect, runCommandWords, runSimple } from './simple-command.js';
 import type { Dialect, Shell } from './words/call.js';
 import {
   exactTexts,
@@ -169,13 +168,10 @@ export class Interpreter implements Shell {
     switch (node.type) {
       case 'Command':
         return runSimple(this, node, scope, input);
-      case 'Redirected': {
-        const redirected = redirect(this.expander, node.redirects, scope, input);
-        const output = this.runCommand(node.command, scope, redirected.input);
-        if (redirected.output === undefined) return output;
-        scope.noteWritten(redirected.output, output);
-        return NOTHING;
-      }
+      case 'Redirected':
+        return redirect(this, node.redirects, scope, input, (given) =>
+          this.runCommand(node.command, scope, given),
+        );
       case 'Function':
         return this.#define(node, scope, input);
       case 'Coproc':

@@ -1,13 +1,24 @@
 import type { Interpreter } from './interpreter.js';
-import type { ArrayValue, Assignment, Command } from './parse/parse-shell.js';
+import type { Assignment, Command, HereDoc, Redirection } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
 import { BASH_ALONE, DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
-import { redirect } from './redirects.js';
 import { Call } from './words/call.js';
-import { COMPUTED, Field, NOTHING, type Stream, textValue, UNKNOWN, type Value } from './words/field.js';
+import { secretIn } from './words/danger.js';
+import {
+  COMPUTED,
+  Field,
+  NOTHING,
+  NUMBER,
+  type Stream,
+  streamFrom,
+  streamOf,
+  textValue,
+  UNKNOWN,
+  type Value,
+} from './words/field.js';
 import { couldMatch, isDescriptor, toPlace } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
-import { evaluateVariable } from './words/variables.js';
+import { evaluateVariable, setVariable } from './words/variables.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
@@ -24,7 +35,14 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
       words.push(Field.of(text, false));
     }
   }
-  const redirected = redirect(expander, node.redirects, scope, input);
+  return redirect(shell, node.redirects, scope, input, (given) =>
+    runExpanded(shell, node, words, scope, given),
+  );
+}
+
+type Words = readonly Field[];
+
+function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Scope, input: Stream): Stream {
   const prefix = node.prefix.filter((part) => part.type === 'Assignment');
   const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name), value: scope.get(name) }));
   const settings = prefix.map((part) => assign(shell, part, scope));
@@ -33,27 +51,86 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
     return NOTHING;
   }
   shell.record(node, words, scope, settings);
-  const output = shell.runWords(words, scope, redirected.input);
-  const isKept = keepsAssignments(words[0]?.exact, scope);
+  const output = shell.runWords(words, scope, input);
+  const name = words[0]?.exact;
+  const isKept = name === undefined || SPECIAL.test(name) || scope.functions.has(name);
   // What stands before a command holds for that command. Some shells keep it where the command is one of their own.
   for (const { name, own, value } of before) {
     if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN);
     else if (!isKept && own !== undefined) scope.variables.set(name, own);
     else if (!isKept) scope.variables.delete(name);
   }
-  if (redirected.output === undefined) return output;
-  scope.noteWritten(redirected.output, output);
+  return output;
+}
+
+type Redirections = readonly Redirection[];
+type Run = (input: Stream) => Stream;
+
+/** Looks at redirections: what comes in through them, and what they write to, which is what is run. */
+export function redirect(
+  shell: Interpreter,
+  all: Redirections,
+  scope: Scope,
+  input: Stream,
+  run: Run,
+): Stream {
+  let output: Field | undefined;
+  /** What stands on the descriptors. */
+  const opened = new Map([[0, input]]);
+  for (const redirection of all) {
+    const { descriptor: given } = redirection;
+    const descriptor = given?.type === 'FileDescriptor' ? given.value : undefined;
+    if (given?.type === 'FileDescriptorVariable') setVariable({ shell, scope }, given.name, NUMBER);
+    const opens = (stream: Stream): unknown => opened.set(descriptor ?? 0, stream);
+    if (redirection.type === 'HereDoc') opens(hereDocument(shell, redirection, scope));
+    if (redirection.type === 'HereDoc' || redirection.target === undefined) continue;
+    const { target, operator } = redirection;
+    const field = shell.expander.single(target, scope);
+    if (operator === '<<<') opens(streamOf(field, '\n'));
+    if (operator === '<&') opens(opened.get(Number(field.exact)) ?? UNKNOWN);
+    // `2>&1`, `>&-`: no file.
+    const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
+    if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
+    const network = reachNetwork(shell, field);
+    if (operator !== '<') new Call(shell, 'It', [], scope, input).overwrite(field, 'there');
+    if (operator === '<' || operator === '<>') {
+      shell.findings.touches('read', field, scope);
+      const content = network ?? secretIn(field, scope.directory) ?? scope.contentOf(field);
+      opens(content ?? streamFrom([field]));
+    }
+    if (operator === '<') continue;
+    // Both ends at once: `>& /dev/tcp/… 0>&1`.
+    if (network !== undefined) opened.set(descriptor ?? 1, network).set(0, network);
+    if ((descriptor ?? 1) === 1) output = field;
+    else scope.noteWritten(field, UNKNOWN);
+  }
+  const printed = run(opened.get(0) ?? UNKNOWN);
+  if (output === undefined) return printed;
+  // Nothing printed may be nothing replaced.
+  if (printed !== NOTHING) scope.noteWritten(output, printed);
   return NOTHING;
+}
+
+function hereDocument({ expander }: Interpreter, { body, delimiter }: HereDoc, scope: Scope): Stream {
+  if (body.parts === undefined) return { kind: 'text', text: body.text, literal: true };
+  const isPlain = delimiter?.quoted === true || body.parts.every(({ type }) => type === 'Literal');
+  return streamOf(new Field(expander.parts(body.parts, scope), '', isPlain), '');
+}
+
+/** Bash itself connects for `/dev/tcp/host/port`. */
+function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | undefined {
+  const match = /^\/dev\/(tcp|udp)\/([^/]*)\/?(.*)$/.exec(shown);
+  if (match === null) return undefined;
+  const [, protocol = '', host = '', port = ''] = match;
+  findings.ask(`It opens a connection to ${host} (${shown}).`);
+  findings.effect({ kind: 'fetch', url: `${protocol}://${host}:${port}` });
+  return { kind: 'fetched', from: shown };
 }
 
 /** `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays. */
 function declares(shell: Interpreter, program = '', { name }: Assignment, scope: Scope): boolean {
   if (program === 'local') return scope.calls.size > 0 || !scope.variables.has(name);
   return shell.dialect === 'bash' || !/^(?:declare|typeset)$/.test(program);
-}
-
-function keepsAssignments(name: string | undefined, scope: Scope): boolean {
-  return name === undefined || SPECIAL.test(name) || scope.functions.has(name);
 }
 
 const SPECIAL =
@@ -65,17 +142,16 @@ function assign(shell: Interpreter, assignment: Assignment, scope: Scope): strin
   // To other shells `x+=y` is the name of a program.
   if (shell.dialect === 'sh' && append) return text;
   if (index !== undefined) shell.expander.number(index, scope);
-  const given = value.type === 'Word' ? shell.expander.value(value, scope) : listValue(shell, value, scope);
+  // Arrays are not followed.
+  const given =
+    value.type === 'Word'
+      ? shell.expander.value(value, scope)
+      : listed(value.elements.flatMap((one) => shell.expander.words(one, scope)).map((one) => one.value));
   evaluateVariable({ shell, scope }, name, given);
   const whole = append ? joinValues(scope.get(name), given) : given;
   scope.set(name, index === undefined ? whole : listed([given]));
   const isKnown = index === undefined && whole.kind === 'text' && !whole.assumed;
   return isKnown ? `${name}=${whole.text}` : text;
-}
-
-/** Arrays are not followed. */
-function listValue(shell: Interpreter, { elements }: ArrayValue, scope: Scope): Value {
-  return listed(elements.flatMap((one) => shell.expander.words(one, scope)).map(({ value }) => value));
 }
 
 function listed(values: readonly Value[]): Value {
@@ -89,8 +165,6 @@ function joinValues(before: Value = UNKNOWN, value: Value): Value {
 }
 
 const MAX_VALUE = 8_192;
-
-type Words = readonly Field[];
 
 /** A command given as words: finds its row. A computed name is asked about, and evaluated as what it likely is. */
 export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, input: Stream): Stream {

@@ -5,7 +5,7 @@ import { HOME, type Scope } from '../words/scope.js';
 import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
 import { type Evaluators, USES } from './program.js';
 
-/** What shells have built in, and no column says. */
+/** What shells have built in, and programs that end processes or take file systems away. */
 export const BUILTINS: Evaluators = {
   'cd chdir pushd popd': evaluateCd,
   'declare typeset local export readonly': evaluateDeclaration,
@@ -39,6 +39,27 @@ export const BUILTINS: Evaluators = {
   trap(call) {
     const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
     if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) call.runCode(code);
+  },
+  kill(call) {
+    const first = call.words[0]?.shown ?? '';
+    const signal = /^-(?:s|n|-signal)$/.test(first) ? 2 : /^-(?!-$)./.test(first) ? 1 : 0;
+    for (const word of call.words.slice(signal)) {
+      // `-1` is every process there is, and process 1 is all of them too.
+      if (/^-?0*1$/.test(word.shown)) call.block('kill would end every process.');
+      if (word.exact === undefined && (word.pieces[0]?.kind === 'text' || word.isComputed))
+        call.ask('Which processes kill ends is computed.');
+    }
+  },
+  'pkill killall'(call, options) {
+    const { name, words } = call;
+    if (words.some(({ isComputed }) => isComputed)) call.ask(`Which processes ${name} ends is computed.`);
+    const isAll = options.operands.some(({ shown }) => /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/.test(shown));
+    const isUser = options.has('u', 'U', 'uid', 'euid') && options.operands.length === 0;
+    if (isAll || (isUser && name === 'pkill')) call.block(`${name} would end every process.`);
+  },
+  umount(call, options) {
+    const isVital = options.operands.some((word) => call.dangerOfTree(word) === 'vital');
+    if (isVital || options.has('a', 'all')) call.block('umount would take away what is in use.');
   },
   alias(call) {
     if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');

@@ -1,7 +1,7 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { codesBehind, type Evaluators } from './program.js';
+import type { Evaluators } from './program.js';
 
 /** Programs that make, copy, move, remove and re-own files. */
 export const FILE_PROGRAMS: Evaluators = {
@@ -100,24 +100,8 @@ function evaluateDd(call: Call): void {
   }
 }
 
-/** Archives: what is unpacked where, and the programs they can be told to run. */
-function evaluateTar(call: Call): void {
-  const { words } = call;
-  const [first] = words;
-  const isOldStyle = first !== undefined && /^[A-Za-z]+$/.test(first.shown);
-  const options = new Options(isOldStyle ? [Field.of(`-${first.shown}`), ...words.slice(1)] : words, {
-    short: 'fCXTIFbgHKLNV',
-    long: 'file directory exclude exclude-from files-from transform strip-components checkpoint-action'.concat(
-      ' to-command info-script use-compress-program new-volume-script rsh-command rmt-command',
-    ),
-  });
-  for (const { name, value } of options.given) {
-    if (!/^(?:[IF]|use-c|info-|new-v|rsh-|rmt-|to-c|checkpoint-a)/.test(name) || value === undefined)
-      continue;
-    const [action] = codesBehind([value], /^exec=(.*)$/s);
-    const isPlain = /^(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*$/.test(value.shown);
-    if (name.startsWith('checkpoint-a') ? action !== undefined : !isPlain) call.runAskedCode(action ?? value);
-  }
+/** Archives: what is unpacked where. */
+function evaluateTar(call: Call, options: Options): void {
   const directory = options.value('C', 'directory') ?? Field.of('.');
   const archive = options.value('f', 'file');
   const isExtract = options.has('x', 'extract', 'get');

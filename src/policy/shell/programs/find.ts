@@ -17,19 +17,16 @@ function evaluateFind(call: Call): Stream {
   const isOption = ({ shown }: Field) => /^-(?:[HLP]|O\d|D)/.test(shown);
   const at = words.findIndex((word) => /^(?:-[A-Za-z]|[!(),])/.test(word.shown) && !isOption(word));
   const expression = at === -1 ? [] : words.slice(at, at + MAX_EXPRESSION);
-  const given = (at === -1 ? words : words.slice(0, at)).filter((word) => !isOption(word));
+  const given = words.slice(0, at === -1 ? words.length : at).filter((word) => !isOption(word));
   const starts = given.length === 0 ? [Field.of('.')] : given;
-  const dangers = starts.map((start) => call.dangerOfTree(start));
-  const isWide = dangers.includes('vital') && !isNarrow(expression);
-  const shownStarts = starts.map(({ shown }) => shown).join(' ');
+  const vital = isNarrow(expression) ? undefined : starts.find((one) => call.dangerOfTree(one) === 'vital');
   const removes = () => {
-    if (isWide) call.block(`find would remove what is below ${shownStarts}.`);
-    else if (dangers.some((danger) => danger !== 'ordinary'))
-      call.ask(`find removes files below ${shownStarts}.`);
+    if (vital !== undefined) call.block(`find would remove what is below ${vital.shown}.`);
+    else if (starts.some((start) => call.dangerOfTree(start) !== 'ordinary'))
+      call.ask(`find removes files below ${starts.map(({ shown }) => shown).join(' ')}.`);
   };
   for (const start of starts) call.touches('read', start);
-  if (at !== -1 && words.length - at > MAX_EXPRESSION)
-    call.ask('The expression of find is too long to be read.');
+  if (words.length > at + MAX_EXPRESSION) call.ask('The expression of find is too long to be read.');
   expression.forEach(({ shown, literal, isLoose }, index) => {
     const next = expression[index + 1];
     if (!literal && isLoose) call.ask(`An expression of find is computed: ${shown}`);
@@ -42,22 +39,21 @@ function evaluateFind(call: Call): Stream {
       const command = commandIn(expression.slice(index + 1));
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
       // `{}` is each start first; a narrowed search only asks, by what cannot be told.
-      const hasPlace = command.some((word) => word.shown.includes('{}'));
-      for (const start of isWide && hasPlace ? starts : [Field.of('./{}')])
+      const hasPlace = vital !== undefined && command.some((word) => word.shown.includes('{}'));
+      const inner = scope.copy(shown.endsWith('dir') ? { directory: undefined, elsewhere: [] } : {});
+      for (const start of hasPlace ? starts : [Field.of('./{}')])
         call.runRest(
           command.map((word) => fillPlace(word, '{}', start)),
-          scope.copy(shown.endsWith('dir') ? { directory: undefined, elsewhere: [] } : {}),
+          inner.copy(),
           INHERITED,
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      findings.byOption(shown, () => call.touches('write', next));
-      if (call.dangerOfFile(next).kind === 'vital') call.block(`find would overwrite ${next.shown}.`);
+      findings.byOption(shown, () => call.overwrite(next));
     }
   });
   // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
-  const vital = starts[dangers.indexOf('vital')];
-  return { kind: 'listing', root: isWide && vital !== undefined ? pathText(vital, scope.directory) : '.' };
+  return { kind: 'listing', root: vital === undefined ? '.' : pathText(vital, scope.directory) };
 }
 
 const MAX_EXPRESSION = 200;

@@ -46,6 +46,11 @@ export const USES = {
   /** Shell code, and code that another program runs on its own. */
   code: (call, word) => call.runCode(word),
   command: (call, word) => call.runAskedCode(word),
+  /** A program that packs, or what is done while packing. */
+  packer(call, word) {
+    const isCode = word.shown.startsWith('exec=');
+    if (isCode || !PLAIN_PACKER.test(word.shown)) call.runAskedCode(isCode ? word.dropPrefix(5) : word);
+  },
   /** A program that is given to the other end. */
   shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
   asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
@@ -62,6 +67,9 @@ export const USES = {
 
 type Use = keyof typeof USES;
 
+const PLAIN_PACKER =
+  /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|\d+|(?:dot|bell|echo|totals|ttyout|wait|sleep).*)$/;
+
 /** What the columns of a row are called, but for options, operands and what is printed. */
 const COLUMNS = [
   ...([
@@ -77,7 +85,7 @@ const COLUMNS = [
     'plain',
   ] as const),
   ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves', 'enters'] as const),
-  ...(['language', 'edits'] as const),
+  ...(['language', 'edits', 'bundle'] as const),
 ];
 
 type Column = (typeof COLUMNS)[number];
@@ -152,7 +160,9 @@ export function evaluateProgram(call: Call, program: Program, own?: Evaluate): S
   const { scope, findings, words, shown } = call;
   if (program.pattern('harmless')?.test(shown) === true)
     return program.prints === 'words' ? printed(call, program, []) : UNKNOWN;
-  const options = new Options(words, program);
+  const [first, ...more] = words;
+  const isBundle = program.has('bundle') && first !== undefined && /^[A-Za-z]+$/.test(first.shown);
+  const options = new Options(isBundle ? [Field.of(`-${first.shown}`), ...more] : words, program);
   const { operands } = options;
   evaluateWords(call, program, shown);
   const obeys = program.pattern('obeys');

@@ -18,6 +18,7 @@
  * | `host SCHEME`, `hosts SCHEME` | it reaches the host that its first operand names, or all of them |
  * | `sends` | its input leaves the machine |
  * | `script` | its input is read for `ask` and `block` too |
+ * | `bundle` | its first word is letters of options, without a dash |
  * | `plain` | words that are not known are asked about |
  * | `erases` | it changes or erases the disk that it is given |
  * | `directory` | it goes by files of the directory that it runs in |
@@ -53,7 +54,10 @@ rmdir unlink  : delete  > nothing
 shred srm wipe  -ns --iterations --size --random-source  : delete  > nothing
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
-tee sponge dd dcfldd dc3dd tar bsdtar gtar
+tee sponge dd dcfldd dc3dd
+tar bsdtar gtar  -fCXTbgHKLNV --file --directory --exclude --exclude-from --files-from --transform --strip-components
+    -IF --use-compress-program --info-script --new-volume-script --rsh-command --rmt-command --to-command =packer
+    --checkpoint-action =packer  bundle
 truncate fallocate  -sr --size --reference  : overwrite  > nothing
 touch  -drtA --date --reference --time  : write  > nothing
 mkdir mkfifo  -mZ --mode  : write  > nothing

@@ -2,12 +2,10 @@ import { BUILTINS } from './builtins.js';
 import { FILE_PROGRAMS } from './files.js';
 import { FINDING_PROGRAMS } from './find.js';
 import { evaluateGit } from './git.js';
-import { interpret } from './interpreters.js';
 import { NETWORK_PROGRAMS } from './network.js';
 import { type Evaluate, type Evaluators, Program } from './program.js';
 import { ROWS } from './rows.js';
-import { SHELL_PROGRAMS } from './shells.js';
-import { SYSTEM_PROGRAMS } from './system.js';
+import { interpret, SHELL_PROGRAMS } from './shells.js';
 import { TEXT_PROGRAMS } from './text.js';
 import { unwrap, WRAPPERS } from './wrappers.js';
 
@@ -17,7 +15,6 @@ const EVALUATORS: Evaluators = {
   ...FINDING_PROGRAMS,
   ...NETWORK_PROGRAMS,
   ...SHELL_PROGRAMS,
-  ...SYSTEM_PROGRAMS,
   ...TEXT_PROGRAMS,
   ...WRAPPERS,
   git: evaluateGit,
