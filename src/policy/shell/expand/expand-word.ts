@@ -11,7 +11,6 @@ import { Field, INHERITED, type Piece, textValue, UNKNOWN, type Value } from '..
 import { toGlobPieces } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
 import { checkNumber, walkArithmetic } from './arithmetic.js';
-import { braceAlternatives } from './braces.js';
 import { expandParameter, fromStream, readParameter, toPieces } from './parameter.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
@@ -50,12 +49,12 @@ export class Expander {
     if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.shell, value, scope);
   }
 
+  /** Braces that hold plain alternatives only: the words are read once more with each of them. */
   #braces(word: Word, brace: WordPart, scope: Scope): Field[] {
     const at = brace.pos - word.pos;
+    const texts = word.text.startsWith(brace.text, at) ? braceAlternatives(brace.text) : undefined;
     const after = word.text.slice(at + brace.text.length);
-    const isWhole = word.text.startsWith(brace.text, at) && isBalanced(brace.text);
-    const alternatives = isWhole ? braceAlternatives(brace.text) : undefined;
-    const words = alternatives?.map((text) => this.#reparse(word.text.slice(0, at) + text + after));
+    const words = texts?.map((text) => this.#reparse(word.text.slice(0, at) + text + after));
     if (words?.every((one) => one !== undefined))
       return words
         .flat()
@@ -130,11 +129,6 @@ export class Expander {
   }
 }
 
-/** The parser may take the end of a `${…}` within for the end of the braces. */
-function isBalanced(text: string): boolean {
-  return !text.includes('${') || text.split('{').length === text.split('}').length;
-}
-
 function literal(text: string, value: string, isFirst: boolean, scope: Scope): Piece[] {
   if (!isFirst || !text.startsWith('~')) return [textValue(value)];
   const [, name = '', rest = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
@@ -197,4 +191,27 @@ function toField(pieces: readonly Piece[], word: Word): Field {
 function isPlainPart(part: WordPart): boolean {
   if (part.type === 'DoubleQuoted') return part.parts.every((child) => child.type === 'Literal');
   return part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted';
+}
+
+const MAX_ALTERNATIVES = 256;
+
+/** What `{a,b}` or `{1..3}` stands for, as source texts; undefined: too many to look at, or not plain. */
+function braceAlternatives(text: string): readonly string[] | undefined {
+  const inner = text.slice(1, -1);
+  const [, first, last] = /^(-?\d{1,9})\.\.(-?\d{1,9})$/.exec(inner) ?? [];
+  if (first !== undefined) {
+    const from = Number(first);
+    const [count, step] = [Math.abs(Number(last) - from) + 1, Math.sign(Number(last) - from)];
+    if (count > MAX_ALTERNATIVES) return undefined;
+    return Array.from({ length: count }, (_, index) => String(from + step * index));
+  }
+  const texts = [''];
+  let depth = 0;
+  for (const character of inner) {
+    if (/[{}]/.test(character)) depth += character === '{' ? 1 : -1;
+    if (character === ',' && depth === 0) texts.push('');
+    else texts[texts.length - 1] += character;
+  }
+  const isPlain = depth === 0 && !/[()"'`\\]|^[^,]*\.\.[^,]*$/.test(inner);
+  return isPlain && texts.length <= MAX_ALTERNATIVES ? texts : undefined;
 }
