@@ -1,4 +1,4 @@
-import type { ParameterExpansionPart } from '../parse/parse-shell.js';
+import { forEachChild, type ParameterExpansionPart } from '../parse/parse-shell.js';
 import { COMPUTED, NUMBER, type Piece, type Stream, textValue, UNKNOWN, type Value } from '../words/field.js';
 import { couldMatch, toGlobPieces } from '../words/place.js';
 import type { Scope } from '../words/scope.js';
@@ -56,22 +56,17 @@ export function expandParameter(expander: Expander, part: ParameterExpansionPart
       if (!isPlain || base.kind !== 'text' || base.text.length > MAX_CUT) return changed;
       return { ...base, text: removeMatch(base.text, pieces, operation.operator) };
     }
-    case 'Replace':
-      for (const word of [operation.pattern, operation.replacement]) expander.single(word, scope);
-      return changed;
-    case 'Slice':
-      expander.number(operation.offset, scope);
-      if (operation.length !== undefined) expander.number(operation.length, scope);
-      return changed;
-    case 'CaseModification':
-      if (operation.operand !== undefined) expander.single(operation.operand, scope);
-      return changed;
-    case 'Transform':
-      if (operation.operand.value === 'P')
-        shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
-      return changed;
-    default:
+    case 'Names':
       return UNKNOWN;
+    default:
+      if (operation.type === 'Transform' && operation.operand.value === 'P')
+        shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
+      forEachChild(operation, (word) => {
+        if (word.type !== 'Word') return;
+        if (operation.type === 'Slice') expander.number(word, scope);
+        else expander.single(word, scope);
+      });
+      return changed;
   }
 }
 

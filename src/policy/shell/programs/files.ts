@@ -24,11 +24,6 @@ export const FILE_PROGRAMS: Evaluators = {
     if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(call.shown)) return;
     for (const file of operands) call.touches('write', file);
   },
-  file(call, { given }) {
-    const compiles = given.find(({ name }) => name === 'C' || name.startsWith('compile'));
-    if (compiles === undefined) return;
-    call.findings.byOption(compiles.word.shown, () => call.touches('write', Field.of('.')));
-  },
 };
 
 function evaluateRemoval(call: Call): void {

@@ -53,6 +53,16 @@ export const USES = {
   },
   /** A program that is given to the other end. */
   shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
+  /** What a container is given of the machine: `FROM:TO`, `type=bind,source=FROM`. */
+  volume(call, { shown }) {
+    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
+    if (call.isVital(path)) call.ask(`${call.name} gives a container ${path}.`);
+  },
+  /** A text that is split into words; as that is close to what a shell does, it is read as one. */
+  split(call, { shown }) {
+    call.ask(`${call.name} splits a text into the command it runs.`);
+    call.runText(shown.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''));
+  },
   asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
   /** The name of a variable, which gets what comes in, or what the words make. */
   name: (call, word) => call.setName(word),

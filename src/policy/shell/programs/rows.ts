@@ -46,7 +46,9 @@ enable  plain  ask /^-\w*[fn]/m changes which commands there are  > nothing
 bind  plain  ask /^-\w*x/m gives keys commands  > nothing
 history  plain  ask /^-\w*[cdps]/m changes the history  > nothing
 shopt  plain  ask /^(?:expand_aliases|extdebug|nullglob)$/m changes how code is read  > nothing
-sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh eval source .
+sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh  -oO --rcfile --init-file  leads
+    harmless /^--(?:version|help)/
+eval source .
 
 rm grm  > nothing
 rimraf trash-put  : remove  > nothing
@@ -95,7 +97,7 @@ od hexdump  -AjNStwenf  : read  > input
 strings  -nt  : read  > input
 paste comm diff cmp wdiff column expand unexpand stat md5sum sha1sum sha256sum sha512sum cksum sum  : read  > input
 zcat bzcat xzcat dir du realpath readlink rev tac  : read  > input
-file  -fFmP --magic-file --files-from --separator --parameter  : read  > input
+file  -fFmP --magic-file --files-from --separator --parameter  : read  > input  ask /^-(?:\w*C|-compile)/m writes files
 iconv  -ft --from-code --to-code  -o --output =overwrite  : read  > input
 tree  -LPI  -o =overwrite  : read  > input
 gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd  -o =overwrite  : read  > input
@@ -191,7 +193,7 @@ sudo  -ugpCTRDhrtU --user --group --prompt --close-from --command-timeout --chro
     enters /^(?:D|chd)/
 doas  -uC  runs  shell /^-(?:\w*[si]|-shell|-login)/m
 pkexec  --user  runs
-env  -uCS --unset --chdir --argv0 --split-string  leads  runs  assigns  moves /^(?:C|ch)/  enters /^(?:C|ch)/
+env  -uC --unset --chdir --argv0  -S --split-string =split  runs  assigns  moves /^(?:C|ch)/  enters /^(?:C|ch)/
 command  runs  harmless /^-[vV]/  > words
 exec  -a  runs
 nice runcon numactl  -ntrlumNCpi --adjustment  runs
@@ -237,7 +239,7 @@ su runuser sg  -ugGs  -c --command --session-command =skip
 xterm  runs
 kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  -euw --env --env-file --user --workdir --detach-keys --index  before 1
+docker podman nerdctl docker-compose  -v --volume --mount =volume  -euw --env --env-file --user --workdir --detach-keys --index  before 1
     runs /^(?:(?:-.*|compose|container)\n)*exec\n/  ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
     ask /^system\nprune/m removes what is not running
 

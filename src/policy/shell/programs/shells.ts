@@ -1,6 +1,6 @@
 import type { Call } from '../words/call.js';
 import { exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
-import type { Options } from '../words/options.js';
+import { Options } from '../words/options.js';
 import { isDescriptor } from '../words/place.js';
 import { codesBehind, type Evaluators, type Program } from './program.js';
 
@@ -29,27 +29,16 @@ function withoutMark({ words }: Call): readonly Field[] {
 }
 
 /** `sh -c CODE`, `sh FILE`, `… | sh`. */
-function evaluateShell(call: Call): Stream {
-  const { words, name } = call;
-  let letters = '';
-  let at = 0;
-  for (; at < words.length; at++) {
-    const word = words[at];
-    const text = word === undefined ? '' : word.exact;
-    if (word !== undefined && text === undefined && word.startsUnknown && word.source === undefined)
-      call.ask(`What ${name} runs is computed.`);
-    if (text === undefined || !/^[-+]/.test(text)) break;
-    if (/^--?$/.test(text)) {
-      at++;
-      break;
-    }
-    if (/^--(?:version|help)$/.test(text)) return UNKNOWN;
-    if (!text.startsWith('--')) letters += text;
-    if (/^--(?:rcfile|init-file)$|^[-+][^-]*[oO]/.test(text)) at++;
-  }
+function evaluateShell(call: Call, _options: Options, program: Program): Stream {
+  const words = call.words.map((one) => (/^\+\w/.test(one.shown) ? Field.of(`-${one.shown.slice(1)}`) : one));
+  const { given, operands: all } = new Options(words, program);
+  const has = (letter: string): boolean => given.some(({ name }) => name === letter);
+  const operands = all[0]?.exact === '-' ? all.slice(1) : all;
+  const [first, ...rest] = operands;
+  if (first?.exact === undefined && first?.startsUnknown && first.source === undefined)
+    call.ask(`What ${call.name} runs is computed.`);
   const inner = call.scope.copy({ functions: new Map(), positional: [] });
-  const [first, ...rest] = words.slice(at);
-  if (letters.includes('c')) {
+  if (has('c')) {
     if (first === undefined) return UNKNOWN;
     const [zero, ...args] = rest;
     if (zero?.exact !== undefined) inner.set('0', textValue(zero.exact, true));
@@ -57,8 +46,8 @@ function evaluateShell(call: Call): Stream {
     return call.runCode(first, inner, call.input);
   }
   const isInput = first === undefined || isStandardInput(first);
-  if (!letters.includes('s') && !isInput) return runFile(call, first, rest, inner);
-  inner.positional = exactTexts(isInput ? rest : [first, ...rest]);
+  if (!has('s') && !isInput) return runFile(call, first, rest, inner);
+  inner.positional = exactTexts(isInput ? rest : operands);
   return call.runStream(call.input, inner);
 }
 

@@ -3,13 +3,11 @@ import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { evaluateVariable } from '../words/variables.js';
 import { directoryOf } from './builtins.js';
-import { codesBehind, type Evaluators, type Program } from './program.js';
+import type { Evaluators, Program } from './program.js';
 
 /** Programs that run a command that stands among their words, and do more than columns say. */
 export const WRAPPERS: Evaluators = {
-  env: unwrapEnv,
   'su runuser sg': evaluateSu,
-  'docker podman nerdctl docker-compose': evaluateContainer,
   watch: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
   'at batch': (call) => call.runStream(),
 };
@@ -24,7 +22,7 @@ export function unwrap(call: Call, given: Options, program: Program): Stream {
   const words = lead === undefined ? call.words : call.words.slice(lead.split('\n').length - 1);
   const { short, long } = program;
   const options = lead === undefined ? given : new Options(words, { short, long, leads: true });
-  const { operands } = options;
+  const operands = options.operands.slice(options.operands[0]?.shown === '-' ? 1 : 0);
   const head = words.slice(0, words.length - operands.length);
   if (head.some(({ literal, shown }) => !literal && shown.startsWith('-')))
     call.ask(`The options of ${name} are computed.`);
@@ -61,35 +59,17 @@ function entered({ scope }: Call, { given }: Options, program: Program) {
 
 /** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too, and so is `=1`, which has no name. */
 function skipAssignments(call: Call, words: readonly Field[], settings: string[]): readonly Field[] {
-  const at = words.findIndex((word) => !word.shown.includes('='));
-  const assignments = at === -1 ? words : words.slice(0, at);
-  for (const word of assignments) {
+  for (const [at, word] of words.entries()) {
     const equals = word.shown.indexOf('=');
+    if (equals === -1) return words.slice(at);
     const name = word.shown.slice(0, equals);
     const text = word.dropPrefix(equals + 1).exact;
     evaluateVariable(call, name, text === undefined ? UNKNOWN : textValue(text));
     settings.push(`${name}=${text ?? '?'}`);
     call.scope.set(name, UNKNOWN);
   }
-  return words.slice(assignments.length);
+  return [];
 }
-
-/** `env -S` splits a text into words; as it is close to what a shell does, it is read as one. */
-function unwrapEnv(call: Call, options: Options, program: Program): Stream {
-  const { words } = call;
-  const at = words.findIndex(({ shown }) => SPLITS.test(shown));
-  if (at !== -1 && at < words.length - options.operands.length) {
-    call.ask('env splits a text into the command it runs.');
-    const text = Field.join(words.slice(at)).shown.replace(SPLITS, '');
-    const code = text.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, '');
-    return call.shell.runText(code, call.scope.copy(), call.input);
-  }
-  if (options.operands[0]?.shown === '-') options.operands.shift();
-  const output = unwrap(call, options, program);
-  return options.operands.length === 0 ? UNKNOWN : output;
-}
-
-const SPLITS = /^(?:-[iv0]*S|--split-string=?)\s*/;
 
 /** `su`, `runuser`: the command is a text behind `-c`, or comes on the input. It may run in another directory. */
 function evaluateSu(call: Call, options: Options): Stream {
@@ -101,13 +81,4 @@ function evaluateSu(call: Call, options: Options): Stream {
   }
   const code = options.value('c', 'command', 'session-command');
   return code === undefined ? call.runStream(input, scope) : call.runCode(code, scope, input);
-}
-
-/** `docker exec CONTAINER COMMAND`, `docker compose exec SERVICE COMMAND`: what breaks things there counts too. */
-function evaluateContainer(call: Call, options: Options, program: Program): Stream {
-  for (const { shown } of codesBehind(call.words, /^(?:-v|--volume|--mount)(?:=?(.+))?$/)) {
-    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
-    if (call.isVital(path)) call.ask(`${call.name} gives a container ${path}.`);
-  }
-  return unwrap(call, options, program);
 }
