@@ -1,6 +1,6 @@
 import { confirmDirectory, runAndOr, runBranches, runEach, runLoop, runPipeline } from './compound.js';
-import { walkArithmetic, walkTest } from './expand/arithmetic.js';
 import { Expander } from './expand/expand-word.js';
+import { walkArithmetic, walkTest } from './expand/parameter.js';
 import { mayReadOtherwise, writeForSh } from './parse/dialect.js';
 import { findEndlessStarts } from './parse/endless-starts.js';
 import type {

@@ -10,8 +10,14 @@ import type { Shell } from '../words/call.js';
 import { Field, INHERITED, type Piece, textValue, UNKNOWN, type Value } from '../words/field.js';
 import { toGlobPieces } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
-import { checkNumber, walkArithmetic } from './arithmetic.js';
-import { expandParameter, fromStream, readParameter, toPieces } from './parameter.js';
+import {
+  checkNumber,
+  expandParameter,
+  fromStream,
+  readParameter,
+  toPieces,
+  walkArithmetic,
+} from './parameter.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
 export class Expander {

@@ -1,7 +1,18 @@
-import { forEachChild, type ParameterExpansionPart } from '../parse/parse-shell.js';
-import { COMPUTED, NUMBER, type Piece, type Stream, textValue, UNKNOWN, type Value } from '../words/field.js';
+import { forEachChild, type ParameterExpansionPart, type SyntaxNode } from '../parse/parse-shell.js';
+import type { Shell } from '../words/call.js';
+import {
+  COMPUTED,
+  Field,
+  INHERITED,
+  NUMBER,
+  type Piece,
+  type Stream,
+  textValue,
+  UNKNOWN,
+  type Value,
+} from '../words/field.js';
 import { couldMatch, toGlobPieces } from '../words/place.js';
-import type { Scope } from '../words/scope.js';
+import { isSafeNumber, type Scope } from '../words/scope.js';
 import { setVariable } from '../words/variables.js';
 import type { Expander } from './expand-word.js';
 
@@ -30,9 +41,8 @@ export function expandParameter(expander: Expander, part: ParameterExpansionPart
   // What comes of a value that is known, and is not followed.
   const changed = named.kind === 'text' || named.computed === true ? COMPUTED : UNKNOWN;
   const base = prefix === '!' || index !== undefined ? changed : named;
-  switch (operation?.type) {
-    case undefined:
-      return prefix === '#' ? NUMBER : base;
+  if (operation === undefined) return prefix === '#' ? NUMBER : base;
+  switch (operation.type) {
     case 'Default': {
       const { operator, operand } = operation;
       const given = expander.value(operand, scope);
@@ -96,4 +106,43 @@ export function toPieces(value: Value, isQuoted: boolean): Piece[] {
   if (value === NO_ARGUMENTS) return [];
   if (value.kind === 'unknown') return [{ ...value, splits: !isQuoted }];
   return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
+}
+
+/**
+ * Walks an arithmetic expression: what stands in it runs, its values are evaluated once more, and what it assigns is a
+ * number. What it comes to is not computed.
+ */
+export function walkArithmetic(expander: Expander, node: SyntaxNode, scope: Scope): void {
+  const { shell } = expander;
+  if (node.type === 'ArithmeticCommandExpansion') {
+    if (node.script !== undefined)
+      checkNumber(shell, fromStream(shell.runScript(node.script, scope.copy(), INHERITED)), scope);
+  } else if (node.type !== 'ArithmeticWord')
+    forEachChild(node, (child) => walkArithmetic(expander, child, scope));
+  else if (node.parts !== undefined)
+    checkNumber(shell, new Field(expander.parts(node.parts, scope), node.value).value, scope);
+  else if (/^[A-Za-z_]\w*$/.test(node.value)) checkNumber(shell, scope.get(node.value) ?? NUMBER, scope);
+  const isAssignment = node.type === 'ArithmeticBinary' && /^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator);
+  const isStep = node.type === 'ArithmeticUnary' && /^(?:\+\+|--)$/.test(node.operator);
+  const target = isAssignment ? node.left : isStep ? node.operand : undefined;
+  if (target?.type === 'ArithmeticWord') setVariable({ shell, scope }, target.value, NUMBER);
+}
+
+export function checkNumber({ findings }: Shell, value: Value, scope: Scope): void {
+  if (!isSafeNumber(value, scope)) findings.ask('Arithmetic evaluates a value that is not known.');
+}
+
+/** What stands in `[[ … ]]` is expanded as elsewhere; `[[ a[$(…)] -eq 1 ]]` runs what is in the index. */
+export function walkTest(expander: Expander, node: SyntaxNode, scope: Scope): void {
+  if (node.type !== 'TestUnary' && node.type !== 'TestBinary') {
+    forEachChild(node, (child) => walkTest(expander, child, scope));
+    return;
+  }
+  const words = node.type === 'TestUnary' ? [node.operand] : [node.left, node.right];
+  const isEvaluated = /^-(?:[vR]|eq|ne|lt|le|gt|ge)$/.test(node.operator);
+  for (const word of words) {
+    const value = expander.value(word, scope);
+    if (isEvaluated && !isSafeNumber(value, scope))
+      expander.shell.findings.ask('A test evaluates a value that is not known.');
+  }
 }

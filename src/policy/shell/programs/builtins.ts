@@ -1,5 +1,6 @@
 import type { Call } from '../words/call.js';
 import { exactTexts, Field, NUMBER, textValue, UNKNOWN } from '../words/field.js';
+import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
 import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
@@ -91,16 +92,10 @@ export function directoryOf(target: Field, scope: Scope): string | undefined {
 }
 
 /** `set -e a b`: what stands behind the options are the arguments, as it is behind `--` and `-`. */
-function evaluateSet({ words, scope }: Call): void {
-  let at = 0;
-  for (; at < words.length; at++) {
-    const text = words[at]?.shown ?? '';
-    if (/^--?$/.test(text) || !/^[-+]/.test(text)) break;
-    if (text.endsWith('o')) at++;
-  }
-  const isMarked = /^--?$/.test(words[at]?.shown ?? '');
-  const rest = words.slice(isMarked ? at + 1 : at);
-  if (rest.length > 0 || words[at]?.shown === '--') scope.positional = exactTexts(rest);
+function evaluateSet({ words, scope }: Call, { operands }: Options): void {
+  const rest = operands[0]?.shown === '-' ? operands.slice(1) : operands;
+  const isMarked = words.some(({ shown }) => shown === '--');
+  if (rest.length > 0 || isMarked) scope.positional = exactTexts(rest);
 }
 
 function evaluateUnset(call: Call): void {

@@ -95,7 +95,7 @@ const COLUMNS = [
     'plain',
   ] as const),
   ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves', 'enters'] as const),
-  ...(['language', 'edits', 'bundle'] as const),
+  ...(['language', 'edits', 'bundle', 'plus'] as const),
 ];
 
 type Column = (typeof COLUMNS)[number];
@@ -105,6 +105,7 @@ export class Program implements OptionSpec {
   short = '';
   long = '';
   readonly leads: boolean;
+  readonly plus: boolean;
   /** What the values of options are. */
   readonly options: [use: Use, names: readonly string[]][] = [];
   readonly operands: Use[] = [];
@@ -127,6 +128,7 @@ export class Program implements OptionSpec {
       else if (known !== undefined) this.#columns.set(known, pattern ?? text);
       else throw new Error(`"${column}" is no column.`);
     }
+    this.plus = this.has('plus');
     this.leads = this.has('leads') || this.text('runs') !== undefined;
   }
 

@@ -23,6 +23,7 @@
  * | `erases` | it changes or erases the disk that it is given |
  * | `directory` | it goes by files of the directory that it runs in |
  * | `leads` | its options end where the first operand begins |
+ * | `plus` | `+x` is an option as `-x` is |
  * | `runs`, `runs /WORDS/` | a wrapper: it runs the command behind its options, or behind these words and options |
  * | `before N`, `before /WORD/` | so many words, or one such word, stand before that command |
  * | `assigns` | so does `NAME=value` |
@@ -33,7 +34,8 @@
  * | `edits` | which does not run the files that it is given |
  */
 export const ROWS = String.raw`
-: true false exit return break continue umask ulimit wait cd chdir pushd popd set shift unset getopts  > nothing
+: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset getopts  > nothing
+set  -o  leads  plus  > nothing
 declare typeset local export readonly test [ trap alias  > nothing
 jobs  code /^-\w*x$/  > nothing
 read  -dinNptu  -a =name  : name  > nothing
@@ -46,7 +48,7 @@ enable  plain  ask /^-\w*[fn]/m changes which commands there are  > nothing
 bind  plain  ask /^-\w*x/m gives keys commands  > nothing
 history  plain  ask /^-\w*[cdps]/m changes the history  > nothing
 shopt  plain  ask /^(?:expand_aliases|extdebug|nullglob)$/m changes how code is read  > nothing
-sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh  -oO --rcfile --init-file  leads
+sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh  -oO --rcfile --init-file  leads  plus
     harmless /^--(?:version|help)/
 eval source .
 

@@ -1,6 +1,6 @@
 import type { Call } from '../words/call.js';
 import { exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
-import { Options } from '../words/options.js';
+import type { Options } from '../words/options.js';
 import { isDescriptor } from '../words/place.js';
 import { codesBehind, type Evaluators, type Program } from './program.js';
 
@@ -29,9 +29,7 @@ function withoutMark({ words }: Call): readonly Field[] {
 }
 
 /** `sh -c CODE`, `sh FILE`, `… | sh`. */
-function evaluateShell(call: Call, _options: Options, program: Program): Stream {
-  const words = call.words.map((one) => (/^\+\w/.test(one.shown) ? Field.of(`-${one.shown.slice(1)}`) : one));
-  const { given, operands: all } = new Options(words, program);
+function evaluateShell(call: Call, { given, operands: all }: Options): Stream {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter);
   const operands = all[0]?.exact === '-' ? all.slice(1) : all;
   const [first, ...rest] = operands;

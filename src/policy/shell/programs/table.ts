@@ -10,28 +10,23 @@ import { TEXT_PROGRAMS } from './text.js';
 import { unwrap, WRAPPERS } from './wrappers.js';
 
 const EVALUATORS: Evaluators = {
-  ...BUILTINS,
-  ...FILE_PROGRAMS,
-  ...FINDING_PROGRAMS,
-  ...NETWORK_PROGRAMS,
-  ...SHELL_PROGRAMS,
-  ...TEXT_PROGRAMS,
-  ...WRAPPERS,
-  git: evaluateGit,
+  ...{ ...BUILTINS, ...FILE_PROGRAMS, ...FINDING_PROGRAMS, ...NETWORK_PROGRAMS, ...SHELL_PROGRAMS },
+  ...{ ...TEXT_PROGRAMS, ...WRAPPERS, git: evaluateGit },
 };
 
-const OWN = new Map<string, Evaluate>(
-  Object.entries(EVALUATORS).flatMap(([names, own]) => names.split(' ').map((name) => [name, own])),
-);
+/** An entry for each of the names that are one key, separated by spaces. */
+function byName<T>(entries: readonly (readonly [names: string, value: T])[]): Map<string, T> {
+  return new Map(entries.flatMap(([names, value]) => names.split(' ').map((name) => [name, value])));
+}
 
-/** The columns of each program, by name; read when they are first asked for. */
-const COLUMNS = new Map<string, readonly string[]>(
+const OWN = byName(Object.entries(EVALUATORS));
+
+/** The columns of each program; they are read when they are first asked for. */
+const COLUMNS = byName(
   ROWS.trim()
     .split(/\n+(?! )/)
-    .flatMap((row) => {
-      const [names = '', ...columns] = row.split(/\n? {2,}/);
-      return names.split(' ').map((name) => [name, columns] as const);
-    }),
+    .map((row) => row.split(/\n? {2,}/))
+    .map(([names = '', ...columns]) => [names, columns]),
 );
 
 interface Known {

@@ -8,6 +8,8 @@ export interface OptionSpec {
   readonly long?: string;
   /** Options end where the first operand begins. */
   readonly leads?: boolean;
+  /** `+x` is an option as `-x` is. */
+  readonly plus?: boolean;
 }
 
 interface GivenOption {
@@ -25,14 +27,15 @@ export class Options {
   /** A word that may be an option, or several: it is not known. */
   isUnclear = false;
 
-  constructor(words: readonly Field[], { short = '', long = '', leads }: OptionSpec = {}) {
+  constructor(words: readonly Field[], { short = '', long = '', leads, plus }: OptionSpec = {}) {
     const names = long.split(' ');
     for (let at = 0; at < words.length; at++) {
       const word = words[at];
       if (word === undefined) return;
       if (word.startsUnknown) this.isUnclear = true;
       const [first] = word.pieces;
-      const text = word.exact ?? (first?.kind === 'text' ? first.text : '');
+      const given = word.exact ?? (first?.kind === 'text' ? first.text : '');
+      const text = plus ? given.replace(/^\+(?=\w)/, '-') : given;
       if (text === '--' || (leads && !/^-./.test(text))) {
         this.operands.push(...words.slice(text === '--' ? at + 1 : at));
         return;
