@@ -218,6 +218,8 @@ function braceAlternatives(text: string): readonly string[] | undefined {
     if (character === ',' && depth === 0) texts.push('');
     else texts[texts.length - 1] += character;
   }
-  const isPlain = depth === 0 && !/[()"'`\\]|^[^,]*\.\.[^,]*$/.test(inner);
+  // A comma in quotes leaves half of them on either side.
+  const isQuoted = texts.every((one) => one.split(/["']/).length % 2 === 1);
+  const isPlain = depth === 0 && isQuoted && !/[()`\\]|^[^,]*\.\.[^,]*$/.test(inner);
   return isPlain && texts.length <= MAX_ALTERNATIVES ? texts : undefined;
 }
