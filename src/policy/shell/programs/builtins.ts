@@ -1,12 +1,12 @@
 import type { Call } from '../words/call.js';
-import { exactTexts, Field, NUMBER, textValue, UNKNOWN } from '../words/field.js';
+import { exactTexts, Field, NUMBER, textValue } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
 import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
 import { type Evaluators, USES } from './program.js';
 
-/** What shells have built in, and programs that end processes or take file systems away. */
+/** What shells have built in, and programs that end processes. */
 export const BUILTINS: Evaluators = {
   'cd chdir pushd popd': evaluateCd,
   'declare typeset local export readonly': evaluateDeclaration,
@@ -14,10 +14,6 @@ export const BUILTINS: Evaluators = {
   unset: evaluateUnset,
   read(call, options) {
     if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
-  },
-  getopts(call) {
-    if (call.words[1] !== undefined) call.setName(call.words[1]);
-    call.scope.set('OPTARG', UNKNOWN);
   },
   shift({ scope, words }) {
     // How many are taken is not worth knowing: without words, and with arguments, it is one.
@@ -57,10 +53,6 @@ export const BUILTINS: Evaluators = {
     const isAll = options.operands.some(({ shown }) => /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/.test(shown));
     const isUser = options.has('u', 'U', 'uid', 'euid') && options.operands.length === 0;
     if (isAll || (isUser && name === 'pkill')) call.block(`${name} would end every process.`);
-  },
-  umount(call, options) {
-    const isVital = options.operands.some((word) => call.dangerOfTree(word) === 'vital');
-    if (isVital || options.has('a', 'all')) call.block('umount would take away what is in use.');
   },
   alias(call) {
     if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');

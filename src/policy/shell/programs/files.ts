@@ -66,9 +66,7 @@ function transfer(call: Call, options: Options): void {
 
 function takeAway(call: Call, source: Field): void {
   call.touches('delete', source);
-  const danger = call.dangerOfTree(source);
-  if (danger === 'vital') call.block(`mv would take away ${source.shown}.`);
-  if (danger === 'unclear') call.ask(`What mv would take away cannot be told: ${source.shown}`);
+  call.harms(call.dangerOfTree(source), `take away ${source.shown}`);
   // A file that must stay where it is.
   if (/^\/(?:etc|boot|dev)\//.test(source.shown)) call.overwrite(source, 'there');
 }
@@ -134,12 +132,10 @@ function evaluateOwnership(call: Call): void {
     call.touches('write', target);
     const tree = call.dangerOfTree(target);
     const file = call.dangerOfFile(target);
-    if (recursive && tree === 'vital') call.block(`${name} would change ${shown} with all below it.`);
-    else if (recursive && tree === 'unclear') call.ask(`What ${name} would change cannot be told: ${shown}`);
+    if (recursive) call.harms(tree, `change ${shown} with all below it`);
     else if (tree === 'vital' && OPENS_OR_CLOSES.test(mode))
       call.block(`${name} ${mode} would open or close ${shown} for all users.`);
-    if (file.kind === 'vital') call.block(`${name} would change ${file.what}, ${shown}.`);
-    if (file.kind === 'unclear') call.ask(`${name} changes ${shown}.`);
+    call.harms(file.kind, `change ${file.what}, ${shown}`);
     if (name !== 'chmod' || !/^(?:0*[2467]\d{3}|[ugoa]*[+=]\w*s\w*)$/.test(mode)) continue;
     const isSystem = /^\/(?:usr\/)?s?bin\//.test(target.exact ?? shown);
     call[isSystem ? 'block' : 'ask'](`chmod ${mode} lets all users run ${shown} as its owner.`);

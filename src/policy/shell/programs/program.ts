@@ -46,6 +46,9 @@ export const USES = {
   /** Shell code, and code that another program runs on its own. */
   code: (call, word) => call.runCode(word),
   command: (call, word) => call.runAskedCode(word),
+  inUse(call, word) {
+    if (call.dangerOfTree(word) === 'vital') call.block(`${call.name} would take away what is in use.`);
+  },
   /** A program that packs, or what is done while packing. */
   packer(call, word) {
     const isCode = word.shown.startsWith('exec=');

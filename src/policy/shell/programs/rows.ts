@@ -2,39 +2,30 @@
  * The table: what each program does, one row a program. Two spaces part the columns, and a line that is indented goes on
  * with the row. The names come first; what no column says, the program does not do.
  *
- * | column | says |
- * | --- | --- |
- * | `-kS --key` | these options take a value, which is the next word or attached |
- * | `-o --output =USE` | the same, and what the value is |
- * | `: USE USE` | what the operands are, one after the other; the last use stands for all that follow |
- * | `> WHAT` | it prints `nothing`, a `number`, its `input`, what is `fetched`, or its `words`; left out: not known |
- * | `ask /WORD/ REASON` | a call with such words (one a line) is asked about; without a reason it runs a command of its own |
- * | `block /WORD/ REASON` | the same, and blocked; without a reason it erases. `%` in a reason is what matched |
- * | `harmless /WORD/` | such a call only looks, or says what it can do |
- * | `code /OPTION/` | the value of this option, attached (the first group) or the next word, is shell code |
- * | `writes /OPTION/` | it is a file that is written |
- * | `unseen`, `unseen /WORD/` | it runs files whose effects the command does not tell |
- * | `obeys /FILE/` | such files say what it runs: one that the command wrote itself is asked about |
- * | `host SCHEME`, `hosts SCHEME` | it reaches the host that its first operand names, or all of them |
- * | `sends` | its input leaves the machine |
- * | `script` | its input is read for `ask` and `block` too |
- * | `bundle` | its first word is letters of options, without a dash |
- * | `plain` | words that are not known are asked about |
- * | `erases` | it changes or erases the disk that it is given |
- * | `directory` | it goes by files of the directory that it runs in |
- * | `leads` | its options end where the first operand begins |
- * | `plus` | `+x` is an option as `-x` is |
- * | `runs`, `runs /WORDS/` | a wrapper: it runs the command behind its options, or behind these words and options |
- * | `before N`, `before /WORD/` | so many words, or one such word, stand before that command |
- * | `assigns` | so does `NAME=value` |
- * | `shell /OPTION/` | a wrapper that without a command runs a shell on its input |
- * | `moves`, `moves /OPTION/` | the command runs in another directory |
- * | `enters /OPTION/` | which is the value of this option |
- * | `language /OPTION/` | an interpreter of another language, and the option that carries code |
- * | `edits` | which does not run the files that it is given |
+ * - `-kS --key`: these options take a value, which is the next word or attached; `-o --output =USE`: what the value is.
+ * - `: USE USE`: what the operands are, one after the other; the last use stands for all that follow.
+ * - `> WHAT`: it prints `nothing`, a `number`, its `input`, what is `fetched`, or its `words`; left out: not known.
+ * - `ask /WORD/ REASON`, `block /WORD/ REASON`: a call with such words (one a line) is asked about or blocked. `%` in the
+ *   reason is what matched; without a reason it runs a command of its own, or erases. `script`: its input is read for
+ *   them too. `plain`: words that are not known are asked about. `harmless /WORD/`: it only looks, or says what it can do.
+ * - `code /OPTION/`, `writes /OPTION/`: the value of this option, attached (the first group) or the next word, is shell
+ *   code, or a file that is written.
+ * - `unseen`, `unseen /WORD/`: it runs files whose effects the command does not tell. `obeys /FILE/`: such files say what
+ *   it runs: one that the command wrote itself is asked about. `directory`: it goes by files of its directory.
+ * - `host SCHEME`, `hosts SCHEME`: it reaches the host that its first operand names, or all of them. `sends`: its input
+ *   leaves the machine. `erases`: it changes or erases the disk that it is given.
+ * - `leads`: its options end where the first operand begins. `plus`: `+x` is an option as `-x` is. `bundle`: its first
+ *   word is letters of options, without a dash.
+ * - `runs`, `runs /WORDS/`: a wrapper, which runs the command behind its options, or behind these words and options.
+ *   `before N`, `before /WORD/`: so many words, or one such word, stand before that command; `assigns`: so does
+ *   `NAME=value`. `shell /OPTION/`: without a command it runs a shell on its input. `moves`, `moves /OPTION/`: the command
+ *   runs in another directory; `enters /OPTION/`: which is the value of this option.
+ * - `language /OPTION/`: an interpreter of another language, and the option that carries code; `edits`: it does not run
+ *   the files that it is given.
  */
 export const ROWS = String.raw`
-: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset getopts  > nothing
+: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset  > nothing
+getopts  : skip name skip  > nothing
 set  -o  leads  plus  > nothing
 declare typeset local export readonly test [ trap alias  > nothing
 jobs  code /^-\w*x$/  > nothing
@@ -276,7 +267,8 @@ killall5  block /^(?![^]*-0)/ would end every process
 pkill killall  -FGgPstuU --signal --uid --euid --parent --pgroup --session --terminal --pidfile  > nothing
 mount  -otLU  : asked  ask /^-a$/m changes the file systems
     block /^-(?:o|-options[=\n]).*\n?.*remount/m would change how the system is mounted
-umount  -tO  ask /^/ changes the file systems
+umount  -tO  : inUse  ask /^/ changes the file systems
+    block /^-(?:\w*a|-all)/m would take away what is in use
 swapoff  block /^(?:-a|--all)|\/dev\//m would take away memory that is in use
 iptables ip6tables  block /^-(?:F|-flush|X|P|-policy)/m would open or close the firewall
 nft  block /^(?:flush\s+ruleset|delete\s+table)/m would open the firewall

@@ -129,8 +129,7 @@ function evaluateAwk(call: Call): void {
   const isFile = options.has('f', 'file', 'E', 'exec');
   for (const file of options.values('f', 'file', 'E', 'exec')) readsScript(call, file);
   const program = options.value('e', 'source') ?? (isFile ? undefined : options.operands[0]);
-  if (options.has('l', 'load')) call.ask('awk loads an extension.');
-  const library = options.given.find(({ name }) => name === 'i' || name === 'include');
+  const library = options.given.find(({ name }) => /^(?:[il]|include|load)$/.test(name));
   const files = options.operands.slice(isFile ? 0 : 1).filter(({ shown }) => !/^\w+=/.test(shown));
   for (const file of files) call.touches('read', file);
   if (library?.value?.shown === 'inplace') {

@@ -119,12 +119,16 @@ export class Call {
     return this.shell.runWords(words, scope, input);
   }
 
+  /** What is certain to hit what is vital is blocked; what may hit it is asked about. */
+  harms(kind: Danger, what: string): void {
+    if (kind === 'vital') this.block(`${this.name} would ${what}.`);
+    if (kind === 'unclear') this.ask(`${this.name} may ${what}: it cannot be told what that hits.`);
+  }
+
   /** A file that a program replaces, and by what; `there`: by what was there before. */
   overwrite(target: Field, content: Stream | 'there' = UNKNOWN): void {
     const { kind, what } = this.dangerOfFile(target);
-    if (kind === 'vital') this.block(`${this.name} would overwrite ${what}, ${target.shown}.`);
-    if (kind === 'unclear')
-      this.ask(`${this.name} writes to ${target.shown}, and it cannot be told what that hits.`);
+    this.harms(kind, `overwrite ${what}, ${target.shown}`);
     this.touches('write', target);
     if (content !== 'there') this.scope.noteWritten(target, content);
   }
@@ -132,10 +136,8 @@ export class Call {
   /** A directory that goes with all below it. */
   removeTree(operand: Field, isCertain = true): void {
     const danger = this.dangerOfTree(operand);
-    if (danger === 'vital' && isCertain)
-      this.block(`${this.name} would remove ${operand.shown} with all below it.`);
-    else if (danger !== 'ordinary')
-      this.ask(`What ${this.name} would remove cannot be told: ${operand.shown}`);
+    const kind = danger === 'vital' && !isCertain ? 'unclear' : danger;
+    this.harms(kind, `remove ${operand.shown} with all below it`);
   }
 
   /** Without `-r` only files go; some of them are enough. */
