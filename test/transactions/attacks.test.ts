@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
 
@@ -50,5 +51,23 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     expect(closed.discarded).toBe('it has changed more than 3 MB');
     expect((await small.run('truncate -s 1T holes')).changes?.created).toEqual(['holes']);
     small.remove();
+  });
+
+  it('changes nothing where its root is moved while it runs, there or in what takes its name', async () => {
+    here.outside('echo old >a; mkdir sub; echo b >sub/b');
+    const moved = join(here.around, 'moved');
+    const { discarded, changes } = await here.run(
+      'echo new >a; rm -r sub; echo n >n; echo ready; sleep 0.3',
+      {
+        onOutput() {
+          renameSync(here.root, moved);
+          here.outside(`cp -a '${moved}' '${here.root}'`, here.around);
+        },
+      },
+    );
+    expect(discarded).toContain('was moved, or something else was put there');
+    expect(changes).toBeUndefined();
+    for (const place of [moved, here.root])
+      expect(here.outside('cat a sub/b; ls', place)).toBe('old\nb\na\nsub\n');
   });
 });

@@ -60,6 +60,15 @@ const SCENARIOS: Readonly<Record<string, () => Promise<unknown>>> = {
     rmSync(join(root, 'filler'));
     return { second: await bash('wc -c <large; wc -c <d/in', 'second'), end: files() };
   },
+  async mounted() {
+    const preview = await executor.preview([{ id: 'one', name: 'bash', args: { command: CHANGE } }]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=700', 'none', root]);
+    writeFileSync(join(root, 'a'), 'other');
+    const [result] = await preview.commit();
+    const over = files();
+    execFileSync('umount', [root]);
+    return { code: result?.error?.code, error: result?.error?.message, over, end: files() };
+  },
   async preview() {
     writeFileSync(join(root, 'filler'), Buffer.alloc(2_500_000));
     const preview = await executor.preview([

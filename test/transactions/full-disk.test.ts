@@ -10,7 +10,7 @@ import { whyNoTransactions } from './kept-apart.js';
 const WHY_NOT = await whyNoTransactions();
 const PROGRAM = resolve(import.meta.dirname, 'full-disk-program.ts');
 
-const DISKS = ['read-only', 'undone', 'preview', 'full'];
+const DISKS = ['read-only', 'undone', 'preview', 'mounted', 'full'];
 
 /** What each scenario has printed. The last one runs in a process of its own. */
 let told: Record<string, unknown>;
@@ -90,6 +90,15 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
       ],
       between: { a: 'new', small: 'small' },
       end: { a: 'new', small: 'small', large: 'xxxxx', 'd/in': 'xxxxx', 'd/written': 'xxxxx' },
+    });
+  });
+
+  it('are not made in what another program has mounted over the root', () => {
+    expect(told.mounted).toEqual({
+      code: 'cancelled',
+      error: expect.stringMatching(/was moved, or something else was put there. Preview it again.$/),
+      over: { a: 'other' },
+      end: { a: 'old', gone: 'old' },
     });
   });
 });

@@ -16,7 +16,7 @@ export interface KeptApart {
   readonly root: string;
   readonly place: string;
   readonly run: (command: string, more?: Partial<CommandRequest>) => Promise<CommandOutcome>;
-  readonly outside: (command: string) => string;
+  readonly outside: (command: string, cwd?: string) => string;
   readonly remove: () => void;
 }
 
@@ -61,7 +61,8 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
         confinement: { os: 'required', network: false, roots: [root], readable: [], guarded, transactions },
         ...more,
       }),
-    outside: (command) => execFileSync('/bin/sh', ['-c', command], { cwd: root, env, encoding: 'utf8' }),
+    outside: (command, cwd = root) =>
+      execFileSync('/bin/sh', ['-c', command], { cwd, env, encoding: 'utf8' }),
     remove: () => removeTree(around),
   };
 }

@@ -67,7 +67,7 @@ export function* applySteps(
   directory: BinaryPath,
   only?: ReadonlySet<number>,
 ): Generator<number, readonly FailedChange[]> {
-  const places = new HeldPlaces(plan.roots);
+  const places = new HeldPlaces(plan);
   const failed: FailedChange[] = [];
   const blocked = new BlockedPlaces();
   try {

@@ -18,7 +18,7 @@ import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { checkGit } from './check-git.js';
 import { askLayers, type OverlayMount } from './overlay-mount.js';
-import type { OverlaySetup } from './overlay-setup.js';
+import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { reportChanges } from './report-changes.js';
 import {
   ChangedMeanwhile,
@@ -42,10 +42,36 @@ export interface TransactionParts {
   readonly setup: OverlaySetup;
   readonly directory: string;
   readonly mounts: readonly OverlayMount[];
+  /** Of the roots when the layers were made. */
+  readonly identities: readonly RootIdentity[];
   /** The roots cannot have been changed before this without the command seeing it. */
   readonly begunNs: bigint;
   /** Resolves when the overlays are unmounted: only then is all on the disk that was written. Left out: they are. */
   readonly unmounted?: () => Promise<void>;
+}
+
+/** Tells one directory from another that takes its name. */
+export type RootIdentity = Pick<BinaryEntry, 'dev' | 'ino'> | undefined;
+
+export function rootIdentity(root: string): RootIdentity {
+  const entry = binaryEntry(toBinary(root));
+  return entry === undefined ? undefined : { dev: entry.dev, ino: entry.ino };
+}
+
+/** A root is not what it was when the layers were made. */
+export class RootReplaced extends Error {}
+
+/** @throws RootReplaced where its changes would be made elsewhere */
+function requireSameRoots({ mounts, identities }: Pick<TransactionParts, 'mounts' | 'identities'>): void {
+  const roots = mounts.map(({ root }) => root);
+  const replaced = roots.find((root, index) => {
+    const [now, before] = [rootIdentity(root), identities[index]];
+    return now === undefined || now.ino !== before?.ino || now.dev !== before.dev;
+  });
+  if (replaced !== undefined)
+    throw new RootReplaced(`"${replaced}" was moved, or something else was put there`);
+  const refused = rootsRefused(roots);
+  if (refused !== undefined) throw new RootReplaced(refused);
 }
 
 /** Makes real what may be, and says what was changed and what was not. */
@@ -108,7 +134,8 @@ export async function applyScanned(
     OVERLAY_ATTRIBUTES,
     changes.flatMap(({ kind, from }) => (kind === 'file' && from !== undefined ? [from] : [])),
   );
-  const plan: TransactionPlan = { version: 1, roots, exitCode: request.exitCode, changes };
+  const inodes = parts.identities.map((identity) => identity?.ino ?? '');
+  const plan: TransactionPlan = { version: 1, roots, inodes, exitCode: request.exitCode, changes };
   const { failed } = changes.length === 0 ? { failed: [] } : await commitPlan(directory, plan);
   const report = reportChanges({
     roots,
@@ -135,6 +162,7 @@ export async function scanTransaction(
   refusal: ScanOptions['refusal'],
 ): Promise<ScannedChanges> {
   for (let round = 1; ; round++) {
+    requireSameRoots(parts);
     try {
       return await scan(parts, refusal);
     } catch (error) {

@@ -5,19 +5,21 @@ import {
   holdDirectory,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
-import type { PlannedChange } from './transaction-plan.js';
+import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 
 /** Directories that are held while changes are made in them: those on the way to the last one. */
 export class HeldPlaces {
   readonly #roots: readonly string[];
+  readonly #inodes: readonly string[] | undefined;
   readonly #made = new Set<string>();
   /** What directories are to have in the end, in the order in which that was said. */
   readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
   #root: number | undefined;
   #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
 
-  constructor(roots: readonly string[]) {
+  constructor({ roots, inodes }: Pick<TransactionPlan, 'roots' | 'inodes'>) {
     this.#roots = roots;
+    this.#inodes = inodes;
   }
 
   /** The entry of a change, through the directory that it is in. */
@@ -77,6 +79,11 @@ export class HeldPlaces {
       const directory = holdDirectory(this.#roots[root] ?? '');
       if (directory === undefined) throw new Conflict('the root is gone or was replaced');
       this.#held = [{ name: '', directory }];
+      const known = this.#inodes?.[root];
+      if (known !== undefined && known !== binaryEntry(`${directory.at}/.`)?.ino) {
+        this.close();
+        throw new Conflict('the root is gone or was replaced');
+      }
       this.#root = root;
     }
     let depth = 0;

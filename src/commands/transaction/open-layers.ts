@@ -14,7 +14,7 @@ import { makeOwnDirectory } from '../../platform/process/transaction-directory.j
 import { findRepositories } from '../sandbox/git/find-repositories.js';
 import { type TrackedLayer, trackedLayer } from '../sandbox/git/tracked-placeholders.js';
 import { isWithin } from '../sandbox/mount-holder.js';
-import type { TransactionParts } from './commit-transaction.js';
+import { rootIdentity, type TransactionParts } from './commit-transaction.js';
 import { holdMasks } from './held-masks.js';
 import type { OverlayMount } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
@@ -130,6 +130,7 @@ function makeDirectories({ confinement, rules, setup, roots, hidden, tracked }: 
     setup,
     directory,
     mounts,
+    identities: roots.map(rootIdentity),
     begunNs: markBegun(directory),
     release,
     drop() {

@@ -13,6 +13,7 @@ import {
   applyScanned,
   type CommitRequest,
   lookAt,
+  RootReplaced,
   refusalBy,
   refusalByPattern,
   scanTransaction,
@@ -147,7 +148,11 @@ export class PreviewLayers {
   async commit(begin: () => Promise<void>): Promise<CommandChanges | string> {
     if (this.#broken !== undefined) return this.#broken;
     await this.#end();
-    const scanned = await this.#scan();
+    const scanned = await this.#scan().catch(whyReplaced);
+    if (typeof scanned === 'string') {
+      void removeLater(this.directory);
+      return scanned;
+    }
     const conflict = scanned.leftOut.find(({ isConflict }) => isConflict);
     if (conflict !== undefined) {
       void removeLater(this.directory);
@@ -169,6 +174,11 @@ export class PreviewLayers {
     this.#ending ??= this.#view.end().then(() => this.#layers.release());
     return this.#ending;
   }
+}
+
+function whyReplaced(error: unknown): string {
+  if (error instanceof RootReplaced) return error.message;
+  throw error;
 }
 
 function keyOf({ root, path }: { readonly root: number; readonly path: string }): string {

@@ -34,6 +34,8 @@ export interface PlannedChange {
 export interface TransactionPlan {
   readonly version: 1;
   readonly roots: readonly string[];
+  /** Their inodes: another directory in the place of one is none of them. Left out: not known. */
+  readonly inodes?: readonly string[];
   /** Of the command; null where a signal ended it. */
   readonly exitCode?: number | null;
   /** In the order in which they are made. */
