@@ -70,7 +70,7 @@ export class BareJournal {
 const CONVERSATION = 'executor:01234567-89ab-cdef-0123-456789abcdef';
 const WORKER = '01234567-89ab-cdef-0123-456789abcdef';
 const ARGS = '{"message":"hello world","count":3}';
-const EFFECTS = '[{"kind":"unknown"}]';
+const EFFECTS = '[{"kind":"call","server":"s","tool":"noop","access":"write","resource":"123456"}]';
 const REASON = 'no policy is set';
 
 function prepareStatements(database: ReturnType<typeof sqlite.openSqlite>) {

@@ -85,7 +85,8 @@ function resourceTool() {
   });
 }
 
-let runs = 0;
+/** As many digits in each, so that all rows are of one length. */
+let runs = 100_000;
 
 function nextCall() {
   return [{ id: 'call_0', name: 'noop', args: { ...NO_OP_ARGS, count: ++runs } }];
@@ -121,7 +122,7 @@ const ENTRY = {
   callId: 'call_0',
   toolName: 'noop',
   args: NO_OP_ARGS,
-  effects: [{ kind: 'unknown' }],
+  effects: [{ kind: 'call', server: 's', tool: 'noop', access: 'write', resource: '123456' }],
   disposition: 'execute_now',
   reason: 'no policy is set',
 } as const;
