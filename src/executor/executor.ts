@@ -2,7 +2,6 @@ import { LiveSet } from '../base/live-set.js';
 import type { NarrowOptions } from '../contract/agent-runner.js';
 import type { Plan } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { ConversationMemory } from '../contract/context.js';
 import type { Transcript } from '../contract/conversation.js';
 import type {
   ApproveOptions,
@@ -23,7 +22,6 @@ import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
-import { adoptSubmitted } from './adopt-submitted.js';
 import { outputOf } from './answer/results.js';
 import { findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
@@ -44,6 +42,7 @@ import type { EngineSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords } from './closing.js';
+import { Conversations } from './conversations.js';
 import { narrowSettings } from './declare/narrow-settings.js';
 import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
@@ -53,12 +52,10 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { ConversationMemories } from './record/conversation-memories.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch, cancelled } from './run-batch.js';
 import { transcriptOf } from './transcript.js';
-import { triedOut } from './tried-out.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
@@ -67,13 +64,7 @@ const NO_OPTIONS: RunOptions = Object.freeze({});
 export class ToolExecutor implements Executor {
   readonly #settings: EngineSettings;
   readonly #parts: ExecutorParts;
-  readonly #memories: ConversationMemories;
-  readonly #ownMemory: ConversationMemory;
-  /** The conversation of those who name none. */
-  readonly #ownConversation: string;
-  /** Of conversations in which calls run now. */
-  readonly #queues: Map<string, ConversationQueue>;
-  readonly #ownQueue: ConversationQueue;
+  readonly #conversations: Conversations;
   /** Of this executor, and of those that it is the whole of. */
   readonly #active: LiveSet<Batch>;
   readonly #undoing: Set<Promise<unknown>>;
@@ -95,23 +86,15 @@ export class ToolExecutor implements Executor {
     this.#whole = whole;
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
-      this.#memories = new ConversationMemories(this.#settings);
-      this.#ownMemory = new Map();
-      this.#queues = new Map();
-      this.#ownQueue = new ConversationQueue(settings.covers);
+      this.#conversations = new Conversations(this.#settings);
       this.#active = new LiveSet();
       this.#undoing = new Set();
       this.#recovery = new Recovery(this.#settings);
-      this.#ownConversation = `executor:${settings.createId()}`;
     } else {
-      this.#memories = whole.#memories;
-      this.#ownMemory = whole.#ownMemory;
-      this.#queues = whole.#queues;
-      this.#ownQueue = whole.#ownQueue;
+      this.#conversations = whole.#conversations;
       this.#active = whole.#active;
       this.#undoing = whole.#undoing;
       this.#recovery = whole.#recovery;
-      this.#ownConversation = whole.#ownConversation;
     }
   }
 
@@ -135,19 +118,25 @@ export class ToolExecutor implements Executor {
       calls: held,
       options,
       settings: this.#settingsFor(options),
-      memory: this.#memoryOf(options.conversation),
+      memory: this.#conversations.memoryOf(options.conversation),
       run: (how, part) => this.#admit(held, how, undefined, undefined, part).results(),
     });
   }
 
   run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
-      if (isPreview(options)) return triedOut(this.preview(calls, options));
+      if (isPreview(options)) return this.#tryOut(calls, options);
       if (!this.#isUnchecked) return this.#admit(calls, options).results();
       return this.#after(this.#check(), this.#admit(calls, options));
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** The results of a preview of which nothing is kept. */
+  async #tryOut(calls: readonly ToolCall[], options: RunOptions): Promise<ToolResult[]> {
+    await using preview = await this.preview(calls, options);
+    return [...preview.results];
   }
 
   start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
@@ -180,10 +169,9 @@ export class ToolExecutor implements Executor {
       id,
       settings,
       options,
-      conversation: options.conversation ?? this.#ownConversation,
+      conversation: options.conversation ?? this.#conversations.own,
       ensureRecovered: () => this.#recovery.ensure(),
       begin: (calls, spoken) => this.#watched(calls, spoken, { id }),
-      adopt: adoptSubmitted,
     });
   }
 
@@ -326,12 +314,12 @@ export class ToolExecutor implements Executor {
     if (isPreview(options)) throw onlyRun();
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
-    const conversation = options.conversation ?? this.#ownConversation;
+    const conversation = options.conversation ?? this.#conversations.own;
     const scope: BatchScope = {
       id: known?.id ?? this.#settings.createId(),
       settings: part?.settings ?? this.#settingsFor(options),
       conversation,
-      memory: part?.memory ?? this.#memoryOf(conversation),
+      memory: part?.memory ?? this.#conversations.memoryOf(conversation),
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,
@@ -341,7 +329,9 @@ export class ToolExecutor implements Executor {
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
     const queue =
-      part?.isApart === true ? new ConversationQueue(this.#settings.covers) : this.#queueOf(conversation);
+      part?.isApart === true
+        ? new ConversationQueue(this.#settings.covers)
+        : this.#conversations.queueOf(conversation);
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
@@ -374,22 +364,6 @@ export class ToolExecutor implements Executor {
 
   readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {
     this.#active.delete(batch);
-    if (conversation === this.#ownConversation) return;
-    if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
+    this.#conversations.left(conversation);
   };
-
-  #memoryOf(conversation: string | undefined): ConversationMemory {
-    if (conversation === undefined || conversation === this.#ownConversation) return this.#ownMemory;
-    return this.#memories.of(conversation);
-  }
-
-  #queueOf(conversation: string): ConversationQueue {
-    if (conversation === this.#ownConversation) return this.#ownQueue;
-    let queue = this.#queues.get(conversation);
-    if (queue === undefined) {
-      queue = new ConversationQueue(this.#settings.covers);
-      this.#queues.set(conversation, queue);
-    }
-    return queue;
-  }
 }

@@ -1,8 +1,9 @@
 import type { ReadError, ToolCall, ToolResult } from '../../contract/call.js';
 import type { BatchRun, IncomingBatch, RunOptions, SubmittedResult } from '../../contract/executor.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
+import { finalize } from '../answer/finalize.js';
+import { type FittingScope, fitted } from '../answer/fit-result.js';
 import { CANCELLED_MESSAGE, failure, notRun, reasonOf } from '../answer/results.js';
-import type { BatchScope } from '../call/batch-scope.js';
 import { attaches, checkCalls, incomingIsOver } from '../call/run-options.js';
 import type { EngineSettings } from '../call/settings.js';
 import { recordReceived } from './record-received.js';
@@ -18,12 +19,7 @@ export interface IncomingParts {
   readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */
   readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
-  /** What a result becomes that no tool of ours has given. */
-  readonly adopt: (call: ToolCall, given: SubmittedResult, scope: ResultScope) => ToolResult;
 }
-
-/** What the results of a batch have in common. */
-type ResultScope = Pick<BatchScope, 'id' | 'settings' | 'capacityBytes'>;
 
 /**
  * A batch whose calls are still arriving (D086). Until it is whole it is a record of its own, a call that nothing runs
@@ -146,11 +142,13 @@ export class IncomingCalls implements IncomingBatch {
     { availableCapacityBytes = Number.POSITIVE_INFINITY }: Pick<RunOptions, 'availableCapacityBytes'> = {},
   ): readonly ToolResult[] {
     this.#close();
-    const { id, settings, adopt } = this.#parts;
+    const { id, settings } = this.#parts;
     const scope = { id, settings, capacityBytes: availableCapacityBytes };
     return this.#calls.map((call, index) => {
       const one = given[index];
-      return one === undefined ? notRun(call, 'cancelled', CANCELLED_MESSAGE) : adopt(call, one, scope);
+      return one === undefined
+        ? notRun(call, 'cancelled', CANCELLED_MESSAGE)
+        : adoptSubmitted(call, one, scope);
     });
   }
 
@@ -201,4 +199,24 @@ export class IncomingCalls implements IncomingBatch {
     this.#requireOpen();
     this.#isOver = true;
   }
+}
+
+/**
+ * A result that was handed in (D013): to the model and the record it is a tool's output like any, so it is redacted, cut
+ * and fitted into what the context can still take.
+ */
+function adoptSubmitted(
+  call: ToolCall,
+  { output, success = true }: SubmittedResult,
+  scope: FittingScope,
+): ToolResult {
+  const outcome = { metadata: { submitted: true }, truncatable: true };
+  const error = { code: 'execution_failed', message: output, executed: 'maybe' } as const;
+  const result = finalize(
+    success ? { ...outcome, text: output } : { ...outcome, text: '', error },
+    { call, declared: [] },
+    scope,
+    0,
+  );
+  return fitted(result, false, scope);
 }

@@ -1,0 +1,45 @@
+import type { ConversationMemory } from '../contract/context.js';
+import type { EngineSettings } from './call/settings.js';
+import { ConversationQueue } from './queue.js';
+import { ConversationMemories } from './record/conversation-memories.js';
+
+/** The conversations of an executor: what each knows, and the queue in which its calls run. */
+export class Conversations {
+  /** The conversation of callers that name none. */
+  readonly own: string;
+  readonly #covers: EngineSettings['covers'];
+  readonly #ownMemory: ConversationMemory = new Map();
+  readonly #ownQueue: ConversationQueue;
+  readonly #memories: ConversationMemories;
+  /** Of conversations in which calls run now. */
+  readonly #queues = new Map<string, ConversationQueue>();
+
+  constructor(settings: EngineSettings) {
+    this.own = `executor:${settings.createId()}`;
+    this.#covers = settings.covers;
+    this.#ownQueue = new ConversationQueue(settings.covers);
+    this.#memories = new ConversationMemories(settings);
+  }
+
+  /** @param conversation undefined: the executor's own. */
+  memoryOf(conversation: string | undefined): ConversationMemory {
+    if (conversation === undefined || conversation === this.own) return this.#ownMemory;
+    return this.#memories.of(conversation);
+  }
+
+  queueOf(conversation: string): ConversationQueue {
+    if (conversation === this.own) return this.#ownQueue;
+    let queue = this.#queues.get(conversation);
+    if (queue === undefined) {
+      queue = new ConversationQueue(this.#covers);
+      this.#queues.set(conversation, queue);
+    }
+    return queue;
+  }
+
+  /** A batch has left its queue: one in which nothing runs is not kept. */
+  left(conversation: string): void {
+    if (conversation === this.own) return;
+    if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
+  }
+}
