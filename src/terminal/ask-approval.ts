@@ -212,7 +212,10 @@ class Question {
 
   async #confirm(index: number): Promise<boolean> {
     const { palette, screen, signal } = this.#question;
-    const title = toVisible(inOneLine(this.#pictures[index]?.title ?? ''), { lookalikes: true });
+    const title = toVisible(inOneLine(this.#pictures[index]?.title ?? ''), {
+      lookalikes: true,
+      isShortened: true,
+    });
     // The rest of it stands above: wrapped by the terminal it could pass for a line of ours.
     const [shown = ''] = toPieces(title, screen.columns - 10);
     this.#write(

@@ -41,9 +41,9 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const { palette } = options;
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
   pen.head(head, risk);
-  pen.line(picture.title, palette.bold);
+  pen.line(picture.title, palette.bold, true);
   for (const part of picture.parts) drawPart(part, pen);
-  pen.line(`asked because: ${picture.reason}`, palette.dim);
+  pen.line(`asked because: ${picture.reason}`, palette.dim, true);
   return pen.lines;
 }
 
@@ -80,13 +80,14 @@ function plainOrQuoted(text: string): string {
 
 /** One line of text from elsewhere, in lines that no terminal has to wrap. The first stands at the front. */
 export function drawTitle(text: string, { columns, palette }: DrawOptions): readonly string[] {
-  const title = toVisible(inOneLine(text), { lookalikes: true });
+  const title = toVisible(inOneLine(text), { lookalikes: true, isShortened: true });
   const pieces = toWords(title, Math.max(columns, LEAST_COLUMNS) - INDENT.length - GOES_ON.length);
   return pieces.map((piece, at) => (at === 0 ? '' : `${INDENT}${GOES_ON}`) + palette.bold(piece));
 }
 
 interface TextKind {
   readonly lookalikes?: boolean;
+  readonly isShortened?: boolean;
   readonly cut?: (line: string, columns: number) => readonly string[];
 }
 
@@ -121,9 +122,9 @@ class Pen {
     text: string,
     paint: (text: string) => string = (line) => line,
     gutter = '',
-    { lookalikes = false, cut = toPieces }: TextKind = {},
+    { lookalikes = false, isShortened = false, cut = toPieces }: TextKind = {},
   ): void {
-    for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes }).split('\n')) {
+    for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes, isShortened }).split('\n')) {
       const pieces = cut(line, this.#columns - Math.max(gutter.length, GOES_ON.length) - 2);
       for (const [index, piece] of pieces.entries()) {
         // A line that goes on looks like none that begins.
@@ -134,8 +135,8 @@ class Pen {
   }
 
   /** Text from elsewhere that is one line: a line end in it is named, so that nothing after it looks like a line of ours. */
-  line(text: string, paint?: (text: string) => string): void {
-    this.text(inOneLine(text), paint, '', { lookalikes: true, cut: toWords });
+  line(text: string, paint?: (text: string) => string, isShortened = false): void {
+    this.text(inOneLine(text), paint, '', { lookalikes: true, isShortened, cut: toWords });
   }
 
   /** The first of many lines; the rest where everything is wanted. */

@@ -29,6 +29,14 @@ describe('toVisible()', () => {
     expect(toVisible(text, { lookalikes: true })).toBe(shown);
   });
 
+  it('takes a cut mark for ours only where ours can be', () => {
+    const shown = (text: string): string => toVisible(text, { lookalikes: true, isShortened: true });
+    expect(shown('Run command: cat aaa…')).toBe('Run command: cat aaa…');
+    expect(shown('it matches "cat aaa…", says a rule')).toBe('it matches "cat aaa…", says a rule');
+    expect(shown('cat … b')).toBe('cat ‹U+2026› b');
+    expect(toVisible('cat a…', { lookalikes: true })).toBe('cat a‹U+2026›');
+  });
+
   it('leaves nothing out, and nothing that drives a terminal in', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

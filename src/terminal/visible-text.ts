@@ -2,14 +2,22 @@
  * Text as it may be shown to a person who decides: what cannot be seen, what moves the text and, where `lookalikes` is
  * set, what looks like another character stands as its number: `‹U+200B›`. Nothing is left out. Line ends stay.
  * @param lookalikes for what a program reads: commands, names, addresses. Prose may be in any script.
+ * @param isShortened it may have been cut by us: then a `…` at its end, or at that of what it quotes, is ours
  */
 export function toVisible(
   text: string,
-  { lookalikes = false }: { readonly lookalikes?: boolean } = {},
+  {
+    lookalikes = false,
+    isShortened = false,
+  }: { readonly lookalikes?: boolean; readonly isShortened?: boolean } = {},
 ): string {
   const seen = text.replace(UNSEEN, nameAll).replace(MANY_MARKS, nameAll);
-  return lookalikes ? seen.replace(WORD, nameLookalikes) : seen;
+  if (!lookalikes) return seen;
+  const parts = isShortened ? seen.split(CUT_MARK) : [seen];
+  return parts.map((part) => part.replace(WORD, nameLookalikes)).join('…');
 }
+
+const CUT_MARK = /…(?=$|")/;
 
 /** Controls but line ends, formats, blanks that are no space, fillers, private and broken characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
