@@ -50,7 +50,8 @@ shred srm wipe  -ns --iterations --size --random-source  : delete  > nothing
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
 tee sponge dd dcfldd dc3dd
-tar bsdtar gtar  -fCXTbgHKLNV --file --directory --exclude --exclude-from --files-from --transform --strip-components
+tar bsdtar gtar  -fCXTbgHKLNV --file --directory --exclude --exclude-from --files-from --transform
+    --strip-components
     -IF --use-compress-program --info-script --new-volume-script --rsh-command --rmt-command --to-command =packer
     --checkpoint-action =packer  bundle
 truncate fallocate  -sr --size --reference  : overwrite  > nothing
@@ -65,18 +66,18 @@ split  -abClnt  : read write  --filter =command
 patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
 
 find gfind
-fd fdfind  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner
-    --changed-within --changed-before  leads
+fd fdfind  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
+    --changed-before  leads
 xargs gxargs  -nPLsdEaRSIJ --max-args --max-procs --max-lines --max-chars --delimiter --eof --arg-file
     --process-slot-var  leads
 parallel  ask /^/ puts what comes in into code
 git  -C --git-dir --work-tree --namespace --super-prefix --attr-source --config-env  -c =skip  leads  directory
     ask /^--(?:exec-path=|config-env)/m takes programs or settings from elsewhere
 
-grep zgrep ag ack egrep fgrep  -mABCdD --max-count --context  -ef --regexp --file --from-file =pattern
-    : skip read  > input  --pager --ackrc =command
-rg  -gtTmABCjMrE --glob --type --max-count --context  -ef --regexp --file --from-file =pattern
-    : skip read  > input  --pre --hostname-bin =command
+grep zgrep ag ack egrep fgrep  -mABCdD --max-count --context  -ef --regexp --file --from-file =pattern  : skip read
+    > input  --pager --ackrc =command
+rg  -gtTmABCjMrE --glob --type --max-count --context  -ef --regexp --file --from-file =pattern  : skip read  > input
+    --pre --hostname-bin =command
 jq  -L --arg --argjson --indent  -ef --regexp --file --from-file =pattern  : skip read  > input
 head tail  -nc --lines --bytes --pid  : read  > input
 sort  -kStT --key --field-separator --buffer-size  -o --output =overwrite  : read  > input  ask /^--compress-prog/m
@@ -90,7 +91,8 @@ od hexdump  -AjNStwenf  : read  > input
 strings  -nt  : read  > input
 paste comm diff cmp wdiff column expand unexpand stat md5sum sha1sum sha256sum sha512sum cksum sum  : read  > input
 zcat bzcat xzcat dir du realpath readlink rev tac  : read  > input
-file  -fFmP --magic-file --files-from --separator --parameter  : read  > input  ask /^-(?:\w*C|-compile)/m writes files
+file  -fFmP --magic-file --files-from --separator --parameter  : read  > input
+    ask /^-(?:\w*C|-compile)/m writes files
 iconv  -ft --from-code --to-code  -o --output =overwrite  : read  > input
 tree  -LPI  -o =overwrite  : read  > input
 gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd  -o =overwrite  : read  > input
@@ -114,8 +116,8 @@ curl  -AbCeEhHmPQrtuUwxXyYz --data-raw --form-string --header --request --user -
     --write-out --range --limit-rate --unix-socket --retry-delay --proto --tls-max --dns-servers --url --config
     -o --output =save  -Dc --dump-header --cookie-jar --trace --trace-ascii --libcurl --stderr =overwrite
     --etag-save --hsts --alt-svc --output-dir =overwrite  -T --upload-file =upload
-    -dF --data --data-binary --data-ascii --data-urlencode --form --json =body  -K =skip
-    hosts http  > fetched  ask /^-(?:-config|\w*K)/m takes its options from a file
+    -dF --data --data-binary --data-ascii --data-urlencode --form --json =body  -K =skip  hosts http  > fetched
+    ask /^-(?:-config|\w*K)/m takes its options from a file
 wget wget2  -BtTwQUlARDIXi --header --input-file --user --password --tries --timeout --user-agent
     -O --output-document =save  --post-file --body-file =upload
     -oa --output-file --append-output --save-cookies --warc-file --rejected-log --hsts-file =overwrite
@@ -159,8 +161,8 @@ npm pnpm yarn  -pn --package --with --python --from  -c --call =code  directory 
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked
     runs /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
-uv poetry pipenv pdm hatch rye bundle conda direnv mise asdf dotenv  -pn --package --with --python --from
-    directory  runs /^(?:.*\n)*?(?:run|exec|x)\n/
+uv poetry pipenv pdm hatch rye bundle conda direnv mise asdf dotenv  -pn --package --with --python --from  directory
+    runs /^(?:.*\n)*?(?:run|exec|x)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
 make gmake  directory  obeys /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/
     unseen /(?<![^])(?![^]*^(?:-n|--dry-run|--just-print|-v|--version|--help)$)/m
@@ -177,7 +179,8 @@ nodemon  -x --exec =command
 script  -c --command =code  : overwrite
 man  -PH --pager --html =command
 at batch  harmless /^-(?:l|r|d|c|f|V)/m  ask /^/ plans commands that run unasked
-tmux screen start-stop-daemon  code /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/
+tmux screen start-stop-daemon
+    code /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/
     ask /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane)$/m
     ask /^(?:display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m
 
@@ -232,12 +235,13 @@ su runuser sg  -ugGs  -c --command --session-command =skip
 xterm  runs
 kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  -v --volume --mount =volume  -euw --env --env-file --user --workdir --detach-keys --index  before 1
-    runs /^(?:(?:-.*|compose|container)\n)*exec\n/  ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
+docker podman nerdctl docker-compose  -v --volume --mount =volume  -euw --env --env-file --user --workdir
+    --detach-keys --index  before 1  runs /^(?:(?:-.*|compose|container)\n)*exec\n/
+    ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
     ask /^system\nprune/m removes what is not running
 
-mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs newfs_msdos mkudffs mkreiserfs mkjfs  -bCdDeEfFgGiIjJlLmMnNoOPrstTuUz
-    erases  : write  > nothing  harmless /^(?:--help|--version|-V|-n)$/m
+mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs newfs_msdos mkudffs mkreiserfs mkjfs
+    -bCdDeEfFgGiIjJlLmMnNoOPrstTuUz  erases  : write  > nothing  harmless /^(?:--help|--version|-V|-n)$/m
 wipefs  erases  harmless /(?<![^])(?![^]*^-(?:-all|-offset.*|\w*[ao]\w*|-force)$)/m
 blkdiscard pvcreate pvremove flash_erase  erases
 fdisk cfdisk sfdisk gdisk  erases
@@ -258,7 +262,8 @@ debugfs  harmless /^--?(?:help|version)$/m  ask /^/ changes disks
 shutdown reboot halt poweroff pm-suspend pm-hibernate kexec  block /^/ would stop the machine
     harmless /^(?:-c|--help|--version|-w|--wtmp-only|--show)$/m
 init telinit  block /^[0156sS]$/m % would stop the machine
-systemctl  ask /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:stop|disable|mask|kill|edit|set-default|enable|link)(?=\n|$)/ changes what runs
+systemctl
+    ask /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:stop|disable|mask|kill|edit|set-default|enable|link)(?=\n|$)/ changes what runs
     ask /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:set-environment|import-environment)(?=\n|$)/ changes what runs
     block /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:reboot|poweroff|halt|kexec|soft-reboot|emergency)(?=\n|$)/ would stop the machine
     block /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:suspend|hibernate|hybrid-sleep|exit|isolate|rescue)(?=\n|$)/ would stop the machine
@@ -267,15 +272,14 @@ killall5  block /^(?![^]*-0)/ would end every process
 pkill killall  -FGgPstuU --signal --uid --euid --parent --pgroup --session --terminal --pidfile  > nothing
 mount  -otLU  : asked  ask /^-a$/m changes the file systems
     block /^-(?:o|-options[=\n]).*\n?.*remount/m would change how the system is mounted
-umount  -tO  : inUse  ask /^/ changes the file systems
-    block /^-(?:\w*a|-all)/m would take away what is in use
+umount  -tO  : inUse  ask /^/ changes the file systems  block /^-(?:\w*a|-all)/m would take away what is in use
 swapoff  block /^(?:-a|--all)|\/dev\//m would take away memory that is in use
 iptables ip6tables  block /^-(?:F|-flush|X|P|-policy)/m would open or close the firewall
 nft  block /^(?:flush\s+ruleset|delete\s+table)/m would open the firewall
 ufw  block /^(?:disable|reset)$/m would open the firewall
 setenforce  block /^(?:0|permissive)$/im would switch off a protection of the system
-crontab  harmless /^-l$/m  block /^-r/m % would remove every planned command  ask /^-e/m % plans commands that run unasked
-    block /^(?![^]*^-[re])/ would plan commands that run unasked
+crontab  harmless /^-l$/m  block /^-r/m % would remove every planned command
+    ask /^-e/m % plans commands that run unasked  block /^(?![^]*^-[re])/ would plan commands that run unasked
 userdel usermod useradd adduser deluser groupdel passwd chpasswd visudo  ask /^/ changes who may use the machine
     block /^(?:root|toor|0)$/m would change or remove the root user
 insmod modprobe rmmod  harmless /^--?(?:help|version)$/m  ask /^/ changes the kernel
