@@ -234,6 +234,10 @@ describe('the effects that analyzeCommand() tells', () => {
     ['ssh me@host ls', [{ kind: 'fetch', url: 'ssh://me@host' }]],
     ['ping -c 1 host', [{ kind: 'fetch', url: 'icmp://host' }]],
     ['echo x > $y', [{ kind: 'unknown' }]],
+    ['echo ls > a; sh a', [{ kind: 'write', path: 'a' }]],
+    // What stood in the file before runs too.
+    ['echo ls >> a; sh a', [{ kind: 'write', path: 'a' }, { kind: 'unknown' }]],
+    ['echo ls | tee -a a; ./a', [{ kind: 'write', path: 'a' }, { kind: 'unknown' }]],
     [
       'tar -xf x.tar -C out',
       [

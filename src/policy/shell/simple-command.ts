@@ -75,6 +75,7 @@ export function redirect(
   run: Run,
 ): Stream {
   let output: Field | undefined;
+  let isAdded = false;
   /** What stands on the descriptors. */
   const opened = new Map([[0, input]]);
   for (const redirection of all) {
@@ -101,13 +102,15 @@ export function redirect(
     if (operator === '<') continue;
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
     if (network !== undefined) opened.set(descriptor ?? 1, network).set(0, network);
-    if ((descriptor ?? 1) === 1) output = field;
-    else scope.noteWritten(field, UNKNOWN);
+    if ((descriptor ?? 1) === 1) {
+      output = field;
+      isAdded = operator.endsWith('>>');
+    } else scope.noteWritten(field, UNKNOWN);
   }
   const printed = run(opened.get(0) ?? UNKNOWN);
   if (output === undefined) return printed;
   // Nothing printed may be nothing replaced.
-  if (printed !== NOTHING) scope.noteWritten(output, printed);
+  if (printed !== NOTHING) scope.noteWritten(output, printed, isAdded);
   return NOTHING;
 }
 

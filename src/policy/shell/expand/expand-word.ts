@@ -150,40 +150,43 @@ function splitFields(groups: readonly Piece[][], word: Word, scope: Scope): Fiel
   const separators = ifs?.kind === 'text' ? ifs.text : ' \t\n';
   const fields: Piece[][] = [];
   let current: Piece[] | undefined;
-  const push = (piece: Piece): void => {
+  const push = (pieces: readonly Piece[]): void => {
+    if (pieces.length === 0) return;
     if (current === undefined) {
       current = [];
       fields.push(current);
     }
-    current.push(piece);
-  };
-  const pushSplit = (text: string, assumed: boolean): void => {
-    if (text === '' && assumed) push(textValue('', true));
-    let start = 0;
-    for (let at = 0; at <= text.length; at++) {
-      const isEnd = at === text.length;
-      if (!isEnd && !separators.includes(text.charAt(at))) continue;
-      for (const piece of toGlobPieces(text.slice(start, at), assumed)) push(piece);
-      start = at + 1;
-      if (!isEnd) current = undefined;
-    }
+    current.push(...pieces);
   };
   groups.forEach((pieces, index) => {
     const part = word.parts?.[index];
     const isUnquoted = part !== undefined && /^(?:Simple|Parameter|Command)Expansion$/.test(part.type);
     for (const piece of pieces) {
-      if (piece.kind === 'text' && isUnquoted) pushSplit(piece.text, piece.assumed);
-      else push(piece);
+      if (piece.kind !== 'text' || !isUnquoted || (piece.text === '' && piece.assumed)) push([piece]);
+      else
+        splitAt(piece.text, separators).forEach((text, at) => {
+          if (at > 0) current = undefined;
+          push(toGlobPieces(text, piece.assumed));
+        });
     }
     // `"$@"` without arguments is no word; `""` is one.
     const isEmptyList = part?.type === 'DoubleQuoted' && part.parts.length > 0;
-    if (pieces.length === 0 && part !== undefined && !isUnquoted && !isEmptyList) push(textValue(''));
+    if (pieces.length === 0 && part !== undefined && !isUnquoted && !isEmptyList) push([textValue('')]);
   });
   return fields.map((pieces) => {
     const field = toField(pieces, word);
     const isSure = fields.length > 1 && !field.isAssumed && field.known !== '';
     return isSure ? new Field(pieces, field.known, field.literal) : field;
   });
+}
+
+function splitAt(text: string, separators: string): string[] {
+  const texts = [''];
+  for (const character of text) {
+    if (separators.includes(character)) texts.push('');
+    else texts[texts.length - 1] += character;
+  }
+  return texts;
 }
 
 /** A word of these pieces, and what is shown of it. */

@@ -13,8 +13,8 @@ export const FILE_PROGRAMS: Evaluators = {
   'shred srm wipe'(call, options) {
     if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
   },
-  'tee sponge'(call, { operands }) {
-    for (const target of operands) call.overwrite(target, call.input);
+  'tee sponge'(call, options) {
+    for (const target of options.operands) call.overwrite(target, call.input, options.has('a', 'append'));
     return call.input;
   },
   unzip(call, options) {

@@ -92,6 +92,7 @@ export class Call {
   runStream(stream = this.input, scope = this.scope.copy()): Stream {
     if (stream.kind === 'text') {
       if (!stream.literal) this.ask(`The code that ${this.name} reads is computed.`);
+      if (stream.partial === true) this.findings.runsUnseen();
       return this.shell.runText(stream.text, scope, INHERITED);
     }
     if (stream.kind === 'fetched') {
@@ -126,11 +127,11 @@ export class Call {
   }
 
   /** A file that a program replaces, and by what; `there`: by what was there before. */
-  overwrite(target: Field, content: Stream | 'there' = UNKNOWN): void {
+  overwrite(target: Field, content: Stream | 'there' = UNKNOWN, isAdded = false): void {
     const { kind, what } = this.dangerOfFile(target);
     this.harms(kind, `overwrite ${what}, ${target.shown}`);
     this.touches('write', target);
-    if (content !== 'there') this.scope.noteWritten(target, content);
+    if (content !== 'there') this.scope.noteWritten(target, content, isAdded);
   }
 
   /** A directory that goes with all below it. */

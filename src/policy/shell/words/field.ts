@@ -28,7 +28,8 @@ export type Piece = Value | { readonly kind: 'glob'; readonly text: string };
 /** What is known of the bytes that go through a pipe, or of what a command prints. */
 export type Stream =
   | Unknown
-  | { readonly kind: 'text'; readonly text: string; readonly literal: boolean }
+  /** `partial`: added to a file of which the beginning is not known. */
+  | { readonly kind: 'text'; readonly text: string; readonly literal: boolean; readonly partial?: boolean }
   /** Came from the network. */
   | { readonly kind: 'fetched'; readonly from: string }
   /** Names of files below a path, one a line. */
@@ -138,16 +139,13 @@ export class Field {
 
   /** The word without its first characters, which must be known text (`of=` of `of=/dev/sda`). */
   dropPrefix(length: number): Field {
-    const pieces: Piece[] = [];
     let left = length;
-    for (const piece of this.pieces) {
-      if (left === 0 || piece.kind !== 'text') pieces.push(piece);
-      else {
-        const rest = piece.text.slice(left);
-        left -= piece.text.length - rest.length;
-        if (rest !== '') pieces.push({ ...piece, text: rest });
-      }
-    }
+    const pieces = this.pieces.flatMap((piece): Piece[] => {
+      if (piece.kind !== 'text') return [piece];
+      const text = piece.text.slice(left);
+      left -= piece.text.length - text.length;
+      return text === '' ? [] : [{ ...piece, text }];
+    });
     return new Field(pieces, this.shown.slice(length), this.literal);
   }
 }
@@ -170,9 +168,12 @@ export function textStream(text: string, literal = false): Stream {
 
 /** One after the other. What is dangerous to run stays dangerous beside anything else. */
 export function joinStreams(first: Stream, second: Stream): Stream {
-  if (first.kind === 'text' && first.text === '') return second;
+  if (first.kind === 'text' && first.text === '' && first.partial !== true) return second;
   if (second.kind === 'text' && second.text === '') return first;
-  if (first.kind === 'text' && second.kind === 'text') return textStream(first.text + second.text);
+  if (first.kind === 'text' && second.kind === 'text') {
+    const both = textStream(first.text + second.text);
+    return first.partial === true && both.kind === 'text' ? { ...both, partial: true } : both;
+  }
   const both = [first, second];
   for (const kind of ['fetched', 'secret', 'shell', 'listing'] as const) {
     const worse = both.find((one) => one.kind === kind);

@@ -78,12 +78,13 @@ export class Scope {
   }
 
   /** A file that is written and then run is looked at as what was written: `echo … > x; sh x`. */
-  noteWritten(file: Field, content: Stream): void {
+  noteWritten(file: Field, content: Stream, isAdded = false): void {
     const path = exactPath(file, this.directory);
     if (path === undefined || this.files.size >= MAX_FILES) return;
     const before = this.files.get(path);
     // Appended or replaced: what was there before may still be what runs.
-    this.files.set(path, before === undefined ? content : joinStreams(before, content));
+    if (before !== undefined) this.files.set(path, joinStreams(before, content));
+    else this.files.set(path, isAdded && content.kind === 'text' ? { ...content, partial: true } : content);
   }
 
   /** What the file is known to hold. */
