@@ -14,9 +14,20 @@ export function requireInstalled(name: string): unknown {
 
 /** Loads an ES module package. Rejects when the package is not installed. */
 export async function importInstalled(name: string): Promise<unknown> {
-  // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
-  const file = createRequire(thisFile()).resolve(name);
-  return import(pathToFileURL(file).href);
+  const require = createRequire(thisFile());
+  try {
+    // `import()` in a script that was compiled in an earlier process warns on standard error since Node 22.
+    return require(name);
+  } catch (error) {
+    if (!isEsModule(error)) throw error;
+    // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
+    return import(pathToFileURL(require.resolve(name)).href);
+  }
+}
+
+/** Node before 22.12 requires no ES module. */
+function isEsModule(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_REQUIRE_ESM';
 }
 
 /** In a bundle that is CommonJS, `import.meta` has no URL. */
