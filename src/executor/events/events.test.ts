@@ -186,9 +186,9 @@ describe('chunks', () => {
 });
 
 describe('a reader', () => {
-  const BIG = { id: 'c0', name: 'command', args: { command: `head -c 30000000 /dev/zero | tr '\\0' x` } };
+  const BIG = { id: 'c0', name: 'command', args: { command: `head -c 50000000 /dev/zero | tr '\\0' x` } };
 
-  it('that pauses gets every byte of 30 MB, and the memory stays small', { timeout: 120_000 }, async () => {
+  it('that pauses gets every byte of 50 MB, and the memory stays small', { timeout: 120_000 }, async () => {
     const { code, stdout, stderr } = await runProgram(
       `
       const command = probeTool('command', async (args, ctx) => String((await ctx.processes.run({ shell: 'bash', command: String(args.command) })).stdout.totalBytes), { effects: () => [{ kind: 'unknown' }] });
@@ -211,14 +211,14 @@ describe('a reader', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     const told = JSON.parse(stdout) as { bytes: number; output: string; mb: number };
-    expect(told).toMatchObject({ bytes: 30_000_000, output: '30000000' });
+    expect(told).toMatchObject({ bytes: 50_000_000, output: '50000000' });
     expect(told.mb).toBeLessThan(20);
   });
 
   it('that is not there slows nothing down', { timeout: 60_000 }, async () => {
     const run = executorOf([command]).start([BIG]);
     const [result] = await run.results;
-    expect(result?.output).toBe('30000000');
+    expect(result?.output).toBe('50000000');
     const events = await eventsOf(run);
     expect(orderOf(events, 'c0').filter((type) => type !== 'stdout')).toEqual([
       'planned',
@@ -273,7 +273,7 @@ describe('a reader', () => {
     const run = executorOf([command]).start([BIG]);
     for await (const event of run.events) if (event.type === 'stdout') break;
     const [result] = await run.results;
-    expect(result?.output).toBe('30000000');
+    expect(result?.output).toBe('50000000');
   });
 });
 
