@@ -15,6 +15,9 @@ export const BUILTINS: Evaluators = {
   read(call, options) {
     if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
   },
+  getopts(call) {
+    if (call.words[1] !== undefined) call.setName(call.words[1]);
+  },
   shift({ scope, words }) {
     // How many are taken is not worth knowing: without words, and with arguments, it is one.
     const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;

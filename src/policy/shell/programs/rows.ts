@@ -24,8 +24,7 @@
  *   the files that it is given.
  */
 export const ROWS = String.raw`
-: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset  > nothing
-getopts  : skip name skip  > nothing
+: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset getopts  > nothing
 set  -o  leads  plus  > nothing
 declare typeset local export readonly test [ trap alias  > nothing
 jobs  code /^-\w*x$/  > nothing

@@ -33,7 +33,8 @@ function evaluateShell(call: Call, { given, operands: all }: Options): Stream {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter);
   const operands = all[0]?.exact === '-' ? all.slice(1) : all;
   const [first, ...rest] = operands;
-  if (first?.exact === undefined && first?.startsUnknown && first.source === undefined)
+  const isUnclear = first?.exact === undefined && first?.startsUnknown && first.source === undefined;
+  if (isUnclear || given.some(({ word }) => word.exact === undefined))
     call.ask(`What ${call.name} runs is computed.`);
   const inner = call.scope.copy({ functions: new Map(), positional: [] });
   if (has('c')) {

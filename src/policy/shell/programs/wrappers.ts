@@ -22,7 +22,8 @@ export function unwrap(call: Call, given: Options, program: Program): Stream {
   const words = lead === undefined ? call.words : call.words.slice(lead.split('\n').length - 1);
   const { short, long } = program;
   const options = lead === undefined ? given : new Options(words, { short, long, leads: true });
-  const operands = options.operands.slice(options.operands[0]?.shown === '-' ? 1 : 0);
+  const isMarked = program.has('assigns') && options.operands[0]?.shown === '-';
+  const operands = options.operands.slice(isMarked ? 1 : 0);
   const head = words.slice(0, words.length - operands.length);
   if (head.some(({ literal, shown }) => !literal && shown.startsWith('-')))
     call.ask(`The options of ${name} are computed.`);
