@@ -260,7 +260,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     ]);
     expect(code).toBe(0);
     expect(stdout).toBe('I write.\nWritten.\nYou are welcome.\n');
-    expect(shown).toContain('chat --resume chat:');
+    expect(shown.replace(/\s+/g, ' ')).toContain('chat --resume chat:');
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   }, 60_000);

@@ -42,8 +42,8 @@ describe('onUnhandledError()', () => {
     const { status, stdout } = run(`
       onUnhandledError((error) => { console.log('old', error.message); return true; });
       const stop = onUnhandledError((error) => { console.log('new', error.message); return true; });
-      setTimeout(() => { stop(); onUnhandledError(() => false); ${stray} }, 10);
-      ${stray} ${LATER}`);
+      setTimeout(() => { stop(); onUnhandledError(() => false); ${stray} ${LATER} }, 10);
+      ${stray}`);
     expect({ status, lines: stdout.trim().split('\n') }).toEqual({
       status: 0,
       lines: ['new stray', 'old stray', 'alive'],
