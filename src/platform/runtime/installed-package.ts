@@ -25,9 +25,10 @@ export async function importInstalled(name: string): Promise<unknown> {
   }
 }
 
-/** Node before 22.12 requires no ES module. */
+/** Node before 22.12 requires no ES module, and none does one that waits while it is loaded. */
 function isEsModule(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_REQUIRE_ESM';
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ERR_REQUIRE_ESM' || code === 'ERR_REQUIRE_ASYNC_MODULE';
 }
 
 /** In a bundle that is CommonJS, `import.meta` has no URL. */

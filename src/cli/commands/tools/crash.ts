@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { JsonValue } from '../../../contract/json.js';
+import { importInstalled } from '../../../platform/runtime/installed-package.js';
 import type { CrashTrial, CrashVerdict } from '../../../testing/crash-trial.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
@@ -70,7 +71,9 @@ export async function crashTools(
   { stdio, exitNow }: CliContext,
 ): Promise<ExitCode> {
   const trial = toTrial(request, options);
-  const { runCrashTrial } = (await import(KIT)) as typeof import('../../../testing/run-crash-trial.js');
+  const { runCrashTrial } = (await importInstalled(
+    KIT,
+  )) as typeof import('../../../testing/run-crash-trial.js');
   const abort = new AbortController();
   const interrupts = watchInterrupts(stdio, { first: () => abort.abort(), second: () => exitNow(130) });
   const showRounds = stdio.stderr.isTerminal && options.json !== true;
