@@ -79,7 +79,41 @@ export async function measureTransactions(scale: Scale): Promise<readonly Row[]>
       return [row(`${made} files made`, timings, name, { of: 'ratio', atMost: 1.5 })];
     })),
   );
+  const packages = quick ? 2 : 20;
+  rows.push(
+    ...(await withRoot(async (root, executor) => {
+      makeProject(root, packages, quick ? 5 : 100);
+      const install = `rm -rf node_modules package-lock.json
+npm install --offline --no-audit --no-fund --no-update-notifier --loglevel=error --cache=/tmp/npm-cache`;
+      const contenders = {
+        ours: command(executor, install),
+        beside: program(
+          '/bin/sh',
+          ['-c', install.replace('/tmp/npm-cache', join(root, '..', 'cache'))],
+          root,
+        ),
+      };
+      const timings = await interleave(contenders, few);
+      return [row(`npm install of ${packages} packages`, timings, 'outside', { of: 'ratio', atMost: 1.3 })];
+    })),
+  );
   return rows;
+}
+
+/** A project whose dependencies are archives beside it: nothing of them comes from a registry. */
+function makeProject(root: string, packages: number, files: number): void {
+  const dependencies: Record<string, string> = {};
+  for (let index = 0; index < packages; index++) {
+    const name = `part-${index}`;
+    const made = join(root, '..', 'made', 'package');
+    mkdirSync(join(made, 'lib'), { recursive: true });
+    writeFileSync(join(made, 'package.json'), JSON.stringify({ name, version: '1.0.0' }));
+    for (let file = 0; file < files; file++)
+      writeFileSync(join(made, 'lib', `${file}.js`), `module.exports = ${file};\n`.repeat(50));
+    execFileSync('tar', ['-czf', join(root, `${name}.tgz`), '-C', join(made, '..'), 'package']);
+    dependencies[name] = `file:${name}.tgz`;
+  }
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'bench', private: true, dependencies }));
 }
 
 async function withRoot(
