@@ -38,6 +38,9 @@ export function unwrap(call: Call, given: Options, program: Program): Stream {
   // `flock FILE -c CODE`
   const code = /^(?:-c|--command)$/.test(command[0]?.shown ?? '') ? command[1] : undefined;
   if (code !== undefined) return call.runCode(code);
+  // Some take a single word for code: `xterm -e 'CODE'`, `pnpm -c exec 'CODE'`.
+  const [only, ...more] = command;
+  if (only !== undefined && more.length === 0 && /\s/.test(only.known)) call.runText(only.known);
   if (command.length === 0)
     return program.pattern('shell')?.test(head.map(({ shown }) => shown).join('\n')) === true
       ? call.runStream()
