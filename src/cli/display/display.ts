@@ -54,7 +54,9 @@ function createPlainDisplay(out: TextOutput, palette: Palette): Display {
   const line = (text: string): void => out.write(`${text}\n`);
   return {
     event(event) {
-      if (event.type === 'planned') summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
+      // A second call with this id runs nothing, and has no summary: the first one keeps its own.
+      if (event.type === 'planned' && event.plan.summary !== '')
+        summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
       if (event.type === 'started') {
         line(`${palette.dim('▸')} ${describeName(event)} ${summaries.get(event.callId) ?? ''}`.trimEnd());
       }

@@ -156,6 +156,14 @@ describe('createProgressLines()', () => {
     expect(lines()).toEqual(['▸ bash (c1)']);
   });
 
+  it('keeps the summary of a call when another one has its id', () => {
+    const { display, lines } = open();
+    display.event(planned('c1', 'Run tests'));
+    display.event(planned('c1', ''));
+    display.event(started('c1'));
+    expect(lines()).toEqual(['▸ bash (c1) Run tests']);
+  });
+
   it('breaks a long line between words, colours and all, and goes on below it', () => {
     const green = '\u001b[32m✓\u001b[39m';
     expect(foldLine(`${green} ${'word '.repeat(6)}end`, 16)).toEqual([

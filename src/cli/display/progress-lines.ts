@@ -69,7 +69,9 @@ class ProgressLines implements Display {
     this.#firstAt ??= this.#clock.monotonic();
     switch (event.type) {
       case 'planned':
-        this.#summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
+        // A second call with this id runs nothing, and has no summary: the first one keeps its own.
+        if (event.plan.summary !== '')
+          this.#summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
         break;
       case 'started':
         this.#start(event);
