@@ -154,15 +154,18 @@ gdb  language /^(?:-i?ex|--eval-command(?:=(.*))?)$/s  edits
 vim nvim vi ex  language /^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s  edits
 ed  language /^$/  edits
 
-npx bunx uvx pipx  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
+npx bunx uvx  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked  runs
 npm pnpm yarn  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked
     runs /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
-uv poetry pipenv pdm hatch rye bundle conda direnv mise asdf dotenv  -pn --package --with --python --from  directory
+uv pipx poetry pipenv pdm hatch rye bundle conda asdf  -pn --package --with --python --from  directory
     runs /^(?:.*\n)*?(?:run|exec|x)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
+direnv  directory  unseen /^exec$/m  runs /^exec\n/  before 1
+dotenv  -fep --file --env --path  directory  unseen  runs  before /^run$/
+mise  -c --command =code  directory  unseen /^(?:run|r|exec|x|install)$/m  runs /^(?:exec|x)\n(?:.*\n)*?--\n/
 make gmake  directory  obeys /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/
     unseen /(?<![^])(?![^]*^(?:-n|--dry-run|--just-print|-v|--version|--help)$)/m
     ask /\$\(shell|^--eval|^-E|\x60|^SHELL=|^\w+[:+?]?=.*[$;|&]/m is given code
