@@ -68,7 +68,15 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
 }
 
 /** Why commands cannot be transactions here, as the title of a suite says it; empty where they can. */
-export async function whyNoTransactions(): Promise<string> {
+export function whyNoTransactions(): Promise<string> {
+  why ??= findWhy();
+  return why;
+}
+
+/** Asked for by every file of tests that shares this process. */
+let why: Promise<string> | undefined;
+
+async function findWhy(): Promise<string> {
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'kept-apart-')));
   try {
     const rules: TransactionRules = {
