@@ -26,8 +26,8 @@ export function visibleWidth(line: string): number {
   return widthOf(line.replaceAll(/\u001b\[[0-9]+m/g, ''));
 }
 
-/** A line that is too long, broken between words; it goes on below its second column. */
-export function foldLine(line: string, columns: number): readonly string[] {
+/** A line that is too long, broken between words; what does not fit goes on in lines that begin with `hang`. */
+export function foldLine(line: string, columns: number, hang = '  '): readonly string[] {
   if (visibleWidth(line) <= columns) return [line];
   const colours: string[] = [];
   // A colour stands as a mark meanwhile, which has no width either: it is broken with its word.
@@ -35,13 +35,12 @@ export function foldLine(line: string, columns: number): readonly string[] {
     colours.push(code);
     return String.fromCodePoint(FIRST_MARK + colours.length - 1);
   });
-  return toWords(marked, columns - HANG.length).map((piece, at) => {
-    const words = at === 0 ? piece.trimEnd() : `${HANG}${piece.trim()}`;
+  return toWords(marked, columns - hang.length).map((piece, at) => {
+    const words = at === 0 ? piece.trimEnd() : `${hang}${piece.trim()}`;
     return words.replaceAll(MARKS, (mark) => colours[(mark.codePointAt(0) ?? 0) - FIRST_MARK] ?? '');
   });
 }
 
-const HANG = '  ';
 /** Variation selectors: what is shown holds none, and a line of ours has fewer colours than these are. */
 const FIRST_MARK = 0xe0100;
 const MARKS = /[\u{e0100}-\u{e01ef}]/gu;

@@ -3,7 +3,9 @@ import type { BatchRun, Executor } from '../../contract/executor.js';
 import type { BatchRecord, CallRecord } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { builtinTools } from '../../executor/builtin-tools.js';
+import { sanitize } from '../../output/sanitize.js';
 import { ownProcessId } from '../../platform/process/proc-table.js';
+import { ownWords } from '../../terminal/own-words.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { createPersonApprover } from '../choose-approver.js';
 import { agentsOf, needsAgents, rememberedModel } from '../choose-model.js';
@@ -141,7 +143,9 @@ export class WaitingQuestions {
     if (person === undefined) throw new Error('the terminal has gone away.');
     const approver: Approver = async (requests, given) => {
       const root = absolute(resolved.executor.root).join(' ');
-      context.stdio.stderr.write(`\nbatch ${shortId} waits for approval; it would run in ${root}\n`);
+      const { stderr } = context.stdio;
+      const head = `batch ${shortId} waits for approval; it would run in ${sanitize(root, 'inline')}`;
+      stderr.write(`\n${ownWords(head, stderr.columns)}\n`);
       const decision = await person(requests, given);
       question.said = 'decided';
       onAnswer();

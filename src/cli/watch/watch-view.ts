@@ -3,7 +3,7 @@ import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
 import { cut, describeName } from '../display/describe-call.js';
-import { cutToWidth, describeWithin, drawTail } from '../display/fit-line.js';
+import { cutToWidth, describeWithin, drawTail, foldLine } from '../display/fit-line.js';
 import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
 import type { JournalChange } from './journal-changes.js';
@@ -51,6 +51,8 @@ function toJson(change: JournalChange): unknown {
       return change;
   }
 }
+
+const BELOW_TIME = ' '.repeat('00:00:00 '.length);
 
 /** For people: lines that stay, each with the time of day. */
 export class WatchLines implements WatchView {
@@ -127,8 +129,12 @@ export class WatchLines implements WatchView {
   }
 
   #print(line: string): void {
-    if (this.#holds > 0) this.#held.push(`${line}\n`);
-    else this.#out.write(`${line}\n`);
+    // What is not about a batch has no time before it.
+    const hang = /^(?:\d\d:| {9})/.test(line) ? BELOW_TIME : '  ';
+    const lines = this.#out.isTerminal ? foldLine(line, this.#columns, hang) : [line];
+    const text = lines.map((piece) => `${piece}\n`).join('');
+    if (this.#holds > 0) this.#held.push(text);
+    else this.#out.write(text);
   }
 }
 

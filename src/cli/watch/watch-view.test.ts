@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { createPalette } from '../display/terminal-text.js';
+import type { JournalChange } from './journal-changes.js';
+import { WatchLines } from './watch-view.js';
+
+const DECIDED = {
+  type: 'decided',
+  at: 0,
+  batch: 'b1',
+  conversation: 'c',
+  why: 'crash',
+  decision: 'resume',
+} as unknown as JournalChange;
+
+function shown(isTerminal: boolean): readonly string[] {
+  let written = '';
+  const out = {
+    isTerminal,
+    rows: 24,
+    columns: 40,
+    write: (text: string) => {
+      written += text;
+    },
+    flushed: async () => {},
+    onResize: () => () => {},
+    readerGone: new Promise<void>(() => {}),
+  };
+  const view = new WatchLines(out, createPalette(false, {}));
+  view.note('there is no journal yet: waiting for /journal.db');
+  view.show(DECIDED, 'b1234567');
+  return written
+    .replace(/\d\d:\d\d:\d\d/g, '00:00:00')
+    .split('\n')
+    .slice(0, -1);
+}
+
+it('WatchLines breaks long lines between words at a terminal, below the time; a file has them whole', () => {
+  expect(shown(true)).toEqual([
+    'toolexec: there is no journal yet:',
+    '  waiting for /journal.db',
+    '00:00:00 batch b1234567 goes on',
+    '         with what is known',
+  ]);
+  expect(shown(false)).toEqual([
+    'toolexec: there is no journal yet: waiting for /journal.db',
+    '00:00:00 batch b1234567 goes on with what is known',
+  ]);
+});
