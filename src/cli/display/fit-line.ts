@@ -35,10 +35,11 @@ export function foldLine(line: string, columns: number, hang = '  '): readonly s
     colours.push(code);
     return String.fromCodePoint(FIRST_MARK + colours.length - 1);
   });
-  return toWords(marked, columns - hang.length).map((piece, at) => {
-    const words = at === 0 ? piece.trimEnd() : `${hang}${piece.trim()}`;
-    return words.replaceAll(MARKS, (mark) => colours[(mark.codePointAt(0) ?? 0) - FIRST_MARK] ?? '');
-  });
+  const [first = ''] = toWords(marked, columns);
+  const below = toWords(marked.slice(first.length).trimStart(), columns - hang.length);
+  return [first.trimEnd(), ...below.map((piece) => `${hang}${piece.trim()}`)].map((words) =>
+    words.replaceAll(MARKS, (mark) => colours[(mark.codePointAt(0) ?? 0) - FIRST_MARK] ?? ''),
+  );
 }
 
 /** Variation selectors: what is shown holds none, and a line of ours has fewer colours than these are. */

@@ -167,13 +167,13 @@ describe('createProgressLines()', () => {
   it('breaks a long line between words, colours and all, and goes on below it', () => {
     const green = '\u001b[32m✓\u001b[39m';
     expect(foldLine(`${green} ${'word '.repeat(6)}end`, 16)).toEqual([
-      `${green} word word`,
+      `${green} word word word`,
       '  word word word',
-      '  word end',
+      '  end',
     ]);
     const { display, lines } = open(40);
     display.note('the model could not be asked: the connection failed');
-    expect(lines()).toEqual(['toolexec: the model could not be', '  asked: the connection failed']);
+    expect(lines()).toEqual(['toolexec: the model could not be asked:', '  the connection failed']);
   });
 
   it('writes nothing that moves the cursor, and fits its lines to the width, wide characters too', () => {
