@@ -49,7 +49,8 @@ function fill(path: string, old: number, left: number): void {
     BEGIN;
     INSERT INTO workers VALUES (1, 'dead', 4194305, 1, 1, NULL);
     ${all} INSERT INTO batches SELECT 2 * i + 1, 'batch-' || i, 'conversation-' || (i / 100), 1, 1, i, 1 FROM n;
-    ${all} INSERT INTO calls SELECT 2 * i + 2, 2 * i + 1, 'conversation-' || (i / 100), 'call-' || i, 'noop',
+    ${all} INSERT INTO calls
+      (number, batch, conversation, call_id, tool_name, args, args_hash, effects, disposition, reason) SELECT 2 * i + 2, 2 * i + 1, 'conversation-' || (i / 100), 'call-' || i, 'noop',
       '{"message":"hello world"}', NULL, '[{"kind":"unknown"}]', 'execute_now', '' FROM n;
     ${all} INSERT INTO claims SELECT 2 * i + 2, 'dead', 4194305, 1, i FROM n WHERE i < ${old + left / 2};
     ${all} INSERT INTO results SELECT 2 * i + 2, '{"success":true,"output":"hello world","metadata":{}}', NULL, i
