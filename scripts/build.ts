@@ -34,7 +34,7 @@ const NODE = {
 } as const;
 
 const LARGEST_DOOR = 'src/index.ts';
-const SMALLER_DOORS = ['lp1', 'models', 'output', 'policy', 'protocols', 'sandbox'].map(
+const SMALLER_DOORS = ['lp1', 'models', 'output', 'policy', 'process', 'protocols', 'sandbox'].map(
   (door) => `src/${door}.ts`,
 );
 const TOGETHER: readonly JoinedFile[] = [
