@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../platform/process/find-program.js';
@@ -26,7 +26,6 @@ const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'supervise-')));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const HOST = bundleProgram(fileURLToPath(new URL('./fixtures/host.mjs', import.meta.url)));
-afterAll(() => rmSync(dirname(HOST), { recursive: true, force: true }));
 
 interface HostedCommand {
   readonly background: boolean;
