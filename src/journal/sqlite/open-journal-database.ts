@@ -201,10 +201,11 @@ function inSchema(step: string): string {
 
 /** The file's version; 0 for one that is empty. */
 function checkIdentity(sqlite: SqliteDatabase, path: string, newest = MIGRATIONS.length): number {
-  const application = numberOf(sqlite, 'PRAGMA journal.application_id');
-  const version = numberOf(sqlite, 'PRAGMA journal.user_version');
-  if (application === APPLICATION_ID && version <= newest) return version;
+  // In this order: another process that makes the journal meanwhile commits all three at once, the last is asked last.
   const objects = numberOf(sqlite, 'SELECT count(*) FROM journal.sqlite_schema');
+  const version = numberOf(sqlite, 'PRAGMA journal.user_version');
+  const application = numberOf(sqlite, 'PRAGMA journal.application_id');
+  if (application === APPLICATION_ID && version <= newest) return version;
   if (application === 0 && version === 0 && objects === 0) return 0;
   const action = `Cannot open the journal "${path}"`;
   if (application === APPLICATION_ID) {
