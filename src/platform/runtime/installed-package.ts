@@ -1,15 +1,30 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
  * Packages with native parts find their binaries beside themselves, so no bundler may put them into another file.
- * Both functions hide the name from bundlers and look for the package where the running file lies: a program that was
+ * These functions hide the name from bundlers and look for the package where the running file lies: a program that was
  * bundled with toolexec needs these packages in a `node_modules` beside or above its bundle.
  */
 
-/** Loads a CommonJS package or a builtin module. @throws Error when the package is not installed. */
+/** Loads a CommonJS package, a builtin module, or a file by its absolute path. @throws Error when the package is not installed. */
 export function requireInstalled(name: string): unknown {
   return createRequire(thisFile())(name);
+}
+
+/** Where a package lies, found as Node finds it, without reading what it declares. Undefined when it is not installed. */
+export function installedDirectory(name: string): string | undefined {
+  const file = thisFile();
+  let at = dirname(file.startsWith('file:') ? fileURLToPath(file) : file);
+  for (;;) {
+    const candidate = join(at, 'node_modules', name);
+    if (existsSync(candidate)) return candidate;
+    const parent = dirname(at);
+    if (parent === at) return undefined;
+    at = parent;
+  }
 }
 
 /** Loads an ES module package. Rejects when the package is not installed. */

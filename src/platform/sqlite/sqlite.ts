@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { ToolError } from '../../errors/tool-error.js';
-import { requireInstalled } from '../runtime/installed-package.js';
+import { installedDirectory, requireInstalled } from '../runtime/installed-package.js';
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, unknown>>;
@@ -96,15 +97,38 @@ type Driver = new (path: string) => DatabaseSyncInstance;
 let DatabaseSync: Driver | undefined;
 
 function loadDriver(): Driver {
-  const name = isSafeSqlite(process.versions.sqlite) ? 'node:sqlite' : '@photostructure/sqlite';
+  const name = isSafeSqlite(process.versions.sqlite) ? 'node:sqlite' : PACKAGE;
   try {
-    return (withoutWarnings(() => requireInstalled(name)) as { readonly DatabaseSync: Driver }).DatabaseSync;
+    const loaded = withoutWarnings(
+      () => (name === PACKAGE ? loadPrebuilt() : undefined) ?? requireInstalled(name),
+    );
+    return (loaded as { readonly DatabaseSync: Driver }).DatabaseSync;
   } catch (cause) {
     const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     throw new ToolError('journal_unavailable', `Cannot load SQLite from ${name}: ${why}.`, {
       cause,
       hint: `Install ${name} with its dependencies where the program can find it, or run on a Node whose own SQLite is 3.51.3 or newer.`,
     });
+  }
+}
+
+const PACKAGE = '@photostructure/sqlite';
+
+/**
+ * The binary that most machines use, without the package's search for one: that takes ten times as long as loading it.
+ * Undefined where the package may choose another binary.
+ */
+function loadPrebuilt(): unknown {
+  const directory = installedDirectory(PACKAGE);
+  // A binary that was compiled on this machine comes first.
+  if (directory === undefined || existsSync(join(directory, 'build'))) return undefined;
+  const { platform, arch } = process;
+  try {
+    return requireInstalled(
+      join(directory, `prebuilds/${platform}-${arch}/@photostructure+sqlite.glibc.node`),
+    );
+  } catch {
+    return undefined;
   }
 }
 
