@@ -63,18 +63,26 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
     ...MINIFIED,
     format: 'cjs',
   });
-  for (const [name, text] of files) writeFileSync(join(directory, name), withRequires(text));
-  const { texts: packages, metafiles } = await bundlePackages(NODE);
-  for (const [name, text] of packages) writeFileSync(join(directory, name), text);
-  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...metafiles]));
+  const packages = await bundlePackages(NODE);
   const hash = createHash('sha256');
-  for (const [name, text] of [...files, ...packages]) hash.update(name).update(text);
+  for (const [name, text] of [...files, ...packages.texts]) {
+    const ascii = inAscii(withRequires(text));
+    hash.update(name).update(ascii);
+    writeFileSync(join(directory, name), ascii);
+  }
+  writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages.metafiles]));
   return bundleLauncher(launcher, { directory, hash: hash.digest('hex').slice(0, 16) });
 }
 
 /** What is imported dynamically is loaded when it is needed. What a person names, a configuration as a module, stays. */
 function withRequires(text: string): string {
   return text.replaceAll(/import\("(\.\/[^"]+\.cjs)"\)/g, 'Promise.resolve().then(()=>require("$1"))');
+}
+
+/** esbuild leaves other characters in regular expressions alone, which know the same escapes as strings. */
+function inAscii(text: string): string {
+  if (/\\[^\0-\x7f]/.test(text)) throw new Error('Cannot write in ASCII what follows a backslash.');
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What loads the others. */

@@ -19,7 +19,7 @@ import { constants, Script } from 'node:vm';
  * Loads the CommonJS files of one directory as V8 compiled them in an earlier process, and keeps what it compiles now for
  * later ones: compiling is a third of what a start takes. Nothing depends on it. What is missing, was compiled by another
  * V8, or could have been written by another user is compiled as ever; where nothing can be written, nothing is kept.
- * @param files the directory of the program, all its files `.cjs`.
+ * @param files the directory of the program, all its files `.cjs` and of ASCII alone.
  * @param cache a directory for this build of the program alone, in one that holds those of other builds. What
  * can write there decides what the program does.
  */
@@ -52,7 +52,8 @@ type ModuleFunction = (
 const HEAD = '(function (exports, require, module, __filename, __dirname) { ';
 
 function compile(filename: string, kept: Buffer | undefined): Script {
-  const text = readFileSync(filename, 'utf8').replace(/^#!.*/, '');
+  // ASCII: Node reads it in one piece, and V8 takes a byte for a character.
+  const text = readFileSync(filename, 'latin1').replace(/^#!.*/, '');
   return new Script(`${HEAD}${text}\n})`, {
     filename,
     columnOffset: -HEAD.length,
