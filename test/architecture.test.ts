@@ -245,6 +245,12 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('makes directories by its own means alone: the recursive way of Node never comes back below /proc', () => {
+    const recursive = /mkdir(?:Sync)?\([^;]*\brecursive\b/;
+    const wrong = sources.filter(({ isTest, text }) => !isTest && recursive.test(text));
+    expect(wrong.map(show)).toEqual([]);
+  });
+
   it('has no drawer for odds and ends', () => {
     const drawers = sources.filter(({ path }) =>
       relative(SRC, path)

@@ -1,16 +1,6 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errnoOf } from './fs-entry.js';
+import { makeDirectories } from './make-directories.js';
 
 /**
  * Makes sure that a regular file is there and can be written, without opening one that is: to close it would end every
@@ -79,36 +69,6 @@ export function isWritableFile(path: string): boolean {
 /** @throws the operating system's error where no file can be opened any more, whichever it is. */
 export function assertCanOpen(): void {
   closeSync(openSync('/', constants.O_RDONLY));
-}
-
-// Not Node's `recursive`: it never comes back where a file system says ENOENT for what cannot be made (/proc).
-function makeDirectories(path: string): void {
-  const refused = makeDirectory(path);
-  if (refused === undefined) return;
-  if (errnoOf(refused) !== 'ENOENT' || dirname(path) === path) throw refused;
-  makeDirectories(dirname(path));
-  const refusedAgain = makeDirectory(path);
-  if (refusedAgain !== undefined) throw refusedAgain;
-}
-
-/** The error, unless the directory is there now. */
-function makeDirectory(path: string): unknown {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-    return undefined;
-  } catch (error) {
-    return errnoOf(error) === 'EEXIST' ? reasonForMissing(path) : existsSync(path) ? undefined : error;
-  }
-}
-
-/** Why a name that is taken leads to nothing: a link in a circle, say; undefined where it leads somewhere. */
-function reasonForMissing(path: string): unknown {
-  try {
-    statSync(path);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }
 
 /** Makes the names in a file's directory survive a loss of power, where the system can. */

@@ -1,4 +1,5 @@
 import { closeSync, mkdirSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { makeDirectories } from './make-directories.js';
 
 /** Makes a directory where nothing is, if that can be done. */
 export function makeEmptyDirectory(path: string): void {
@@ -7,7 +8,7 @@ export function makeEmptyDirectory(path: string): void {
 
 /** Makes a directory and those above it, for this user alone, if that can be done. */
 export function makePrivateDirectories(path: string): void {
-  attempt(() => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  attempt(() => makeDirectories(path));
 }
 
 /** Makes an empty file where nothing is. */

@@ -1,6 +1,5 @@
 import {
   closeSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeDirectories } from './make-directories.js';
 
 export interface StoredFile {
   readonly name: string;
@@ -42,7 +42,7 @@ export interface OutputDirectory {
 
 /** Opens a directory that stays, and makes it where it is missing. */
 export function openOutputDirectory(path: string): OutputDirectory {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeDirectories(path);
   return outputDirectory(path);
 }
 

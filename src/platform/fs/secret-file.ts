@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf } from './fs-entry.js';
+import { makeDirectories } from './make-directories.js';
 
 /**
  * The text of a small file of its owner's only (0600). Where there is none it is made with `make()`, whole and on the
@@ -20,7 +12,7 @@ import { errnoOf } from './fs-entry.js';
 export function ensureSecretFile(path: string, make: () => string): string {
   const found = readIfThere(path);
   if (found !== undefined) return found;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectories(dirname(path));
   const own = `${path}.${process.pid}.${process.hrtime.bigint()}`;
   const descriptor = openSync(own, 'wx', 0o600);
   try {

@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeDirectories } from './make-directories.js';
 
 export interface NewFile {
   /** Relative to the directory. */
@@ -17,7 +18,7 @@ export function writeNewFiles(directory: string, files: readonly NewFile[]): str
   if (taken !== undefined) return taken;
   for (const { path, text, executable } of files) {
     const place = join(directory, path);
-    mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
+    makeDirectories(dirname(place), 0o755);
     writeFileSync(place, text, { flag: 'wx' });
     // Whatever the umask lets through: a program that others may write is refused.
     chmodSync(place, executable ? 0o755 : 0o644);

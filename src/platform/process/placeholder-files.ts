@@ -1,15 +1,8 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeQuietly } from '../fs/make-and-remove.js';
+import { makeDirectories } from '../fs/make-directories.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /** A file that is shown to commands in the place of another one. */
@@ -56,7 +49,7 @@ let own: string | undefined;
 
 function write(directory: string, { path, content, modifiedSeconds, isExecutable }: PlaceholderFile): void {
   const file = join(directory, path);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+  makeDirectories(dirname(file), 0o755);
   writeFileSync(file, typeof content === 'number' ? '' : content, { flag: 'wx' });
   if (typeof content === 'number') truncateSync(file, content);
   chmodSync(file, isExecutable === true ? 0o755 : 0o644);

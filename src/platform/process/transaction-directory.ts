@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectories } from '../fs/make-directories.js';
 import { removeTree, removeTreeLater } from '../fs/remove-tree.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
@@ -20,10 +21,11 @@ import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
  */
 export function privateDirectory(path: string): string | undefined {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectories(path);
     const real = realpathSync.native(path);
-    const { uid, mode } = lstatSync(real);
-    return uid === process.geteuid?.() && (mode & 0o077) === 0 ? real : undefined;
+    const found = lstatSync(real);
+    const { uid, mode } = found;
+    return found.isDirectory() && uid === process.geteuid?.() && (mode & 0o077) === 0 ? real : undefined;
   } catch {
     return undefined;
   }
@@ -33,7 +35,7 @@ export function privateDirectory(path: string): string | undefined {
 export function makeOwnDirectory(parent: string, kind: string, inside: readonly string[]): string {
   const path = join(parent, `${kind}-${ownTag()}-${randomBytes(8).toString('hex')}`);
   mkdirSync(path, { mode: 0o700 });
-  for (const name of inside) mkdirSync(join(path, name), { mode: 0o700, recursive: true });
+  for (const name of inside) makeDirectories(join(path, name));
   return path;
 }
 
