@@ -80,12 +80,12 @@ export function guardMounts(
       disarm(isLast) {
         for (const repository of git) repository.takeAway();
         for (const path of [...gitEntries(guarded().readOnly), ...links()])
-          if (!known.has(path) && disarmPlanted(path, known)) disarmed.add(path);
+          if (!known.has(path) && disarmPlanted(path, known, isLast === undefined)) disarmed.add(path);
         isDone = isLast !== undefined;
         return [...disarmed];
       },
       end() {
-        if (!isDone) this.disarm();
+        if (!isDone) this.disarm('last');
         for (const repository of git) repository.tidy();
       },
     },

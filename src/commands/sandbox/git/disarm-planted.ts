@@ -30,9 +30,10 @@ export function gitEntries(guarded: readonly GuardedPath[]): GitEntries {
  * into each that the index names. Nothing is lost: settings, hooks and files that lead elsewhere get another name.
  * @param git a directory, or a file that leads to one
  * @param known the repositories that were there before
+ * @param isRunning the command still runs: a working tree that `git worktree add` has half made is left to it
  * @returns whether there was anything
  */
-export function disarmPlanted(git: string, known: GitEntries): boolean {
+export function disarmPlanted(git: string, known: GitEntries, isRunning = false): boolean {
   const place = openPlaceDescriptor(git);
   // It has just gone, or is a link, which git does not follow either.
   if (place === undefined) return false;
@@ -41,7 +42,7 @@ export function disarmPlanted(git: string, known: GitEntries): boolean {
   } finally {
     place.close();
   }
-  return !leadsToKnown(git, known) && inParent(git, (parent) => putAside(`${parent}/.git`));
+  return !leadsToKnown(git, known, isRunning) && inParent(git, (parent) => putAside(`${parent}/.git`));
 }
 
 function disarmDirectory(git: string, at: string): boolean {
@@ -84,7 +85,8 @@ function disarmHooks(git: string, at: string): boolean {
 }
 
 /** Whether a file `.git` leads to what a repository that was there before keeps of a working tree. */
-function leadsToKnown(file: string, known: GitEntries): boolean {
+function leadsToKnown(file: string, known: GitEntries, isRunning: boolean): boolean {
+  if (isRunning && isEmpty(file)) return true;
   const [, named] = /^gitdir: ([^\n]+)\n*$/.exec(readSmallFile(file)) ?? [];
   const directory = named === undefined ? undefined : realPath(resolve(dirname(file), named));
   if (directory === undefined) return false;
@@ -94,9 +96,27 @@ function leadsToKnown(file: string, known: GitEntries): boolean {
   const settings = `${directory}/config.worktree`;
   return (
     dirname(directory) === `${git}/worktrees` &&
-    readSmallFile(`${directory}/commondir`).trim() === '../..' &&
+    // In this order: git may finish it between the two.
+    ((isRunning && isUnfinished(directory)) || readSmallFile(`${directory}/commondir`).trim() === '../..') &&
     (entryStat(settings) === undefined || isHarmlessConfig(readSmallFile(settings)))
   );
+}
+
+/**
+ * Git writes the `.git` of a working tree before `commondir`: until then it takes the directory for no repository,
+ * unless there are objects in it.
+ */
+function isUnfinished(directory: string): boolean {
+  const commonDirectory = `${directory}/commondir`;
+  return (
+    (entryStat(commonDirectory) === undefined || isEmpty(commonDirectory)) &&
+    entryStat(`${directory}/objects`) === undefined
+  );
+}
+
+function isEmpty(file: string): boolean {
+  const stat = entryStat(file);
+  return stat?.isFile() === true && stat.size === 0;
 }
 
 function inParent(path: string, step: (parent: string) => boolean): boolean {
