@@ -26,5 +26,5 @@ export interface CommandSetting {
   readonly command?: readonly string[];
 }
 
-/** Understands a command line; `sh` is any that may be called so, of which the strictest reading counts. Pure; never throws. */
+/** Understands a command line; `sh` is any that may be called so: what only bash knows is asked about. Pure; never throws. */
 export type AnalyzeCommand = (text: string, shell?: 'bash' | 'sh') => CommandAnalysis;

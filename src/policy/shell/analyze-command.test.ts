@@ -76,7 +76,7 @@ describe('analyzeCommand()', () => {
     ['ls #x\nrm -rf /', 'block'],
     ['if true\nthen\nrm -rf /\nfi', 'block'],
     ['readonly x=/\nx=/tmp/a\nrm -rf $x', 'ask'],
-    ["cat <<$'EOF'\nx\n$EOF\nrm -rf /\nEOF", 'block'],
+    ["cat <<$'EOF'\nx\n$EOF\nrm -rf /\nEOF", 'ask'],
     ['f() {\n  local x=/tmp/a\n  rm -rf "$x"\n}\nf', 'allow'],
     ["cat <<'EOF' > notes.md\nrm -rf /\n$(rm -rf /)\nEOF", 'allow'],
     ['cat <<EOF > notes.md\nrm -rf /\nEOF', 'allow'],
@@ -98,27 +98,20 @@ describe('analyzeCommand()', () => {
 
 describe('what analyzeCommand() says of shells that read a text in another way', () => {
   it.each<[string, Record<'bash' | 'sh' | 'any', string>]>([
-    ["echo $'\\'; rm -rf / #'", { bash: 'allow', sh: 'block', any: 'block' }],
-    ['[[ -n a && reboot ]]', { bash: 'allow', sh: 'block', any: 'block' }],
-    ['((reboot))', { bash: 'allow', sh: 'block', any: 'block' }],
-    ['x=/; declare x=/tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
-    ['x=/; x+=tmp/a; rm -rf $x', { bash: 'allow', sh: 'block', any: 'block' }],
-    ["sh -c '[[ -n a && reboot ]]'", { bash: 'allow', sh: 'block', any: 'block' }],
-    ['(( $x > 5 ))', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ["echo $'\\'; rm -rf / #'", { bash: 'allow', sh: 'ask', any: 'ask' }],
+    ['[[ -n a && reboot ]]', { bash: 'allow', sh: 'ask', any: 'ask' }],
+    ['[[ -n $x && -z $y ]]', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ['((reboot))', { bash: 'allow', sh: 'ask', any: 'ask' }],
+    ['((x++))', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ['x=/; declare x=/tmp/a; rm -rf $x', { bash: 'ask', sh: 'ask', any: 'ask' }],
+    ['x=/; x+=tmp/a; rm -rf $x', { bash: 'ask', sh: 'ask', any: 'ask' }],
+    ["sh -c '[[ -n a && reboot ]]'", { bash: 'ask', sh: 'ask', any: 'ask' }],
+    ['(( $x > 5 ))', { bash: 'allow', sh: 'ask', any: 'ask' }],
     ['ls -la | head', { bash: 'allow', sh: 'allow', any: 'allow' }],
   ])('%s', (text, { bash, sh, any }) => {
     expect(analyzeCommand(text, 'sh').verdict).toBe(sh);
     expect(analyzeCommand(text).verdict).toBe(any);
-    // A text that starts `sh` itself is read by that too.
-    if (!text.startsWith('sh')) expect(analyzeCommand(text, 'bash').verdict).toBe(bash);
-    else expect(analyzeCommand(text, 'bash').verdict).toBe('block');
-  });
-
-  it('names what a shell would run that knows no `[[`', () => {
-    const text = '[[ -n a && push ]]; ls &> log';
-    expect(analyzeCommand(text, 'bash').commands).toEqual([['ls']]);
-    expect(analyzeCommand(text, 'sh').commands).toContainEqual(['push', ']]']);
-    expect(analyzeCommand(text, 'sh').effects).toContainEqual({ kind: 'write', path: 'log' });
+    expect(analyzeCommand(text, 'bash').verdict).toBe(bash);
   });
 });
 

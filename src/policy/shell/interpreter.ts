@@ -1,13 +1,11 @@
 import { confirmDirectory, runAndOr, runBranches, runEach, runLoop, runPipeline } from './compound.js';
 import { Expander } from './expand/expand-word.js';
 import { walkArithmetic, walkTest } from './expand/parameter.js';
-import { mayReadOtherwise, writeForSh } from './parse/dialect.js';
 import { findEndlessStarts } from './parse/endless-starts.js';
 import type {
   CommandNode,
   CompoundList,
   FunctionNode,
-  ParsedShell,
   ParseLimits,
   Script,
   Statement,
@@ -15,7 +13,7 @@ import type {
 import { parseShell } from './parse/parse-shell.js';
 import { findProgram, goesByDirectory } from './programs/table.js';
 import { redirect, runCommandWords, runSimple } from './simple-command.js';
-import type { Dialect, Shell } from './words/call.js';
+import type { Shell } from './words/call.js';
 import {
   exactTexts,
   type Field,
@@ -37,8 +35,6 @@ export class TooMuchWork extends Error {}
  * is taken. Nothing depends on it for saying `allow` but that it visits each command: what is computed is asked about.
  */
 export class Interpreter implements Shell {
-  /** Something was read that other shells read otherwise. */
-  mayReadOtherwise = false;
   /** How often a function has reached itself. */
   recursions = 0;
   readonly expander: Expander;
@@ -49,7 +45,6 @@ export class Interpreter implements Shell {
     readonly findings: Findings,
     readonly limits: ParseLimits,
     private stepsLeft: number,
-    readonly dialect: Dialect,
   ) {
     this.expander = new Expander(this, limits);
   }
@@ -60,22 +55,13 @@ export class Interpreter implements Shell {
 
   runText(text: string, scope: Scope, input: Stream): Stream {
     if (this.#depth > 0) this.limits.nestedCharactersLeft -= text.length;
-    this.mayReadOtherwise ||= mayReadOtherwise(text);
-    const parsed = this.#parse(text);
+    const parsed = parseShell(text, this.limits);
     if ('flaw' in parsed) {
       this.findings.ask(`Cannot tell what would run: ${parsed.flaw}.`);
       return UNKNOWN;
     }
     for (const reason of findEndlessStarts(parsed.script)) this.findings.block(reason);
     return this.runScript(parsed.script, scope, input);
-  }
-
-  #parse(text: string): ParsedShell {
-    const parsed = parseShell(text, this.limits);
-    if (this.dialect === 'bash' || 'flaw' in parsed || !mayReadOtherwise(text)) return parsed;
-    const written = writeForSh(text, parsed.script);
-    if (written === undefined) return { flaw: 'other shells read it otherwise' };
-    return written === text ? parsed : parseShell(written, this.limits);
   }
 
   runScript(script: Script, scope: Scope, input: Stream): Stream {
@@ -91,7 +77,7 @@ export class Interpreter implements Shell {
     const [command] = words;
     const name = command?.literal === true ? command.shown.slice(command.shown.lastIndexOf('/') + 1) : '';
     if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
-    const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS, this.dialect);
+    const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS);
     trial.#isTrial = true;
     try {
       trial.runWords(words, scope.copy({ files: new Map(scope.files) }), INHERITED);

@@ -1,7 +1,7 @@
 import type { Interpreter } from './interpreter.js';
 import type { Assignment, Command, HereDoc, Redirection } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
-import { BASH_ALONE, DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
+import { DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
 import { Call } from './words/call.js';
 import { secretIn } from './words/danger.js';
 import {
@@ -24,15 +24,12 @@ import { evaluateVariable, setVariable } from './words/variables.js';
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
   const { expander } = shell;
   const words = node.name === undefined ? [] : expander.words(node.name, scope);
-  const [command] = words;
   for (const argument of node.args) {
     if (argument.type === 'Word') words.push(...expander.words(argument, scope));
     else {
-      // `export X=…`, `declare a=(…)`: the assignment is done, and stays a word of the command.
-      const own = declares(shell, command?.exact, argument, scope) ? scope : scope.copy();
-      const text = assign(shell, argument, own);
-      shell.findings.setting(text);
-      words.push(Field.of(text, false));
+      // `export X=…`, `declare a=(…)`: a word, and the program assigns.
+      const value = assigned(shell, argument, scope);
+      words.push(new Field([textValue(`${argument.name}=`), value], shownAs(argument, value)));
     }
   }
   return redirect(shell, node.redirects, scope, input, (given) =>
@@ -130,44 +127,35 @@ function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | und
   return { kind: 'fetched', from: shown };
 }
 
-/** `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays. */
-function declares(shell: Interpreter, program = '', { name }: Assignment, scope: Scope): boolean {
-  if (program === 'local') return scope.calls.size > 0 || !scope.variables.has(name);
-  return shell.dialect === 'bash' || !/^(?:declare|typeset)$/.test(program);
-}
-
 const SPECIAL =
   /^(?:break|:|continue|\.|eval|exec|exit|export|readonly|return|set|shift|times|trap|unset|source|command|builtin)$/;
 
 /** Answers with the assignment as text, its value where that is known. */
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
-  const { name, index, value, append = false, text } = assignment;
-  // To other shells `x+=y` is the name of a program.
-  if (shell.dialect === 'sh' && append) return text;
-  if (index !== undefined) shell.expander.number(index, scope);
-  // Arrays are not followed.
-  const given =
-    value.type === 'Word'
-      ? shell.expander.value(value, scope)
-      : listed(value.elements.flatMap((one) => shell.expander.words(one, scope)).map((one) => one.value));
-  evaluateVariable({ shell, scope }, name, given);
-  const whole = append ? joinValues(scope.get(name), given) : given;
-  scope.set(name, index === undefined ? whole : listed([given]));
-  const isKnown = index === undefined && whole.kind === 'text' && !whole.assumed;
-  return isKnown ? `${name}=${whole.text}` : text;
+  const value = assigned(shell, assignment, scope);
+  evaluateVariable({ shell, scope }, assignment.name, value);
+  scope.set(assignment.name, value);
+  return shownAs(assignment, value);
 }
 
-function listed(values: readonly Value[]): Value {
-  return values.some((one) => one.kind === 'text' || one.computed) ? COMPUTED : UNKNOWN;
+/** Arrays, and what is added to a value, are not followed: to other shells `x+=y` is the name of a program. */
+function assigned({ expander }: Interpreter, assignment: Assignment, scope: Scope): Value {
+  const { name, index, value, append } = assignment;
+  if (index !== undefined) expander.number(index, scope);
+  const words = value.type === 'Word' ? [expander.single(value, scope)] : [];
+  if (value.type !== 'Word') words.push(...value.elements.flatMap((one) => expander.words(one, scope)));
+  const [first = UNKNOWN, ...more] = words.map((one) => one.value);
+  const isOne = value.type === 'Word' && index === undefined && append !== true;
+  return isOne ? first : listed([first, ...more, append === true ? scope.get(name) : undefined]);
 }
 
-function joinValues(before: Value = UNKNOWN, value: Value): Value {
-  if (before.kind !== 'text' || value.kind !== 'text') return listed([before, value]);
-  const text = before.text + value.text;
-  return text.length > MAX_VALUE ? UNKNOWN : textValue(text, before.assumed || value.assumed);
+function shownAs({ name, text }: Assignment, value: Value): string {
+  return value.kind === 'text' && !value.assumed ? `${name}=${value.text}` : text;
 }
 
-const MAX_VALUE = 8_192;
+function listed(values: readonly (Value | undefined)[]): Value {
+  return values.some((one) => one?.kind === 'text' || one?.computed) ? COMPUTED : UNKNOWN;
+}
 
 /** A command given as words: finds its row. A computed name is asked about, and evaluated as what it likely is. */
 export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, input: Stream): Stream {
@@ -187,7 +175,6 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
       evaluateProgram(new Call(shell, name, args, scope.copy(), input), known.program, known.own);
     return shell.callFunction(own, args, scope, input);
   }
-  if (shell.dialect === 'sh' && BASH_ALONE.has(name)) return UNKNOWN;
   const written = path.includes('/') ? scope.contentOf(command) : undefined;
   if (written !== undefined) call.runStream(written);
   if (written?.kind === 'text' && /^#!(?!.*\b(?:ba|da|k|z|a)?sh\b)/.test(written.text))

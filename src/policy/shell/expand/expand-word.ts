@@ -31,7 +31,7 @@ export class Expander {
     this.shell.step();
     if (word.parts === undefined && !word.text.startsWith('~')) return [Field.of(word.value)];
     const brace = word.parts?.find((part) => part.type === 'BraceExpansion');
-    if (brace !== undefined && this.shell.dialect === 'bash') return this.#braces(word, brace, scope);
+    if (brace !== undefined) return this.#braces(word, brace, scope);
     return splitFields(this.#pieces(word, scope, true), word, scope);
   }
 

@@ -1,9 +1,9 @@
 import type { Call } from '../words/call.js';
-import { exactTexts, Field, NUMBER, textValue } from '../words/field.js';
+import { COMPUTED, exactTexts, Field, textValue, type Value } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import { HOME, type Scope } from '../words/scope.js';
-import { evaluateVariable, runSubstitutions, setVariable } from '../words/variables.js';
+import { HOME, isSame, type Scope } from '../words/scope.js';
+import { evaluateVariable, runSubstitutions } from '../words/variables.js';
 import { type Evaluators, USES } from './program.js';
 
 /** What shells have built in, and programs that end processes. */
@@ -22,12 +22,6 @@ export const BUILTINS: Evaluators = {
     // How many are taken is not worth knowing: without words, and with arguments, it is one.
     const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
     scope.positional = isOne ? scope.positional?.slice(1) : undefined;
-  },
-  let(call) {
-    for (const { known } of call.words) {
-      const name = /^([A-Za-z_]\w*)(?:[-+*/%]?=|\+\+|--)/.exec(known)?.[1];
-      if (name !== undefined) setVariable(call, name, NUMBER);
-    }
   },
   // `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`.
   'test ['(call) {
@@ -119,28 +113,29 @@ function evaluateDeclaration(call: Call): void {
     call.ask(`${name} hands functions on to other shells.`);
   if (flags.includes('n') && name !== 'export') call.ask('A variable stands for another one (a nameref).');
   for (const word of words) {
-    const text = word.exact;
-    if (text === undefined) call.ask(`The names that ${name} sets are computed: ${word.shown}`);
-    if (text === undefined || /^[-+]/.test(text)) continue;
+    const text = word.known;
     const [whole = '', variable, assigns] = /^([A-Za-z_]\w*)(\+?=)?/.exec(text) ?? [];
+    const isNamed = assigns !== undefined || word.exact !== undefined;
+    if (!isNamed || word.startsUnknown) call.ask(`The names that ${name} sets are computed: ${word.shown}`);
+    if (!isNamed || /^[-+]/.test(text)) continue;
     if (variable === undefined || /^\w+\[/.test(text)) {
       call.ask(`${name} evaluates ${word.shown}`);
       runSubstitutions(call, text);
     }
     if (variable === undefined) continue;
-    if (assigns !== undefined) declare(call, variable, text.slice(whole.length));
+    if (assigns !== undefined) declare(call, variable, word.dropPrefix(whole.length).value, word.shown);
     if (isFixed) scope.fixed.add(variable);
   }
 }
 
-function declare(call: Call, name: string, text: string): void {
-  const { scope } = call;
-  const before = scope.variables.get(name);
-  // Outside of a function `local` fails, and what was set stays. An array written out was assigned already.
-  if (text.startsWith('(') || (call.name === 'local' && scope.calls.size === 0 && before !== undefined))
-    return;
-  // So was whatever is not known.
-  const isDone = before !== undefined && (before.kind !== 'text' || before.assumed || before.text === text);
-  if (!isDone) scope.set(name, textValue(text));
-  evaluateVariable(call, name, scope.get(name) ?? textValue(text));
+function declare(call: Call, variable: string, given: Value, shown: string): void {
+  const { scope, name, findings } = call;
+  const before = scope.variables.get(variable);
+  const isArray = given.kind === 'text' && given.text.startsWith('(');
+  // `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays.
+  const mayFail = name === 'local' ? scope.calls.size === 0 : /^(?:declare|typeset)$/.test(name);
+  const isOld = mayFail && before !== undefined && !isSame(before, given);
+  evaluateVariable(call, variable, given);
+  findings.setting(shown);
+  scope.set(variable, isArray || isOld ? COMPUTED : given);
 }

@@ -72,13 +72,6 @@ export const DANGEROUS_NAMES = names(
   'poweroff kill nc curl wget python3 perl busybox truncate ln mount umount cat',
 );
 
-/** Built into bash, and nowhere to be found for another shell: there they change nothing. */
-export const BASH_ALONE: ReadonlySet<string> = new Set(
-  names(
-    'declare typeset let mapfile readarray pushd popd source shopt enable builtin complete compgen bind history [[',
-  ),
-);
-
 /** Programs that can be told by an option to run something else. */
 export const TAKES_CODE: ReadonlySet<string> = new Set(
   names(

@@ -5,13 +5,9 @@ import type { Findings } from './findings.js';
 import type { Scope } from './scope.js';
 import { runSubstitutions, setVariable } from './variables.js';
 
-/** Which shell reads a text: bash, or a `sh` that knows less. */
-export type Dialect = 'bash' | 'sh';
-
 /** What the evaluation of a single program may ask of the whole analysis. Each answer is what would be printed. */
 export interface Shell {
   readonly findings: Findings;
-  readonly dialect: Dialect;
   runScript(script: Script, scope: Scope, input: Stream): Stream;
   /** Text that a shell will read as code. What is not known of it is asked about. */
   runText(text: string, scope: Scope, input: Stream): Stream;
@@ -188,7 +184,7 @@ export class Call {
       runSubstitutions(this, word.known);
       return;
     }
-    const isText = input.kind === 'text';
+    const isText = input.kind === 'text' || this.scope.get(word.known)?.kind === 'text';
     const computed = isText || (input.kind === 'unknown' && input.computed === true);
     const from = isText ? {} : { from: input };
     setVariable(this, word.known, { kind: 'unknown', numeric: false, computed, ...from });
