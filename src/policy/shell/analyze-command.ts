@@ -1,4 +1,4 @@
-import type { AnalyzeCommand } from './analysis.js';
+import type { CommandAnalysis } from './analysis.js';
 import { Interpreter, TooMuchWork } from './interpreter.js';
 import { INHERITED } from './words/field.js';
 import { Findings } from './words/findings.js';
@@ -11,7 +11,7 @@ import { Scope } from './words/scope.js';
  * @param shell who reads the text. `bash`: bash. `sh`: some `sh`; what others than bash read or do in another way is
  *   asked about. Left out: as bash reads it, and where any `sh` would run other commands it is `ask` too.
  */
-export const analyzeCommand: AnalyzeCommand = (text, shell) => {
+export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   const findings = new Findings();
   const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
   try {
@@ -26,7 +26,7 @@ export const analyzeCommand: AnalyzeCommand = (text, shell) => {
   if (shell === 'sh' ? BASH_ALONE.test(text) : mayBeSh && RUNS_OTHERWISE.test(text))
     findings.ask('Other shells than bash read it in another way.');
   return findings.conclude();
-};
+}
 
 const MAX_NODES = 20_000;
 const MAX_NESTED = 131_072;

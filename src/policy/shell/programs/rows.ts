@@ -30,7 +30,7 @@ declare typeset local export readonly test [ trap alias  > nothing
 jobs  code /^-\w*x$/  > nothing
 read  -dinNptu  -a =name  : name  > nothing
 mapfile readarray  -dnOsuc  -C =code  : name  ask /^-\w*C/m runs a command for the lines it reads  > nothing
-let  : evaluated  > nothing
+let  : evaluated  ask /[A-Z]\w*(?:\W*=|\+\+|--)|(?:\+\+|--)[A-Z]/m changes a setting  > nothing
 complete compgen  -AGPSXo  -CF =code  -W =skip  ask /^-\w*[CFW]/m runs what completes words
 fc  ask /^/ runs commands of the history
 hash  plain  ask /^-\w*p/m can put one program in the place of another  > nothing
