@@ -35,7 +35,6 @@ const PLAIN = /[^"\\\u0000-\u001f\ud800-\udfff]*/y;
 /** The same with common escapes in it: where there was one, many follow. Bounded, since it keeps its way back. */
 // oxlint-disable-next-line no-control-regex -- as above
 const ESCAPED = /(?:[^"\\\u0000-\u001f\ud800-\udfff]|\\["\\/bfnrt]){0,1000}/y;
-const WORD = /[\p{L}\p{N}_$.+-]{1,40}/uy;
 /** By character code: 1 for what may follow a backslash and stands for itself. */
 const SIMPLE_ESCAPES = Uint8Array.from({ length: 128 }, (_, code) =>
   '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0,
@@ -293,8 +292,9 @@ function readHex(text: string, at: number): number {
 }
 
 function matchWord(text: string, at: number): string {
-  WORD.lastIndex = at;
-  return WORD.exec(text)?.[0] ?? String.fromCodePoint(text.codePointAt(at) ?? 0);
+  const word = /[\p{L}\p{N}_$.+-]{1,40}/uy;
+  word.lastIndex = at;
+  return word.exec(text)?.[0] ?? String.fromCodePoint(text.codePointAt(at) ?? 0);
 }
 
 function nameControl(code: number): string {

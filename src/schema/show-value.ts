@@ -2,9 +2,6 @@ import { types } from 'node:util';
 
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** Controls, invisible format characters (also those that turn the reading direction), and line separators. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
 /** A value as JSON on one line, escaped and cut: for messages. */
@@ -60,7 +57,11 @@ function renderEach<T>(items: readonly T[], room: number, render: (item: T, left
 }
 
 function escapeUnseen(text: string): string {
-  return text.replace(UNSEEN, (character) => character.split('').map(escapeUnit).join(''));
+  if (/^[ -~]*$/.test(text)) return text;
+  // Controls, invisible format characters (also those that turn the reading direction), and line separators.
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split('').map(escapeUnit).join(''),
+  );
 }
 
 function escapeUnit(unit: string): string {

@@ -11,7 +11,7 @@ export function toVisible(
     isShortened = false,
   }: { readonly lookalikes?: boolean; readonly isShortened?: boolean } = {},
 ): string {
-  const seen = text.replace(UNSEEN, nameAll).replace(MANY_MARKS, nameAll);
+  const seen = text.replace(unseen(), nameAll).replace(manyMarks(), nameAll);
   if (!lookalikes) return seen;
   const parts = isShortened ? seen.split(CUT_MARK) : [seen];
   return parts.map((part) => part.replace(WORD, nameLookalikes)).join('…');
@@ -19,12 +19,17 @@ export function toVisible(
 
 const CUT_MARK = /…(?=$|")/;
 
+/*
+ * Functions, because V8 makes a set of Unicode as slowly as it loads a module: a program that shows nothing does not
+ * wait for them.
+ */
+
 /** Controls but line ends, formats, blanks that are no space, fillers, private and broken characters. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
+const unseen = (): RegExp => /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
 /** More marks on one letter than any language has hide what is below and above. */
-const MANY_MARKS = /(?<=\p{M}{3})\p{M}+/gu;
+const manyMarks = (): RegExp => /(?<=\p{M}{3})\p{M}+/gu;
 const WORD = /[^\s‹›]+/gu;
-const OTHER_SCRIPT =
+const otherScript = (): RegExp =>
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 /** Letters that cannot be told from Latin ones: a word of them alone can pass for a program's name. */
 const TWINS = /^[аАВЕеЕсСһіІјЈКМНоОрРԛѕЅТԝхХуУԁɡΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν]+$/u;
@@ -36,7 +41,7 @@ function nameLookalikes(word: string): string {
   const isMixed = /[A-Za-z]/.test(word) || TWINS.test(letters);
   return Array.from(word, (character) => {
     if (character <= '~') return character;
-    const isTwin = (isMixed && OTHER_SCRIPT.test(character)) || PUNCTUATION.test(character);
+    const isTwin = (isMixed && otherScript().test(character)) || PUNCTUATION.test(character);
     return isTwin || isCompatible(character) ? nameOf(character) : character;
   }).join('');
 }

@@ -71,14 +71,15 @@ function sharedLength(one: string, other: string): number {
   return at;
 }
 
-/** Controls, direction overrides and invisible characters: JSON may hold them as they are, a terminal may not. */
-const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
 /** JSON that means the same and cannot drive the terminal it is shown on. On one line, unless `indent` is given. */
 export function toSafeJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent);
+  if (/^[\n -~]*$/.test(text)) return text;
+  // Controls, direction overrides and invisible characters: JSON may hold them as they are, a terminal may not.
   // A line end in the text is layout: inside strings JSON has escaped it already.
-  return text.replace(UNSAFE, (character) => (character === '\n' ? character : escapeUnits(character)));
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
+    character === '\n' ? character : escapeUnits(character),
+  );
 }
 
 function escapeUnits(character: string): string {

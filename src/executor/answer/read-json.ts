@@ -85,12 +85,11 @@ function foreign(value: object): string {
   return `${what} is no JSON. Use a plain object.`;
 }
 
-const PLAIN_NAME = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
-
 function showPath(path: Path): string {
   const shown = path.map((part) => {
     if (typeof part === 'number') return `[${part}]`;
-    return PLAIN_NAME.test(part) ? `.${part}` : `[${JSON.stringify(part.slice(0, 64))}]`;
+    const isPlain = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(part);
+    return isPlain ? `.${part}` : `[${JSON.stringify(part.slice(0, 64))}]`;
   });
   return shown.join('').replace(/^\./, '');
 }
