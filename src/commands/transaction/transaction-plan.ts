@@ -34,7 +34,7 @@ export interface PlannedChange {
 export interface TransactionPlan {
   readonly version: 1;
   readonly roots: readonly string[];
-  /** Their inodes: another directory in the place of one is none of them. Left out: not known. */
+  /** Their inodes: a directory with another inode in the place of a root is not that root. Left out: not known. */
   readonly inodes?: readonly string[];
   /** Of the command; null where a signal ended it. */
   readonly exitCode?: number | null;

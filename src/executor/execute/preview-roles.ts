@@ -190,7 +190,7 @@ function isOpen(call: EvaluatedCall | undefined): boolean {
   return call?.kind === 'resolved' && call.result.error?.code === 'approval_unavailable';
 }
 
-/** @param isUnasked there was no decision about another one: then there is none about this one either. */
+/** @param isUnasked another call got no decision: then this one has none either. */
 function notMade(call: EvaluatedCall, isUnasked = false): EvaluatedCall {
   if (call.kind === 'resolved') return call;
   if (!isUnasked) return refuseReady(call, 'cancelled', nothingMade(REFUSED).message);

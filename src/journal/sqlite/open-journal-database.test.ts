@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attachSqlite, type SqliteDatabase } from '../../platform/sqlite/sqlite.js';
-import { migrate } from './open-journal-database.js';
+import { checkIdentity, migrate } from './open-journal-database.js';
 
 let sqlite: SqliteDatabase;
 
@@ -50,5 +53,27 @@ describe('migrate()', () => {
     sqlite.exec('CREATE TABLE journal.a (x INTEGER) STRICT');
     expect(() => migrate(sqlite, 'other.db', [SECOND])).toThrow('another program');
     expect(version()).toBe(0);
+  });
+});
+
+describe('checkIdentity()', () => {
+  it.each([1, 2, 3])('takes a journal for ours that another process makes before question %i', (nth) => {
+    const directory = mkdtempSync(join(tmpdir(), 'identity-'));
+    const path = join(directory, 'journal.db');
+    const [ours, theirs] = [attachSqlite('journal', path), attachSqlite('journal', path)];
+    let asked = 0;
+    const watched: SqliteDatabase = {
+      ...ours,
+      prepare(sql) {
+        asked += 1;
+        if (asked === nth) migrate(theirs, path, [FIRST]);
+        return ours.prepare(sql);
+      },
+    };
+    // 0 where it was asked for the version before there was one: `migrate` asks again, alone.
+    expect(checkIdentity(watched, path, 1)).toBe(nth === 3 ? 0 : 1);
+    expect(asked).toBe(3);
+    for (const each of [ours, theirs]) each.close();
+    rmSync(directory, { recursive: true });
   });
 });

@@ -5,9 +5,9 @@ import {
   ensureJournalFile,
   isWritableFile,
   NotARegularFile,
-  syncDirectoryOf,
 } from '../../platform/fs/journal-file.js';
 import { makeScratchDirectory } from '../../platform/fs/scratch.js';
+import { syncDirectoryOf } from '../../platform/fs/sync-directory.js';
 import {
   attachSqlite,
   type SqliteAccess,
@@ -199,8 +199,11 @@ function inSchema(step: string): string {
   return step.replaceAll(/\bCREATE (TABLE|INDEX|TRIGGER) /g, 'CREATE $1 journal.');
 }
 
-/** The file's version; 0 for one that is empty. */
-function checkIdentity(sqlite: SqliteDatabase, path: string, newest = MIGRATIONS.length): number {
+/**
+ * The file's version; 0 for one that is empty.
+ * @throws ToolError `journal_unavailable` for a newer one, and for a database of another program
+ */
+export function checkIdentity(sqlite: SqliteDatabase, path: string, newest = MIGRATIONS.length): number {
   // In this order: another process that makes the journal meanwhile commits all three at once, the last is asked last.
   const objects = numberOf(sqlite, 'SELECT count(*) FROM journal.sqlite_schema');
   const version = numberOf(sqlite, 'PRAGMA journal.user_version');

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureJournalFile, syncDirectoryOf } from './journal-file.js';
+import { ensureJournalFile } from './journal-file.js';
+import { syncDirectoryOf } from './sync-directory.js';
 
 let directory: string;
 

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, fsyncSync, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { makeDirectories } from './make-directories.js';
 
@@ -69,22 +69,4 @@ export function isWritableFile(path: string): boolean {
 /** @throws the operating system's error where no file can be opened any more, whichever it is. */
 export function assertCanOpen(): void {
   closeSync(openSync('/', constants.O_RDONLY));
-}
-
-/** Makes the names in a file's directory survive a loss of power, where the system can. */
-export function syncDirectoryOf(path: string): void {
-  let descriptor: number;
-  try {
-    descriptor = openSync(dirname(resolve(path)), 'r');
-  } catch {
-    // A directory that may be searched but not read, or Windows.
-    return;
-  }
-  try {
-    fsyncSync(descriptor);
-  } catch {
-    // Some file systems refuse it; they keep names in order by themselves.
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -1,19 +1,17 @@
 import {
   closeSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   type Stats,
-  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
+import { makeDirectories } from '../fs/make-directories.js';
+import { replaceFile } from '../fs/replace-file.js';
 
 /**
  * Loads the CommonJS files of one directory as V8 compiled them in an earlier process, and keeps what it compiles now for
@@ -77,36 +75,14 @@ function readKept(path: string): Buffer | undefined {
 function keep(compiled: ReadonlyMap<string, Script>, cache: string): void {
   try {
     if (lstatOf(cache) === undefined) {
-      makeDirectory(cache);
+      makeDirectories(cache);
       removeOld(dirname(cache));
     }
     if (!isOwn(lstatOf(cache))) return;
-    for (const [name, script] of compiled) writeWhole(join(cache, name), script.createCachedData());
+    // Whole: a file that is half written would end the next start.
+    for (const [name, script] of compiled) replaceFile(join(cache, name), script.createCachedData());
   } catch {
     // The next start compiles again.
-  }
-}
-
-/** Node's own way to make its parents too never ends in `/proc`. */
-function makeDirectory(path: string): void {
-  const parent = dirname(path);
-  if (lstatOf(parent) === undefined && parent !== path) makeDirectory(parent);
-  mkdirSync(path, { mode: 0o700 });
-}
-
-/** A file that a full disk or a loss of power left half written would end the next start. */
-function writeWhole(path: string, bytes: Buffer): void {
-  const written = `${path}.${process.pid}`;
-  const descriptor = openSync(written, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-    renameSync(written, path);
-  } catch (error) {
-    rmSync(written, { force: true });
-    throw error;
-  } finally {
-    closeSync(descriptor);
   }
 }
 

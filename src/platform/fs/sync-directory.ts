@@ -1,0 +1,20 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Makes the names in a file's directory survive a loss of power, where the system can. */
+export function syncDirectoryOf(path: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(dirname(resolve(path)), 'r');
+  } catch {
+    // A directory that may be searched but not read, or Windows.
+    return;
+  }
+  try {
+    fsyncSync(descriptor);
+  } catch {
+    // Some file systems refuse it; they keep names in order by themselves.
+  } finally {
+    closeSync(descriptor);
+  }
+}
