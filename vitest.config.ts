@@ -18,14 +18,12 @@ const UNIT = testsIn([
   'protocols',
   'schema',
 ]);
-/** These look at what their process keeps for all its executors (helpers of commands, handlers, open files), or need a small one. */
+/** These look at what their process keeps for all its executors (helpers of commands, handlers, open files). */
 const ALONE = [
   'src/commands/supervise-command.helpers.test.ts',
   'src/executor/execute/leftovers.test.ts',
   'src/executor/execute/shells.test.ts',
   'src/executor/execute/unhandled-errors.test.ts',
-  // A large process prepares no mount.
-  'test/transactions/ready.test.ts',
 ];
 /** Minutes of kills, races, faults and traces. A long test beside short ones has a file of its own: `x.soak.test.ts`. */
 const LONG = ['src/**/*.soak.test.ts', 'test/**/*.soak.test.ts'];

@@ -5,6 +5,7 @@ import type { ProcessEntry } from '../platform/process/proc-table.js';
 import type { ProcessEnd } from '../platform/process/spawn.js';
 import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
+import { takePrewarmed } from './prewarmed-sandbox.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
@@ -50,14 +51,23 @@ export interface CommandEnding extends ProcessEnd {
  * @throws ToolError spawn_failed when it cannot be started.
  */
 export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
-  return launchProcess(launch, (mark) =>
-    startCommand({ ...launch, isTransaction: launch.inBackground !== true }, mark),
+  const { confinement, inBackground, layers, writesThrough } = launch;
+  const isTransaction = inBackground !== true;
+  const isOwn = confinement !== undefined && isTransaction && layers === undefined && writesThrough !== true;
+  const prewarmed = isOwn ? takePrewarmed(confinement, launch) : undefined;
+  return launchProcess(
+    launch,
+    (mark) => startCommand({ ...launch, isTransaction }, mark, prewarmed).finally(() => prewarmed?.leave()),
+    prewarmed?.mark,
   );
 }
 
 /** The same for any process. @param start starts it, with the mark by which it and its descendants are found. */
-export async function launchProcess(launch: Launch, start: StartMarked): Promise<LaunchedCommand> {
-  const mark = createCommandMark();
+export async function launchProcess(
+  launch: Launch,
+  start: StartMarked,
+  mark: CommandMark = createCommandMark(),
+): Promise<LaunchedCommand> {
   const supervision = superviseCommand(mark);
   const started = await startMarked(start, mark, supervision);
   const { process: command, wall } = started;

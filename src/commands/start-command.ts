@@ -8,11 +8,13 @@ import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
 import { holdingProgram } from './holding-program.js';
+import { type BuiltAhead, type PrewarmedSandbox, prewarm } from './prewarmed-sandbox.js';
 import { type ChosenSandbox, chooseSandbox } from './sandbox/find-sandbox.js';
 import type { GuardWatch } from './sandbox/guard-mounts.js';
 import { limitLines } from './sandbox/limit-lines.js';
 import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
-import { endToldBy, readReport, type SandboxedEnd } from './sandbox/sandbox-program.js';
+import { endToldBy, orderFor, readReport, type SandboxedEnd } from './sandbox/sandbox-program.js';
+import { type NoTransaction, surveyRoots } from './transaction/open-layers.js';
 import { openTransaction, type Transaction } from './transaction/open-transaction.js';
 
 export type CommandStart = Pick<
@@ -47,19 +49,27 @@ export interface StartedCommand {
  * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`; sandbox_violation where there is no sandbox and one
  *   is required.
  */
-export async function startCommand(request: CommandStart, mark: CommandMark): Promise<StartedCommand> {
+export async function startCommand(
+  request: CommandStart,
+  mark: CommandMark,
+  prewarmed?: PrewarmedSandbox,
+): Promise<StartedCommand> {
   const { shell, cwd, confinement } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { wall, inside } = await chooseSandbox(confinement);
-  const { transaction, told } =
-    inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, inside.confinement);
-  const entry = openEntry(request, file, inside, transaction);
+  const { ahead, told, ...chosen }: ChosenTransaction =
+    inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, file, inside, prewarmed);
+  const transaction = ahead?.transaction ?? chosen.transaction;
+  const entry = ahead?.entry ?? openEntry(request, file, inside, transaction);
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;
     await request.onStarting?.(transaction && begun(transaction, confinement));
-    const process = await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit });
+    const process =
+      ahead === undefined
+        ? await startProcess({ ...entry.start, cwd, env, mark: markFor(env, mark), ...inherit })
+        : beginAhead(request, ahead);
     return {
       process,
       wall: {
@@ -74,6 +84,7 @@ export async function startCommand(request: CommandStart, mark: CommandMark): Pr
       close: entry.close,
     };
   } catch (error) {
+    ahead?.leave();
     entry.close();
     transaction?.release();
     transaction?.discard();
@@ -87,8 +98,20 @@ function begun({ directory }: Transaction, confinement: Confinement | undefined)
   return { state: 'begun', directory, network: confinement?.network !== false };
 }
 
+/** @throws ToolError `spawn_failed`; then nothing has run. */
+function beginAhead(request: CommandStart, ahead: BuiltAhead): StartedProcess {
+  const { cwd, command } = request;
+  if (!isDirectory(cwd)) throw spawnFailed(request, 'ENOENT', causeInWords(request, 'ENOENT'));
+  const process = ahead.begin(orderFor(cwd, command) ?? '');
+  if (process === undefined)
+    throw spawnFailed(request, 'EPIPE', 'its sandbox was ended from outside; try again');
+  return process;
+}
+
 interface ChosenTransaction {
   readonly transaction?: Transaction;
+  /** Built before the command was known, with its transaction. */
+  readonly ahead?: BuiltAhead;
   /** What the outcome says of it. */
   readonly told: Pick<CommandSandbox, 'transaction' | 'transactionReason'>;
 }
@@ -97,8 +120,10 @@ const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
 /** @throws ToolError `sandbox_violation` where one is required and there can be none. */
 async function chooseTransaction(
-  { isTransaction, isKeptApart, layers, writesThrough }: CommandStart,
-  confinement: Confinement,
+  { isTransaction, isKeptApart, layers, writesThrough, shell, env, limits }: CommandStart,
+  shellFile: string,
+  { confinement, bubblewrap }: NonNullable<ChosenSandbox['inside']>,
+  prewarmed: PrewarmedSandbox | undefined,
 ): Promise<ChosenTransaction> {
   if (layers !== undefined) return { transaction: layers, told: { transaction: true } };
   const { transactions } = confinement;
@@ -108,10 +133,19 @@ async function chooseTransaction(
   if (writesThrough === true && !isRequired) {
     return { told: { transaction: false, transactionReason: 'the rule that allows it says write_through' } };
   }
-  const transaction = await openTransaction(confinement, transactions);
-  if (!('reason' in transaction)) return { transaction, told: { transaction: true } };
-  if (isRequired) throw transactionRequired(transaction.reason);
-  return { told: { transaction: false, transactionReason: transaction.reason } };
+  const survey = await surveyRoots(confinement, transactions);
+  if ('reason' in survey) return withoutTransaction(survey, isRequired);
+  const ahead = await prewarmed?.take(survey);
+  if (ahead !== undefined) return { ahead, told: { transaction: true } };
+  const pattern = { request: { shell, env, ...(limits && { limits }) }, bubblewrap, shellFile };
+  const transaction = openTransaction(survey, (isUnchanged) => prewarm(pattern, survey, isUnchanged));
+  if ('reason' in transaction) return withoutTransaction(transaction, isRequired);
+  return { transaction, told: { transaction: true } };
+}
+
+function withoutTransaction({ reason }: NoTransaction, isRequired: boolean): ChosenTransaction {
+  if (isRequired) throw transactionRequired(reason);
+  return { told: { transaction: false, transactionReason: reason } };
 }
 
 export function transactionRequired(reason: string): ToolError {

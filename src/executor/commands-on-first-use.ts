@@ -60,8 +60,9 @@ export function lazyCommands(
   let release: (() => Promise<void>) | undefined;
   const end = async (): Promise<void> => {
     if (release === undefined) return;
-    const { endReadyLayers } = await import('../commands/transaction/ready-layers.js');
-    await Promise.all([release(), endReadyLayers(around.confinement)]);
+    const { endPrewarmed } = await import('../commands/prewarmed-sandbox.js');
+    await endPrewarmed(around.confinement);
+    await release();
   };
   const run = onFirstUse(async () => {
     const { runCommand } = await import('../commands/run-command.js');

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../src/commands/run-command.js';
-import { openTransaction } from '../../src/commands/transaction/open-transaction.js';
+import { openLayers } from '../../src/commands/transaction/open-layers.js';
 import type { CommandOutcome, CommandRequest, TransactionRules } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/files/create-sandbox.js';
 import { removeTree } from '../../src/platform/fs/remove-tree.js';
@@ -90,13 +90,12 @@ async function findWhy(): Promise<string> {
     };
     const guarded = () => ({ hidden: [], readOnly: [], missing: [], incomplete: false });
     mkdirSync(join(around, 'root'));
-    const opened = await openTransaction(
+    const opened = await openLayers(
       { os: 'required', network: false, roots: [join(around, 'root')], readable: [], guarded },
       rules,
     );
     if ('reason' in opened) return ` (skipped: ${opened.reason})`;
-    opened.release();
-    opened.discard();
+    opened.drop();
     return '';
   } finally {
     removeTree(around);

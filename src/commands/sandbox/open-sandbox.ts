@@ -27,6 +27,8 @@ export interface SandboxedCommand {
   readonly shellFile: string;
   /** Left out: it writes through. */
   readonly layers?: SandboxLayers | undefined;
+  /** It is started before its command is known, and waits on its standard input for `orderFor` that. */
+  readonly isAhead?: boolean;
 }
 
 /** Roots whose changes are kept apart. */
@@ -52,18 +54,13 @@ export interface Bubblewrap {
  * Makes ready what a command inside the sandbox needs. To be closed, started or not.
  * @throws ToolError `spawn_failed` where the roots change faster than a sandbox can be built.
  */
-export function openSandbox({
-  request,
-  confinement,
-  bubblewrap,
-  shellFile,
-  layers,
-}: SandboxedCommand): CommandEntry {
+export function openSandbox(sandboxed: SandboxedCommand): CommandEntry {
+  const { confinement, bubblewrap, layers } = sandboxed;
   const built = mountPatiently(bubblewrap.byDescriptor, (holder, releases) =>
     layers === undefined ? mountOnce(confinement, holder, releases) : mountLayers(layers, holder),
   );
   try {
-    return entryOf({ request, confinement, bubblewrap, shellFile, layers, built });
+    return entryOf({ ...sandboxed, built });
   } catch (error) {
     built.close();
     throw error;
@@ -76,6 +73,7 @@ function entryOf({
   bubblewrap,
   shellFile,
   layers,
+  isAhead = false,
   built,
 }: SandboxedCommand & { readonly built: Built }): CommandEntry {
   const { shell, command, cwd } = request;
@@ -87,9 +85,9 @@ function entryOf({
   const report = openReportFile();
   const limits = limitLines(request.limits ?? {}, true);
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
-  const inside = sandboxProgram({ limits, isReported: report !== undefined, settings });
+  const inside = sandboxProgram({ limits, isReported: report !== undefined, settings, isAhead });
   // The last is what `$0` says.
-  const program = [REPORTER, '-c', inside, 'toolexec', shellFile, '-c', command, shell];
+  const program = [REPORTER, '-c', inside, 'toolexec', shellFile, ...(isAhead ? [] : ['-c', command]), shell];
   const opened = [
     ...(built.table === undefined ? [] : [openText(built.table)]),
     ...openFilter(layers === undefined),
@@ -97,7 +95,10 @@ function entryOf({
   const reporter = openInherited('/bin/sh');
   const filterAt = FIRST_PLACE + built.places.length + (built.table === undefined ? 0 : 1);
   const filterArguments = FILTER === undefined ? [] : ['--seccomp', `${filterAt}`];
-  const first = [...filterArguments, ...reporterArguments()];
+  const first = [
+    ...filterArguments,
+    ...reporterArguments(isAhead ? FIRST_PLACE + built.places.length + opened.length : 0),
+  ];
   const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, first, program });
   const [file = bubblewrap.file, ...before] = built.command;
   const line =
@@ -107,8 +108,8 @@ function entryOf({
   return {
     start: {
       ...line,
-      ...{ input: reporter.fd, keepsInput: true },
-      ...{ places: built.places, files: opened.map(({ fd }) => fd) },
+      ...(isAhead ? {} : { input: reporter.fd, keepsInput: true }),
+      ...{ places: built.places, files: [...opened, ...(isAhead ? [reporter] : [])].map(({ fd }) => fd) },
       ...reportTo(report),
     },
     env,
@@ -129,8 +130,9 @@ function entryOf({
  */
 const REPORTER = '/dev/toolexec/sh';
 
-function reporterArguments(): readonly string[] {
-  return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', '0', REPORTER];
+/** @param descriptor that it is read from */
+function reporterArguments(descriptor: number): readonly string[] {
+  return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', `${descriptor}`, REPORTER];
 }
 
 /** @param dropsModes else what it makes is looked at before it is real */

@@ -12,8 +12,9 @@ import type { PersonalFile } from './git/personal-settings.js';
  *
  * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
-export function sandboxProgram({ limits, isReported, settings }: SandboxProgram): string {
+export function sandboxProgram({ limits, isReported, settings, isAhead }: SandboxProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
+${isAhead ? WAIT_FOR_ORDER : ''}
 exec </dev/null
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
@@ -39,6 +40,28 @@ exit $status
 `;
 }
 
+/** Nothing but these come through every shell's `read` as they are. A pipe takes so many bytes at once or not at all. */
+const PLAIN_ORDER = /^[\t\n\x20-\x7e]{1,4000}$/;
+
+/**
+ * What a sandbox that was started ahead is told: the working directory, and the command. Undefined where it cannot be told
+ * so.
+ */
+export function orderFor(cwd: string, command: string): string | undefined {
+  const order = `${cwd}\n${command}`;
+  return !cwd.includes('\n') && PLAIN_ORDER.test(order) ? order : undefined;
+}
+
+/** The program's arguments are the shell and its name; the end of the input without an order is the end. */
+const WAIT_FOR_ORDER = `IFS= read -r toolexec_directory || exit 1
+toolexec_command=
+while IFS= read -r toolexec_line; do
+  toolexec_command="$toolexec_command$toolexec_line
+"
+done
+cd -- "$toolexec_directory" || exit 1
+set -- "$1" -c "$toolexec_command$toolexec_line" "$2"`;
+
 export interface SandboxProgram {
   /** Of `limitLines`. */
   readonly limits: string;
@@ -46,6 +69,8 @@ export interface SandboxProgram {
   readonly isReported: boolean;
   /** Files to be written before. */
   readonly settings: readonly PersonalFile[];
+  /** It is started before its command is known: standard input is `orderFor` that. */
+  readonly isAhead: boolean;
 }
 
 function quoted(text: string): string {

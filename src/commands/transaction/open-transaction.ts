@@ -1,9 +1,8 @@
-import type { CommandChanges, Confinement, TransactionRules } from '../../contract/processes.js';
+import type { CommandChanges } from '../../contract/processes.js';
 import { binaryNames, toBinary } from '../../platform/fs/binary-fs.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import { type CommitRequest, commitTransaction } from './commit-transaction.js';
-import type { MountedView } from './mounted-view.js';
 import {
   changedBytes,
   gitInside,
@@ -11,10 +10,8 @@ import {
   makeLayers,
   type NoTransaction,
   type Survey,
-  surveyRoots,
 } from './open-layers.js';
 import { overlayCommand } from './overlay-mount.js';
-import { prepareLayers, takeLayers } from './ready-layers.js';
 
 /** A command's changes, kept apart until it is decided what becomes of them. */
 export interface Transaction {
@@ -40,28 +37,36 @@ export interface Transaction {
   release(): void;
 }
 
-/** Makes the layers of a command, or takes those that were made ready for it. Never rejects. */
-export async function openTransaction(
-  confinement: Confinement,
-  rules: TransactionRules,
-): Promise<Transaction | NoTransaction> {
-  const survey = await surveyRoots(confinement, rules);
-  if ('reason' in survey) return survey;
-  const ready = await takeLayers(survey);
-  if (ready !== undefined) return toTransaction(survey, ready.layers, ready.view);
-  const layers = makeLayers(survey);
-  return 'reason' in layers ? layers : toTransaction(survey, layers);
+/** What is done with the layers, apart from their commit. */
+interface LayersUse {
+  /** The transaction has ended. @param isUnchanged nothing was changed */
+  readonly onEnded?: (isUnchanged: boolean) => void;
+  /** Resolves when the overlays are unmounted. Left out: they are, once the command has ended. */
+  readonly unmounted?: () => Promise<void>;
 }
 
-/** @param view where they are mounted; left out: not yet. */
-function toTransaction(survey: Survey, layers: Layers, view?: MountedView): Transaction {
+/** Makes the layers of a command. Never throws. */
+export function openTransaction(
+  survey: Survey,
+  onEnded: (isUnchanged: boolean) => void,
+): Transaction | NoTransaction {
+  const layers = makeLayers(survey);
+  return 'reason' in layers ? layers : toTransaction(survey, layers, { onEnded });
+}
+
+export function toTransaction(
+  survey: Survey,
+  layers: Layers,
+  { onEnded, unmounted }: LayersUse = {},
+): Transaction {
   const { directory, mounts, setup, rules } = layers;
   const { uid, gid } = ownIds();
   const { gitMounts, git } = gitInside(survey);
+  const parts = unmounted === undefined ? layers : { ...layers, unmounted };
   return {
     directory,
-    roots: view === undefined ? mounts.map(({ root }) => root) : [],
-    command: view?.enter() ?? overlayCommand(setup.programs, mounts),
+    roots: mounts.map(({ root }) => root),
+    command: overlayCommand(setup.programs, mounts),
     mounts: [
       ...['--uid', `${uid}`, '--gid', `${gid}`],
       ...mounts.flatMap(({ root, merged }) => ['--bind', merged, root]),
@@ -72,21 +77,15 @@ function toTransaction(survey: Survey, layers: Layers, view?: MountedView): Tran
     size: (when) => changedBytes(mounts, when === 'ended'),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
     async commit(request) {
-      const changes = await commitTransaction(
-        view === undefined ? layers : { ...layers, unmounted: () => view.end() },
-        request,
-      );
-      prepareLayers(survey, isNothing(changes));
+      const changes = await commitTransaction(parts, request);
+      onEnded?.(isNothing(changes));
       return changes;
     },
     discard() {
       void removeLater(directory);
-      prepareLayers(survey, true);
+      onEnded?.(true);
     },
-    release() {
-      layers.release();
-      void view?.end();
-    },
+    release: layers.release,
   };
 }
 

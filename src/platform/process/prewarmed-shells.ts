@@ -1,36 +1,15 @@
-import { closeSync, statSync, writeSync } from 'node:fs';
-import { unlinkQuietly } from '../fs/make-and-remove.js';
+import { statSync } from 'node:fs';
 import { findShell } from './find-shell.js';
 import type { OpenedProcess } from './opened-process.js';
 import { lastProcessId } from './proc-table.js';
 import { shellScript } from './shell-script.js';
 import type { ProcessStart } from './spawn.js';
-
-export interface PrewarmOptions {
-  /** How a process is started. */
-  readonly open: (start: ProcessStart) => Promise<OpenedProcess> | undefined;
-  /** A pipe that no other uses, open for both, without waiting. */
-  readonly takePipe: () => TakenPipe | undefined;
-  /** Called with one that will not be used. */
-  readonly drop: (opened: OpenedProcess) => void;
-}
-
-/** A pipe that is open here, and has a name for who has the other end. */
-export interface TakenPipe {
-  readonly name: string;
-  readonly fd: number;
-}
+import { startWaiting, type WaitingProcess, type WaitingStart } from './waiting-process.js';
 
 export interface TakenShell {
   readonly opened: OpenedProcess;
   /** The last number that was given to any process before the program began. */
   readonly after: number;
-}
-
-interface PrewarmedShell {
-  readonly opened: OpenedProcess;
-  /** Where it is told what it shall become. */
-  readonly order: number;
 }
 
 /** More at once are started as they come. */
@@ -48,15 +27,15 @@ const IDLE_MS = 60_000;
  * end of their orders, and go, when this program ends, however that happens.
  */
 export class PrewarmedShells {
-  readonly #options: PrewarmOptions;
+  readonly #options: WaitingStart;
   readonly #shell = findShell('sh');
-  #prewarmed: PrewarmedShell[] = [];
+  #prewarmed: WaitingProcess[] = [];
   /** What those that wait were made for. */
   #pattern: Pattern | undefined;
   #coming = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(options: PrewarmOptions) {
+  constructor(options: WaitingStart) {
     this.#options = options;
   }
 
@@ -67,10 +46,7 @@ export class PrewarmedShells {
     const after = lastProcessId();
     if (script === undefined || after === undefined) return undefined;
     const shell = this.#prewarmed.pop();
-    if (shell === undefined) return undefined;
-    if (tell(shell.order, script)) return { opened: shell.opened, after };
-    this.#drop(shell);
-    return undefined;
+    return shell?.tell(script) === true ? { opened: shell.opened, after } : undefined;
   }
 
   /** To be called when a command has ended. */
@@ -91,7 +67,7 @@ export class PrewarmedShells {
 
   dropAll(): void {
     clearTimeout(this.#idle);
-    for (const shell of this.#prewarmed) this.#drop(shell);
+    for (const shell of this.#prewarmed) shell.drop();
     this.#prewarmed = [];
     this.#pattern = undefined;
   }
@@ -107,49 +83,35 @@ export class PrewarmedShells {
 
   #make(pattern: Pattern): boolean {
     const file = this.#shell;
-    // As a reader of our own orders we never wait for the other one, and can write before it listens.
-    const pipe = file === undefined ? undefined : this.#options.takePipe();
-    if (file === undefined || pipe === undefined) return false;
-    const { fd: order, name } = pipe;
-    // The server opens them by our descriptor. It does not open them again, which might be too late.
-    unlinkQuietly(name);
+    if (file === undefined) return false;
     const { cwd, env, holdsOrphans } = pattern;
     const mark = env.TOOLEXEC_CALL ?? '';
-    const start = { file, name: 'sh', args: ['-s'], cwd, env, mark, input: order, holdsOrphans };
-    const opening = this.#options.open(start);
-    if (opening === undefined) closeSync(order);
-    else {
-      this.#coming++;
-      void this.#keep(pattern, order, opening).finally(() => {
-        this.#coming--;
-      });
-    }
-    return opening !== undefined;
+    const start = { file, name: 'sh', args: ['-s'], cwd, env, mark, holdsOrphans };
+    const starting = startWaiting(this.#options, start);
+    if (starting === undefined) return false;
+    this.#coming++;
+    void this.#keep(pattern, starting).finally(() => {
+      this.#coming--;
+    });
+    return true;
   }
 
-  async #keep(pattern: Pattern, order: number, opening: Promise<OpenedProcess>): Promise<void> {
+  async #keep(pattern: Pattern, starting: Promise<WaitingProcess>): Promise<void> {
     try {
-      const shell = { opened: await opening, order };
-      if (this.#pattern !== pattern) return this.#drop(shell);
+      const shell = await starting;
+      if (this.#pattern !== pattern) return shell.drop();
       this.#prewarmed.push(shell);
       void shell.opened.ended.then(() => this.#forget(shell));
     } catch {
       // It cannot be started there: the command that wants to will say why.
-      closeSync(order);
     }
   }
 
   /** It was ended from outside, or it was taken and has come to its end. */
-  #forget(shell: PrewarmedShell): void {
+  #forget(shell: WaitingProcess): void {
     if (!this.#prewarmed.includes(shell)) return;
     this.#prewarmed = this.#prewarmed.filter((other) => other !== shell);
-    this.#drop(shell);
-  }
-
-  /** It reads the end of its orders, and goes: its number is never needed, which may be another process.s by now. */
-  #drop({ opened, order }: PrewarmedShell): void {
-    closeSync(order);
-    this.#options.drop(opened);
+    shell.drop();
   }
 }
 
@@ -186,14 +148,3 @@ export function shellsCarry(env: ProcessStart['env']): boolean {
 const CARRIED = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Names that mean something to one or another of them, and might not come through as they were. */
 const OWN = /^(?:OPTIND|OPTARG|PPID|E?UID|LINENO|SHELLOPTS|BASHOPTS|BASH_.*|RANDOM|SECONDS|IFS|ENV)$/;
-
-function tell(order: number, script: string): boolean {
-  const bytes = Buffer.from(script, 'utf8');
-  try {
-    if (writeSync(order, bytes) !== bytes.length) return false;
-  } catch {
-    return false;
-  }
-  closeSync(order);
-  return true;
-}

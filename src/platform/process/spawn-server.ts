@@ -5,20 +5,37 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unlinkQuietly } from '../fs/make-and-remove.js';
 import { startHeld } from './hold-orphans.js';
-import { closeOutputs, handOver, type OpenedProcess } from './opened-process.js';
-import { PrewarmedShells, type TakenPipe } from './prewarmed-shells.js';
+import { handOver, type OpenedProcess } from './opened-process.js';
+import { PrewarmedShells } from './prewarmed-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { seeOff } from './spawn-helper.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
+import { startWaiting, type TakenPipe, type WaitingStart } from './waiting-process.js';
 
 /** Starts processes for us. What that costs does not depend on how large our own process is. */
 export interface SpawnServer {
   /** Undefined when it cannot start anything now: it is not ready yet, or out of pipes. */
   start(start: ProcessStart): Promise<StartedProcess> | undefined;
+  /**
+   * The same for one that waits on its standard input for its order, once this is ready. It does not keep this program
+   * alive. Rejects with the system's error.
+   */
+  startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined>;
   /** Whether no caller waits for anything of it. */
   isIdle(): boolean;
   /** Resolves when it is gone. To be called when it is idle. */
   end(): Promise<void>;
+}
+
+/** A process that waits for its order. */
+export interface ProcessAhead {
+  readonly pid: number;
+  /** Resolves when it is gone, told or not. Never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Tells it, once. Undefined where it cannot be told: it is dropped. */
+  begin(order: string): StartedProcess | undefined;
+  /** Resolves when it is gone. */
+  drop(): Promise<void>;
 }
 
 /** @param onGone called once, when it cannot be used any more. */
@@ -50,21 +67,25 @@ class NodeSpawnServer implements SpawnServer {
   readonly #asked = new Map<number, Asked>();
   #pipes: string[] = [];
   #refilling = true;
+  #isReady: () => void = () => {};
+  /** It has its first pipes, or is gone. */
+  readonly #ready = new Promise<void>((resolve) => {
+    this.#isReady = resolve;
+  });
   #holders = 0;
   #lastId = 0;
   #text = '';
   #lastEnvironment: ProcessStart['env'] | undefined;
   #lastText = '';
-  readonly #prewarmed: PrewarmedShells;
+  readonly #waiting: WaitingStart = {
+    open: (start) => this.#open(startHeld(start)),
+    takePipe: () => this.#takePipe(constants.O_RDWR),
+  };
+  readonly #prewarmed = new PrewarmedShells(this.#waiting);
   #gone = false;
 
   constructor(onGone: () => void) {
     this.#onGone = onGone;
-    this.#prewarmed = new PrewarmedShells({
-      open: (start) => this.#open(startHeld(start)),
-      takePipe: () => this.#takePipe(constants.O_RDWR),
-      drop: closeOutputs,
-    });
     const place = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `toolexec-pipes-${process.pid}-`);
     const args = ['--max-old-space-size=64', '-e', SPAWN_SERVER_PROGRAM, place];
     this.#child = spawn(process.execPath, args, {
@@ -91,6 +112,23 @@ class NodeSpawnServer implements SpawnServer {
     if (opening === undefined) return undefined;
     this.#hold();
     return opening.then((opened) => this.#hand(opened)).finally(() => this.#letGo());
+  }
+
+  async startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined> {
+    await this.#ready;
+    const waiting = await startWaiting(this.#waiting, start);
+    if (waiting === undefined) return undefined;
+    const { opened, tell, drop } = waiting;
+    return {
+      pid: opened.pid,
+      ended: opened.ended,
+      begin: (order) => (tell(order) ? this.#hand(opened) : undefined),
+      drop: async () => {
+        drop();
+        this.#hold();
+        await opened.ended.finally(() => this.#letGo());
+      },
+    };
   }
 
   isIdle(): boolean {
@@ -189,6 +227,7 @@ class NodeSpawnServer implements SpawnServer {
     if ('pipes' in answer) {
       this.#pipes.push(...answer.pipes);
       this.#refilling = false;
+      this.#isReady();
       return;
     }
     const asked = this.#asked.get(answer.id);
@@ -220,6 +259,7 @@ class NodeSpawnServer implements SpawnServer {
       ended({ exitCode: null, signal: null });
     }
     this.#asked.clear();
+    this.#isReady();
     this.#onGone();
   }
 

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { startHeld } from './hold-orphans.js';
 import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
-import { openSpawnServer, type SpawnServer } from './spawn-server.js';
+import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-server.js';
 
 /**
  * Starts a program in a session of its own: through a small process beside us, once that has
@@ -16,6 +16,14 @@ export function startProcess(start: ProcessStart): Promise<StartedProcess> {
   return server?.start(start) ?? spawnProcess(startHeld(start));
 }
 
+/**
+ * Starts one ahead, which waits on its standard input for its order. Undefined where processes are not started through
+ * the small one beside us. Rejects with the system's error.
+ */
+export async function startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined> {
+  return server?.startAhead(start);
+}
+
 /** It starts again with the next process. One whose processes run goes on. Resolves when it is gone. */
 export async function endSpawnServer(): Promise<void> {
   const ending = server;
@@ -28,11 +36,6 @@ export async function endSpawnServer(): Promise<void> {
 let started = 0;
 let opened = 0;
 let server: SpawnServer | undefined;
-
-/** Starting one process more, without need, costs next to nothing. */
-export function isForkCheap(): boolean {
-  return process.memoryUsage.rss() <= LARGE_BYTES;
-}
 
 /** Forking costs 45 ms for each GB that we hold; starting the server costs about as much, once. */
 const LARGE_BYTES = 200_000_000;
