@@ -16,7 +16,7 @@ import {
   UNKNOWN,
   type Value,
 } from './words/field.js';
-import { couldMatch, isDescriptor, toPlace } from './words/place.js';
+import { couldMatch, toPlace } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
 import { evaluateVariable, setVariable } from './words/variables.js';
 
@@ -71,8 +71,8 @@ export function redirect(
   input: Stream,
   run: Run,
 ): Stream {
-  let output: Field | undefined;
-  let isAdded = false;
+  const written: Field[] = [];
+  let isPrinted = true;
   /** What stands on the descriptors. */
   const opened = new Map([[0, input]]);
   for (const redirection of all) {
@@ -90,25 +90,20 @@ export function redirect(
     const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
     if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
     const network = reachNetwork(shell, field);
-    if (operator !== '<') new Call(shell, 'It', [], scope, input).overwrite(field, 'there');
+    if (operator !== '<') new Call(shell, 'It', [], scope, input).overwrite(field, undefined);
     if (operator === '<' || operator === '<>') {
       shell.findings.touches('read', field, scope);
-      const content = network ?? secretIn(field, scope.directory) ?? scope.contentOf(field);
-      opens(content ?? streamFrom([field]));
+      opens(network ?? secretIn(field, scope.directory) ?? streamFrom([field]));
     }
     if (operator === '<') continue;
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
     if (network !== undefined) opened.set(descriptor ?? 1, network).set(0, network);
-    if ((descriptor ?? 1) === 1) {
-      output = field;
-      isAdded = operator.endsWith('>>');
-    } else scope.noteWritten(field, UNKNOWN);
+    if ((descriptor ?? 1) === 1) isPrinted = false;
+    written.push(field);
   }
   const printed = run(opened.get(0) ?? UNKNOWN);
-  if (output === undefined) return printed;
-  // Nothing printed may be nothing replaced.
-  if (printed !== NOTHING) scope.noteWritten(output, printed, isAdded);
-  return NOTHING;
+  for (const file of written) scope.noteWritten(file, printed);
+  return isPrinted ? printed : NOTHING;
 }
 
 function hereDocument({ expander }: Interpreter, { body, delimiter }: HereDoc, scope: Scope): Stream {
@@ -175,17 +170,12 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
       evaluateProgram(new Call(shell, name, args, scope.copy(), input), known.program, known.own);
     return shell.callFunction(own, args, scope, input);
   }
-  const written = path.includes('/') ? scope.contentOf(command) : undefined;
-  if (written !== undefined) call.runStream(written);
-  if (written?.kind === 'text' && /^#!(?!.*\b(?:ba|da|k|z|a)?sh\b)/.test(written.text))
-    call.ask(`${path} was written here, and is no script of a shell.`);
-  if (isDescriptor(path)) call.ask(`What is run is read from ${path}.`);
   const isBehindOperand = LEADS.test(name) && /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
   if (TAKES_CODE.has(name) && !isBehindOperand && args.some(mayBeOptions))
     call.ask(`The options of ${name} are computed.`);
   if (known !== undefined) return evaluateProgram(call, known.program, known.own);
   // A program that lies somewhere is a file like others: what it touches is not told.
-  if (path.includes('/') && written === undefined) call.findings.runsUnseen();
+  if (path.includes('/')) call.runsFile(command);
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
   if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;

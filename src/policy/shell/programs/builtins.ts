@@ -1,10 +1,10 @@
 import type { Call } from '../words/call.js';
-import { COMPUTED, exactTexts, Field, textValue, type Value } from '../words/field.js';
+import { COMPUTED, exactTexts, type Field, textValue, type Value } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
 import { evaluateVariable, runSubstitutions } from '../words/variables.js';
-import { type Evaluators, USES } from './program.js';
+import type { Evaluators } from './program.js';
 
 /** What shells have built in, and programs that end processes. */
 export const BUILTINS: Evaluators = {
@@ -12,22 +12,10 @@ export const BUILTINS: Evaluators = {
   'declare typeset local export readonly': evaluateDeclaration,
   set: evaluateSet,
   unset: evaluateUnset,
-  read(call, options) {
-    if (options.operands.length === 0 && !options.has('a')) call.setName(Field.of('REPLY'));
-  },
-  getopts(call) {
-    if (call.words[1] !== undefined) call.setName(call.words[1]);
-  },
   shift({ scope, words }) {
     // How many are taken is not worth knowing: without words, and with arguments, it is one.
     const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
     scope.positional = isOne ? scope.positional?.slice(1) : undefined;
-  },
-  // `test -v NAME` evaluates the name; `[ $x … ]` may itself come to `-v a[$(…)]`.
-  'test ['(call) {
-    call.words.forEach((word, index) => {
-      if (/^-[vR]$/.test(call.words[index - 1]?.shown ?? '')) USES.evaluated(call, word);
-    });
   },
   // `trap CODE SIGNAL…`: the code runs later, in this shell.
   trap(call) {
@@ -44,22 +32,6 @@ export const BUILTINS: Evaluators = {
         call.ask('Which processes kill ends is computed.');
     }
   },
-  'pkill killall'(call, options) {
-    const { name, words } = call;
-    if (words.some(({ isComputed }) => isComputed)) call.ask(`Which processes ${name} ends is computed.`);
-    const isAll = options.operands.some(({ shown }) => /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/.test(shown));
-    const isUser = options.has('u', 'U', 'uid', 'euid') && options.operands.length === 0;
-    if (isAll || (isUser && name === 'pkill')) call.block(`${name} would end every process.`);
-  },
-  alias(call) {
-    if (call.words.some(({ isComputed }) => isComputed)) call.ask('An alias is computed.');
-    for (const { shown } of call.words) {
-      const equals = shown.indexOf('=');
-      if (equals < 1) continue;
-      call.ask(`An alias changes what commands mean: ${shown}`);
-      call.runText(shown.slice(equals + 1));
-    }
-  },
 };
 
 function evaluateCd(call: Call): void {
@@ -72,7 +44,7 @@ function evaluateCd(call: Call): void {
 }
 
 /** Where `cd` leads; undefined where that is not known. */
-export function directoryOf(target: Field, scope: Scope): string | undefined {
+function directoryOf(target: Field, scope: Scope): string | undefined {
   const text = target.exact;
   const isAbsolute = text?.startsWith('/') === true;
   if (text === undefined || text === '-' || (!isAbsolute && scope.directory === undefined)) return undefined;

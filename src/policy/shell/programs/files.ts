@@ -1,5 +1,5 @@
 import type { Call } from '../words/call.js';
-import { Field, type Stream } from '../words/field.js';
+import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
 import type { Evaluators } from './program.js';
 
@@ -14,7 +14,7 @@ export const FILE_PROGRAMS: Evaluators = {
     if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
   },
   'tee sponge'(call, options) {
-    for (const target of options.operands) call.overwrite(target, call.input, options.has('a', 'append'));
+    for (const target of options.operands) call.overwrite(target, call.input);
     return call.input;
   },
   unzip(call, options) {
@@ -58,21 +58,20 @@ function transfer(call: Call, options: Options): void {
   const isAlone = sources.length === 0 && (isLink || (!isMove && call.words.length < 2));
   if (target === undefined || isAlone) return;
   if (isMove && /^\/dev\/null\/?$/.test(target.shown)) call.ask('mv to /dev/null loses what is moved.');
-  const [only, ...more] = sources;
-  const content = only === undefined || more.length > 0 ? undefined : call.scope.contentOf(only);
   // To run a copy of what was there is no worse than to run that.
-  replaceIn(call, sources, target, content ?? 'there');
+  const content = sources.map((source) => call.scope.writtenTo(source)).find((one) => one !== undefined);
+  replaceIn(call, sources, target, content);
 }
 
 function takeAway(call: Call, source: Field): void {
   call.touches('delete', source);
   call.harms(call.dangerOfTree(source), `take away ${source.shown}`);
   // A file that must stay where it is.
-  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) call.overwrite(source, 'there');
+  if (/^\/(?:etc|boot|dev)\//.test(source.shown)) call.overwrite(source, undefined);
 }
 
 /** A file copied into a directory keeps its name: that is what is overwritten. */
-function replaceIn(call: Call, sources: readonly Field[], target: Field, content: Stream | 'there'): void {
+function replaceIn(call: Call, sources: readonly Field[], target: Field, content: Stream | undefined): void {
   call.overwrite(target, content);
   if (!/^(?:~|\/(?:root|home|etc|boot|dev|usr|bin|sbin))/.test(target.shown) && !target.isAssumed) return;
   for (const { shown } of sources.slice(0, 32)) {
@@ -88,7 +87,7 @@ function evaluateDd(call: Call): void {
     const key = /^(if|of)=/.exec(word.shown)?.[1];
     const file = word.startsUnknown ? word : word.dropPrefix(3);
     if (key === 'if') call.touches('read', file);
-    else if (key === 'of') call.overwrite(file);
+    else if (key === 'of') call.overwrite(file, UNKNOWN);
     else if (word.startsUnknown || word.isComputed) call.ask(`What dd writes to is computed: ${word.shown}`);
   }
 }
@@ -102,7 +101,7 @@ function evaluateTar(call: Call, options: Options): void {
     call.ask(`tar unpacks over ${directory.shown}.`);
   if (isExtract) call.touches('write', directory);
   if (archive !== undefined && archive.shown !== '-') {
-    if (options.has('c', 'r', 'u', 'create', 'append')) call.overwrite(archive);
+    if (options.has('c', 'r', 'u', 'create', 'append')) call.overwrite(archive, UNKNOWN);
     else call.touches('read', archive);
   }
   for (const operand of isExtract ? [] : options.operands) {

@@ -7,7 +7,6 @@ import type { Evaluators } from './program.js';
 /** Programs that run a command for each of the names that they find or read. */
 export const FINDING_PROGRAMS: Evaluators = {
   'find gfind': evaluateFind,
-  'fd fdfind': evaluateFd,
   'xargs gxargs': evaluateXargs,
 };
 
@@ -49,7 +48,7 @@ function evaluateFind(call: Call): Stream {
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      findings.byOption(shown, () => call.overwrite(next));
+      findings.byOption(shown, () => call.overwrite(next, UNKNOWN));
     }
   });
   // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
@@ -88,20 +87,6 @@ function fillPlace(word: Field, place: string, by: Field): Field {
   return new Field(pieces, word.shown);
 }
 
-/** `fd PATTERN START… -x COMMAND`. */
-function evaluateFd(call: Call): void {
-  const { words } = call;
-  const at = words.findIndex(({ shown }) => /^(?:-[xX]|--exec(?:-batch)?)$/.test(shown));
-  const command = at === -1 ? [] : words.slice(at + 1);
-  if (words.some(({ pieces }) => pieces.some((piece) => piece.kind === 'unknown' && piece.splits)))
-    call.ask('The words of fd are computed.');
-  if (command.some(({ shown }) => REMOVES.test(shown))) {
-    const isWide = words.some(({ shown }) => call.isVital(shown));
-    call[isWide ? 'block' : 'ask']('fd would remove what it finds.');
-  }
-  if (at !== -1) call.runRest([...command, Field.of('./{}')]);
-}
-
 /** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
 function evaluateXargs(call: Call, { operands: command, given }: Options): Stream | undefined {
   const { words, input } = call;
@@ -110,9 +95,7 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
   if (head.some(({ exact }) => exact === undefined)) call.ask('The options of xargs are computed.');
   if (first === undefined) return input;
   const replaces = given.findLast(({ name }) => /^(?:[IiJ]|replace)$/.test(name));
-  const attached = head
-    .map(({ shown }) => /^-[0rtpxo]*i(.+)$/.exec(shown)?.[1])
-    .find((one) => one !== undefined);
+  const attached = /^-\w*?i(.+)$/.exec(replaces?.name === 'i' ? replaces.word.shown : '')?.[1];
   const place = replaces === undefined ? '' : (replaces.value?.shown ?? attached ?? '{}');
   if (input.kind === 'listing' && call.isVital(input.root, '.') && REMOVES.test(first.shown))
     call.block(`${first.shown} would remove what ${input.root} holds.`);

@@ -24,8 +24,8 @@ export const USES = {
   read: (call, word) => call.touches('read', word),
   /** A file that is written, made of others as a compiler makes one, or replaced. */
   write: (call, word) => call.touches('write', word),
-  make: (call, word) => call.overwrite(word, 'there'),
-  overwrite: (call, word) => call.overwrite(word),
+  make: (call, word) => call.overwrite(word, undefined),
+  overwrite: (call, word) => call.overwrite(word, UNKNOWN),
   delete(call, word) {
     call.touches('delete', word);
     call.removeFile(word);
@@ -46,25 +46,10 @@ export const USES = {
   /** Shell code, and code that another program runs on its own. */
   code: (call, word) => call.runCode(word),
   command: (call, word) => call.runAskedCode(word),
-  inUse(call, word) {
-    if (call.dangerOfTree(word) === 'vital') call.block(`${call.name} would take away what is in use.`);
-  },
   /** A program that packs, or what is done while packing. */
   packer(call, word) {
     const isCode = word.shown.startsWith('exec=');
     if (isCode || !PLAIN_PACKER.test(word.shown)) call.runAskedCode(isCode ? word.dropPrefix(5) : word);
-  },
-  /** A program that is given to the other end. */
-  shared: (call, { shown }) => call.block(`${call.name} would give a program (${shown}) to the other end.`),
-  /** What a container is given of the machine: `FROM:TO`, `type=bind,source=FROM`. */
-  volume(call, { shown }) {
-    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
-    if (call.isVital(path)) call.ask(`${call.name} gives a container ${path}.`);
-  },
-  /** A text that is split into words; as that is close to what a shell does, it is read as one. */
-  split(call, { shown }) {
-    call.ask(`${call.name} splits a text into the command it runs.`);
-    call.runText(shown.replace(/^(?:\s*-\S+|\s*\w+=\S*)+\s+/, ''));
   },
   asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
   /** The name of a variable, which gets what comes in, or what the words make. */
@@ -97,7 +82,7 @@ const COLUMNS = [
     'script',
     'plain',
   ] as const),
-  ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves', 'enters'] as const),
+  ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves'] as const),
   ...(['language', 'edits', 'bundle', 'plus'] as const),
 ];
 
@@ -230,7 +215,7 @@ function evaluateWords(call: Call, program: Program, shown: string): void {
 export function writesBehind(call: Call, words: readonly Field[], option: RegExp): void {
   words.forEach((word, at) => {
     const [file] = option.test(word.shown) ? codesBehind(words.slice(at, at + 2), option) : [];
-    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(file));
+    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(file, UNKNOWN));
   });
 }
 

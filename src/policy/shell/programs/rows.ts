@@ -19,14 +19,17 @@
  * - `runs`, `runs /WORDS/`: a wrapper, which runs the command behind its options, or behind these words and options.
  *   `before N`, `before /WORD/`: so many words, or one such word, stand before that command; `assigns`: so does
  *   `NAME=value`. `shell /OPTION/`: without a command it runs a shell on its input. `moves`, `moves /OPTION/`: the command
- *   runs in another directory; `enters /OPTION/`: which is the value of this option.
+ *   runs in another directory.
  * - `language /OPTION/`: an interpreter of another language, and the option that carries code; `edits`: it does not run
  *   the files that it is given.
  */
 export const ROWS = String.raw`
-: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset getopts  > nothing
+: true false exit return break continue umask ulimit wait cd chdir pushd popd shift unset  > nothing
+getopts  : skip name skip  > nothing
 set  -o  leads  plus  > nothing
-declare typeset local export readonly test [ trap alias  > nothing
+declare typeset local export readonly trap  > nothing
+test [  -vR =evaluated  > nothing
+alias  ask /=/ changes what commands mean  > nothing
 jobs  code /^-\w*x$/  > nothing
 read  -dinNptu  -a =name  : name  > nothing
 mapfile readarray  -dnOsuc  -C =code  : name  ask /^-\w*C/m runs a command for the lines it reads  > nothing
@@ -66,12 +69,15 @@ patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : 
 
 find gfind
 fd fdfind  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
-    --changed-before  leads
+    --changed-before  leads  ask /^-(?:\w*[xX]|-exec)/m runs a command for what it finds
 xargs gxargs  -nPLsdEaRSIJ --max-args --max-procs --max-lines --max-chars --delimiter --eof --arg-file
     --process-slot-var  leads
 parallel  ask /^/ puts what comes in into code
 git  -C --git-dir --work-tree --namespace --super-prefix --attr-source --config-env  -c =skip  leads  directory
     ask /^--(?:exec-path=|config-env)/m takes programs or settings from elsewhere
+    ask /^(?:clone|init)\n(?:.*\n)*--templ(?:a|at|ate)?(?:=.|\n|$)/m copies hooks from a template, and runs them
+    writes /^--output?(?:-d[a-z]*)?(?:=(.*))?$|^--outp(?:=(.*))?$/s
+    runs /^(?:.*\n)*?(?:bisect\nrun|submodule\n(?:.*\n)*?foreach)\n/
 
 grep zgrep ag ack egrep fgrep  -mABCdD --max-count --context  -ef --regexp --file --from-file =pattern  : skip read
     > input  --pager --ackrc =command
@@ -129,7 +135,8 @@ ping ping6 traceroute  -ciIstwWlpmQM  host icmp  > fetched
 dig host nslookup  -ciIstwWlpmQM  host dns  > fetched
 whois  -ciIstwWlpmQM  host whois  > fetched
 nc ncat netcat  -giopqswxXITmMGO --proxy --source --source-port --wait --idle-timeout --output
-    -ec --exec --sh-exec --lua-exec =shared  sends  > fetched
+    -ec --exec --sh-exec --lua-exec  sends  > fetched
+    block /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m would give a program to the other end
 socat  sends  > fetched  block /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im would give a program (%) to the other end
 ssh autossh mosh  -bcDeFIiJLlmOopQRSWwB  -E =overwrite  leads  host ssh  sends
 scp sftp  -cFiJloPSX
@@ -188,10 +195,9 @@ tmux screen start-stop-daemon
 
 sudo  -ugpCTRDhrtU --user --group --prompt --close-from --command-timeout --chroot --chdir --host --role --type
     --other-user  runs  assigns  shell /^-(?:\w*[si]|-shell|-login)/m  moves /^(?:D|R|chd|chr|i|login)/
-    enters /^(?:D|chd)/
 doas  -uC  runs  shell /^-(?:\w*[si]|-shell|-login)/m
 pkexec  --user  runs
-env  -uC --unset --chdir --argv0  -S --split-string =split  runs  assigns  moves /^(?:C|ch)/  enters /^(?:C|ch)/
+env  -uC --unset --chdir --argv0  -S --split-string =command  runs  assigns  moves /^(?:C|ch)/
 command  runs  harmless /^-[vV]/  > words
 exec  -a  runs
 nice runcon numactl  -ntrlumNCpi --adjustment  runs
@@ -233,13 +239,14 @@ xvfb-run  -nefps --server-num --error-file --auth-file --server-args  runs
 ld-linux  --library-path --preload --argv0 --audit --inhibit-rpath  runs
 builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail dbus-run-session dbus-launch torsocks torify  runs
 linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox  runs
-su runuser sg  -ugGs  -c --command --session-command =skip
+su runuser sg  -ugGs  -c --command --session-command =command  ask /^/ runs commands as another user
 xterm  runs
 kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  -v --volume --mount =volume  -euw --env --env-file --user --workdir
+docker podman nerdctl docker-compose  -veuw --volume --mount --env --env-file --user --workdir
     --detach-keys --index  before 1  runs /^(?:(?:-.*|compose|container)\n)*exec\n/
     ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
+    ask /^(?:-v|--volume=|.*(?:source|src)=)?\/+(?:(?:etc|root|home|usr|var|s?bin|lib|boot|dev|proc|sys|run)\/*)?[:,]/m is given
     ask /^system\nprune/m removes what is not running
 
 mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs newfs_msdos mkudffs mkreiserfs mkjfs
@@ -272,9 +279,12 @@ systemctl
 kill  harmless /^-(?:l|L|-list)/  > nothing
 killall5  block /^(?![^]*-0)/ would end every process
 pkill killall  -FGgPstuU --signal --uid --euid --parent --pgroup --session --terminal --pidfile  > nothing
+    block /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/m would end every process
+    block /^(?:-.*\n)*-(?:[uU]|-e?uid)=?\n?[^-\n]+(?:\n-.*)*$/ would end every process
 mount  -otLU  : asked  ask /^-a$/m changes the file systems
     block /^-(?:o|-options[=\n]).*\n?.*remount/m would change how the system is mounted
-umount  -tO  : inUse  ask /^/ changes the file systems  block /^-(?:\w*a|-all)/m would take away what is in use
+umount  ask /^/ changes the file systems
+    block /^-(?:\w*a|-all)|^\/(?:(?:etc|usr|var|home|boot|proc|sys|dev|run)\/*)?$/m would take away what is in use
 swapoff  block /^(?:-a|--all)|\/dev\//m would take away memory that is in use
 iptables ip6tables  block /^-(?:F|-flush|X|P|-policy)/m would open or close the firewall
 nft  block /^(?:flush\s+ruleset|delete\s+table)/m would open the firewall

@@ -1,7 +1,6 @@
 import type { Call } from '../words/call.js';
 import { exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
-import { isDescriptor } from '../words/place.js';
 import { codesBehind, type Evaluators, type Program } from './program.js';
 
 /** Programs that read shell code. */
@@ -17,10 +16,7 @@ export const SHELL_PROGRAMS: Evaluators = {
     const [file] = withoutMark(call);
     if (file === undefined) return UNKNOWN;
     if (isStandardInput(file)) return call.runStream(call.input, call.scope);
-    const { positional } = call.scope;
-    const output = runFile(call, file, [], call.scope);
-    call.scope.positional = positional;
-    return output;
+    return runFile(call, file, call.scope);
   },
 };
 
@@ -45,19 +41,15 @@ function evaluateShell(call: Call, { given, operands: all }: Options): Stream {
     return call.runCode(first, inner, call.input);
   }
   const isInput = first === undefined || isStandardInput(first);
-  if (!has('s') && !isInput) return runFile(call, first, rest, inner);
-  inner.positional = exactTexts(isInput ? rest : operands);
-  return call.runStream(call.input, inner);
+  inner.positional = exactTexts(has('s') && !isInput ? operands : rest);
+  return has('s') || isInput ? call.runStream(call.input, inner) : runFile(call, first, inner);
 }
 
-function runFile(call: Call, file: Field, args: readonly Field[], scope: Call['scope']): Stream {
-  scope.positional = exactTexts(args);
-  const source = call.scope.contentOf(file) ?? file.source;
-  if (source !== undefined) return call.runStream(source, scope);
-  if (isDescriptor(file.shown)) call.ask(`${call.name} runs what it reads from ${file.shown}.`);
+function runFile(call: Call, file: Field, scope: Call['scope']): Stream {
+  if (file.source !== undefined) return call.runStream(file.source, scope);
   if (file.exact === undefined) call.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   call.touches('read', file);
-  call.findings.runsUnseen();
+  call.runsFile(file);
   return UNKNOWN;
 }
 
@@ -82,12 +74,7 @@ export function interpret(call: Call, _options: Options, program: Program): void
     // `deno` and `bun` have subcommands.
     if (name !== 'deno' && name !== 'bun') call.touches('read', file);
     if (program.has('edits')) return;
-    findings.runsUnseen();
-    const written = call.scope.contentOf(file);
-    if (written !== undefined) call.ask(`${name} runs ${file.shown}, which was written here.`);
-    if (written?.kind === 'text') findCertain(call, written.text);
-    if (written?.kind === 'fetched') call.blockFetched(written.from);
-    if (isDescriptor(file.shown)) call.ask(`${name} runs what it reads from ${file.shown}.`);
+    call.runsFile(file);
     return;
   }
   const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;
@@ -98,40 +85,14 @@ export function interpret(call: Call, _options: Options, program: Program): void
   if (input.kind === 'text') findCertain(call, input.text);
 }
 
-const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?:\bqx|%x)[{(][^)}]*[)}]/g;
+/** Of code in other languages: a command that is written out in a plain call, and a tree that one removes. */
+const CERTAIN =
+  /\b(?:(system|popen\w*|exec\w*|spawn\w*|run|call|check_\w+|getoutput|shell_exec|passthru)|rmtree|rm_rf|rm_r|remove_dir_all|rimraf\w*|rmSync|rmdirSync|remove_tree|RemoveAll|rmdir|removeSync)\b[\s(,[]*(?:["']-\w+["'],\s*)?(["'`])((?:\\.|(?!\2).)*)\2/g;
 
-const STARTS_COMMANDS =
-  /\b(?:system|popen\w*|exec[lvpe]*|execSync|execFileSync|execFile|spawn\w*|getoutput|Popen|check_call|check_output|shell_exec|passthru|proc_open)\b\s*(?:\(|["'@$\w])|\b(?:subprocess|child_process|Open3|Deno\.Command|os\.execute|Start-Process)\b|(?:qx|%x)[{(]/;
-
-const REMOVES =
-  /\b(?:rmtree|rm_rf|rm_r|remove_dir_all|rimraf|rmSync|rmdirSync|rm|remove_tree|RemoveAll|rmdir|removeSync|Remove-Item)\s*\(?\s*\[?\s*(?:-\w+\s+)*["']?([^"',)\s;]*)/g;
-
-/** The home directory itself, and nothing in it. */
-const HOME_DIRECTORY =
-  /^(?:~|\$HOME|os\.homedir\(|process\.env\.HOME|Dir\.home|Path\.home\(|os\.path\.expanduser\()$/;
-
-/**
- * Looks into code of other languages for what is certain: a shell command that breaks things, a tree that is removed. A
- * text that is only printed breaks nothing, so that calls are looked for outside of strings.
- */
-function findCertain(call: Call, code: string): void {
-  const { name } = call;
-  const text = code.slice(0, MAX_CODE);
-  const strings: string[] = [];
-  const bare = text.replaceAll(STRING, (whole) => {
-    const mark = /^(?:qx|%x)?./.exec(whole)?.[0] ?? '';
-    strings.push(whole.slice(mark.length, -1).replaceAll(/\\(["'`\\])/g, '$1'));
-    return mark.padEnd(whole.length);
-  });
-  const runsBackquotes = bare.includes('`') && /^(?:perl|ruby|php)/.test(name);
-  if (STARTS_COMMANDS.test(bare) || runsBackquotes)
-    for (const command of [...strings.slice(0, 16), strings.join(' ')]) call.runText(command);
-  if (/^(?:n?vim?|ex|ed|gdb)$/.test(name))
-    for (const [, command = ''] of text.matchAll(/!(.+)/g)) call.runText(command);
-  for (const { 0: whole, 1: shown = '', index } of bare.matchAll(REMOVES)) {
-    const path = /^[^"',)\s;]*/.exec(text.slice(index + whole.length - shown.length))?.[0] ?? '';
-    if (call.isVital(path, '.') || HOME_DIRECTORY.test(path))
-      call.block(`${name} would remove ${path} with all below it.`);
+export function findCertain(call: Call, code: string): void {
+  for (const [, runs, , text = ''] of code.slice(0, MAX_CODE).matchAll(CERTAIN)) {
+    if (runs !== undefined) call.runText(text.replaceAll('\\', ''));
+    else if (call.isVital(text, '.')) call.block(`${call.name} would remove ${text} with all below it.`);
   }
 }
 

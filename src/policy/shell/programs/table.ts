@@ -1,7 +1,6 @@
 import { BUILTINS } from './builtins.js';
 import { FILE_PROGRAMS } from './files.js';
 import { FINDING_PROGRAMS } from './find.js';
-import { evaluateGit } from './git.js';
 import { NETWORK_PROGRAMS } from './network.js';
 import { type Evaluate, type Evaluators, Program } from './program.js';
 import { ROWS } from './rows.js';
@@ -11,7 +10,7 @@ import { unwrap, WRAPPERS } from './wrappers.js';
 
 const EVALUATORS: Evaluators = {
   ...{ ...BUILTINS, ...FILE_PROGRAMS, ...FINDING_PROGRAMS, ...NETWORK_PROGRAMS, ...SHELL_PROGRAMS },
-  ...{ ...TEXT_PROGRAMS, ...WRAPPERS, git: evaluateGit },
+  ...{ ...TEXT_PROGRAMS, ...WRAPPERS },
 };
 
 /** An entry for each of the names that are one key, separated by spaces. */

@@ -3,7 +3,7 @@ import { secretIn } from '../words/danger.js';
 import {
   COMPUTED,
   exactTexts,
-  Field,
+  type Field,
   isLiteral,
   joinStreams,
   NOTHING,
@@ -13,8 +13,9 @@ import {
   UNKNOWN,
 } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { isDescriptor, pathText } from '../words/place.js';
+import { pathText } from '../words/place.js';
 import { type Evaluators, through } from './program.js';
+import { findCertain } from './shells.js';
 
 /**
  * Programs that print. What `echo` and `cat` print is known where their words are written out; of every other program it
@@ -62,61 +63,53 @@ function echoed(words: readonly Field[]): Stream {
   return textStream(`${text}\n`, isLiteral(words));
 }
 
-/** `sed`: its scripts can run commands (`e`), write files (`w`), and `-i` writes those it reads. */
+/** `sed`: its scripts can run commands (`e`) and write files (`w`); `-i` writes those it reads. */
 function evaluateSed(call: Call): Stream {
   const options = new Options(call.words, { short: 'efl', long: 'expression file line-length' });
   const inPlace = options.given.find(({ name }) => name === 'i' || /^in-p/.test(name));
   for (const file of options.values('f', 'file')) readsScript(call, file);
   const given = options.values('e', 'expression');
   const isFirst = given.length === 0 && !options.has('f', 'file');
-  for (const script of isFirst ? options.operands.slice(0, 1) : given) evaluateScript(call, script);
+  for (const script of isFirst ? options.operands.slice(0, 1) : given) {
+    // A value within a script can end it and start a command of its own.
+    if (script.exact === undefined) call.ask(`The script of sed is computed: ${script.shown}`);
+    if (!isPlainScript(script.known)) call.ask('The script of sed is not plain: it may run or write more.');
+  }
   const files = options.operands.slice(isFirst ? 1 : 0);
   for (const file of files) {
     call.touches('read', file);
-    if (inPlace !== undefined) call.findings.byOption(inPlace.word.shown, () => call.overwrite(file));
+    if (inPlace !== undefined)
+      call.findings.byOption(inPlace.word.shown, () => call.overwrite(file, UNKNOWN));
   }
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
 }
 
-/** A script in a file is not read: what it does is not told, and what was written here is asked about. */
+/** A script in a file is not read. */
 function readsScript(call: Call, file: Field): void {
   call.touches('read', file);
-  call.findings.runsUnseen();
-  if (call.scope.contentOf(file) !== undefined || isDescriptor(file.shown))
-    call.ask(`${call.name} runs a script that was written here: ${file.shown}`);
+  call.runsFile(file);
 }
 
 /** Within `[…]` of a pattern the delimiter stands for itself. */
 const CLASS = String.raw`\[\^?\]?(?:\[:\w+:\]|(?!\[:\w+:\])[^\]])*\]`;
 
-/** A command of a script, and the addresses before it: numbers, steps, `$`, patterns. No text matches in two ways. */
+/** A plain command, and the addresses before it: numbers, steps, `$`, patterns. No text matches in two ways. */
 const COMMAND = new RegExp(
   String.raw`[\s;{}\d$,~+!]*(?:${[
     String.raw`/(?:\\.|${CLASS}|[^/\\[])*/[IM]*`,
-    String.raw`[sy]([^\n\\])(?:\\[^]|${CLASS}|(?!\1)[^\\[])*\1((?:\\[^]|(?!\1)[^\\])*)\1([gpiImMe\d]*)(?:w(.*))?`,
-    'e(.*)|[wW](.*)',
+    String.raw`[sy]([^\n\\])(?:\\[^]|${CLASS}|(?!\1)[^\\[])*\1(?:\\[^]|(?!\1)[^\\])*\1[gpiImM\d]*(?![ew])`,
     // Without words, with a number, with a label, with text or a file to read up to the end of the line.
     String.raw`[={}dDgGhHlnNpPqQxzF][ \d]*|[btT:][^\n;}]*|[aic](?:\\\n|.)*|[rRv#].*`,
   ].join('|')})?`,
   'y',
 );
 
-function evaluateScript(call: Call, word: Field): void {
-  // A value within a script can end it and start a command of its own.
-  if (word.exact === undefined) call.ask(`The script of sed is computed: ${word.shown}`);
-  const script = word.known;
+function isPlainScript(script: string): boolean {
   for (let at = 0; at < script.length; at = COMMAND.lastIndex) {
     COMMAND.lastIndex = at;
-    const [whole = '', , replacement = '', flags = '', saved, code, written] = COMMAND.exec(script) ?? [];
-    if (whole === '') {
-      call.ask('The script of sed is not understood.');
-      return;
-    }
-    const runs = flags.includes('e') ? replacement : code?.trim();
-    if (runs !== undefined) call.runAskedCode(Field.of(runs));
-    const file = (saved ?? written)?.trim();
-    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(Field.of(file)));
+    if (!COMMAND.test(script) || COMMAND.lastIndex === at) return false;
   }
+  return true;
 }
 
 /** `awk`: programs that run commands (`system`, pipes) or write files. */
@@ -133,33 +126,19 @@ function evaluateAwk(call: Call): void {
   const files = options.operands.slice(isFile ? 0 : 1).filter(({ shown }) => !/^\w+=/.test(shown));
   for (const file of files) call.touches('read', file);
   if (library?.value?.shown === 'inplace') {
-    for (const file of files) call.findings.byOption(library.word.shown, () => call.overwrite(file));
+    for (const file of files) call.findings.byOption(library.word.shown, () => call.overwrite(file, UNKNOWN));
   } else if (library !== undefined) call.ask('awk loads a library.');
   if (program === undefined) return;
   if (program.exact === undefined) call.ask(`The program of awk is computed: ${program.shown}`);
-  const text = program.known;
   // Strings and patterns emptied, so that what is in them is not read as code.
-  const code = text
+  const code = program.known
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
     .replaceAll(/(^|[\s(,{;!~&|])\/(?:[^/\\\n]|\\.)+\//g, '$1//')
     .replaceAll('||', ' ');
-  if (/\bsystem\s*\(|\|&?|\bgetline\b|@(?:load|include)|@\w+\s*\(/.test(code)) {
-    call.ask('awk runs commands or reads more files.');
-    for (const [, command = ''] of text.matchAll(/"((?:[^"\\]|\\.)*)"/g))
-      if (/\s|^\w+$/.test(command)) call.runAskedCode(Field.of(command.replaceAll('\\"', '"')));
-  }
-  const redirections = withoutParentheses(code).match(/\bprintf?\b[^;}\n]*?>>?[^;}\n]*/g) ?? [];
-  if (redirections.length === 0) return;
-  const targets = [...text.matchAll(/>\s*"([^"]*)"/g)];
-  // A name that is not written out whole is another file.
-  if (redirections.some((part) => !/>>?\s*""\s*$/.test(part)))
-    call.ask('awk writes to a file whose name it makes.');
-  for (const [, path = ''] of targets)
-    call.findings.byOption(program.shown, () => call.overwrite(Field.of(path)));
-}
-
-/** There a `>` compares. */
-function withoutParentheses(code: string): string {
-  const less = code.replaceAll(/\([^()]*\)/g, '');
-  return less === code ? code : withoutParentheses(less);
+  // In parentheses `>` compares.
+  const bare = code.replaceAll(/\([^()]*\)/g, '');
+  const isPlain = !/\bsystem\s*\(|\||\bgetline\b|@(?:load|include)|@\w+\s*\(/.test(code);
+  if (!isPlain || /\bprintf?\b[^;}\n]*>/.test(bare))
+    call.ask('awk runs commands, or reads or writes more files.');
+  findCertain(call, program.known);
 }

@@ -2,14 +2,11 @@ import type { Call } from '../words/call.js';
 import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { evaluateVariable } from '../words/variables.js';
-import { directoryOf } from './builtins.js';
 import type { Evaluators, Program } from './program.js';
 
 /** Programs that run a command that stands among their words, and do more than columns say. */
 export const WRAPPERS: Evaluators = {
-  'su runuser sg': evaluateSu,
   watch: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
-  'at batch': (call) => call.runStream(),
 };
 
 /** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
@@ -48,17 +45,11 @@ export function unwrap(call: Call, given: Options, program: Program): Stream {
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  const inner = isOwn ? scope : scope.copy(entered(call, options, program));
+  const isMoved =
+    program.text('moves') !== undefined ||
+    options.given.some((one) => program.pattern('moves')?.test(one.name));
+  const inner = isOwn ? scope : scope.copy(isMoved ? { directory: undefined, elsewhere: [] } : {});
   return call.runRest(command, inner, call.input, settings);
-}
-
-/** Where the command runs: the last option counts. Undefined where it is not known which directory that is. */
-function entered({ scope }: Call, { given }: Options, program: Program) {
-  const changes = given.filter(({ name }) => program.pattern('moves')?.test(name));
-  if (program.text('moves') === undefined && changes.length === 0) return {};
-  const isTold = changes.every(({ name }) => program.pattern('enters')?.test(name));
-  const last = isTold ? changes.at(-1)?.value : undefined;
-  return { directory: last && directoryOf(last, scope), elsewhere: [] };
 }
 
 /** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too, and so is `=1`, which has no name. */
@@ -73,16 +64,4 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
     call.scope.set(name, UNKNOWN);
   }
   return [];
-}
-
-/** `su`, `runuser`: the command is a text behind `-c`, or comes on the input. It may run in another directory. */
-function evaluateSu(call: Call, options: Options): Stream {
-  const { words, name, input } = call;
-  const scope = call.scope.copy({ directory: undefined });
-  if (name === 'runuser' && words.some(({ shown }) => /^(?:-u|--user)/.test(shown))) {
-    const { operands } = new Options(words, { short: 'ugGs', long: 'user', leads: true });
-    return operands.length > 0 ? call.runRest(operands, scope) : call.runStream(input, scope);
-  }
-  const code = options.value('c', 'command', 'session-command');
-  return code === undefined ? call.runStream(input, scope) : call.runCode(code, scope, input);
 }

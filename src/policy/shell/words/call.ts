@@ -2,6 +2,7 @@ import type { Script } from '../parse/parse-shell.js';
 import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, secretIn } from './danger.js';
 import { Field, INHERITED, type Stream, UNKNOWN } from './field.js';
 import type { Findings } from './findings.js';
+import { isDescriptor } from './place.js';
 import type { Scope } from './scope.js';
 import { runSubstitutions, setVariable } from './variables.js';
 
@@ -88,7 +89,6 @@ export class Call {
   runStream(stream = this.input, scope = this.scope.copy()): Stream {
     if (stream.kind === 'text') {
       if (!stream.literal) this.ask(`The code that ${this.name} reads is computed.`);
-      if (stream.partial === true) this.findings.runsUnseen();
       return this.shell.runText(stream.text, scope, INHERITED);
     }
     if (stream.kind === 'fetched') {
@@ -97,6 +97,15 @@ export class Call {
     }
     this.ask(`${this.name} runs code from its input, and that is not known.`);
     return { kind: 'shell' };
+  }
+
+  /** A file that is run. What was written into it on the way is not read. */
+  runsFile(file: Field): void {
+    const written = this.scope.writtenTo(file);
+    if (written !== undefined) this.ask(`${this.name} runs ${file.shown}, which was written here.`);
+    if (written?.kind === 'fetched') this.blockFetched(written.from);
+    if (isDescriptor(file.shown)) this.ask(`${this.name} runs what it reads from ${file.shown}.`);
+    this.findings.runsUnseen();
   }
 
   blockFetched(from: string): void {
@@ -122,12 +131,12 @@ export class Call {
     if (kind === 'unclear') this.ask(`${this.name} may ${what}: it cannot be told what that hits.`);
   }
 
-  /** A file that a program replaces, and by what; `there`: by what was there before. */
-  overwrite(target: Field, content: Stream | 'there' = UNKNOWN, isAdded = false): void {
+  /** A file that a program replaces; `undefined`: by what was there before. */
+  overwrite(target: Field, content: Stream | undefined): void {
     const { kind, what } = this.dangerOfFile(target);
     this.harms(kind, `overwrite ${what}, ${target.shown}`);
     this.touches('write', target);
-    if (content !== 'there') this.scope.noteWritten(target, content, isAdded);
+    if (content !== undefined) this.scope.noteWritten(target, content);
   }
 
   /** A directory that goes with all below it. */

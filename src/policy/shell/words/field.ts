@@ -28,8 +28,7 @@ export type Piece = Value | { readonly kind: 'glob'; readonly text: string };
 /** What is known of the bytes that go through a pipe, or of what a command prints. */
 export type Stream =
   | Unknown
-  /** `partial`: added to a file of which the beginning is not known. */
-  | { readonly kind: 'text'; readonly text: string; readonly literal: boolean; readonly partial?: boolean }
+  | { readonly kind: 'text'; readonly text: string; readonly literal: boolean }
   /** Came from the network. */
   | { readonly kind: 'fetched'; readonly from: string }
   /** Names of files below a path, one a line. */
@@ -168,12 +167,9 @@ export function textStream(text: string, literal = false): Stream {
 
 /** One after the other. What is dangerous to run stays dangerous beside anything else. */
 export function joinStreams(first: Stream, second: Stream): Stream {
-  if (first.kind === 'text' && first.text === '' && first.partial !== true) return second;
+  if (first.kind === 'text' && first.text === '') return second;
   if (second.kind === 'text' && second.text === '') return first;
-  if (first.kind === 'text' && second.kind === 'text') {
-    const both = textStream(first.text + second.text);
-    return first.partial === true && both.kind === 'text' ? { ...both, partial: true } : both;
-  }
+  if (first.kind === 'text' && second.kind === 'text') return textStream(first.text + second.text);
   const both = [first, second];
   for (const kind of ['fetched', 'secret', 'shell', 'listing'] as const) {
     const worse = both.find((one) => one.kind === kind);

@@ -1,14 +1,5 @@
 import type { FunctionNode } from '../parse/parse-shell.js';
-import {
-  COMPUTED,
-  type Field,
-  joinStreams,
-  NUMBER,
-  type Stream,
-  textValue,
-  UNKNOWN,
-  type Value,
-} from './field.js';
+import { COMPUTED, type Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
 import { exactPath } from './place.js';
 
 /** The person's home directory, whatever it is called. */
@@ -37,7 +28,7 @@ interface Running {
 export class Scope {
   variables = new Map<string, Value>();
   functions = new Map<string, FunctionNode>();
-  /** What was written into files on the way; one for all copies, as there is one file system. */
+  /** What was last written into files on the way; one for all copies, as there is one file system. */
   files = new Map<string, Stream>();
   /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
   directory: string | undefined = '.';
@@ -77,20 +68,13 @@ export class Scope {
     this.variables.set(name, this.fixed.has(name) ? UNKNOWN : value);
   }
 
-  /** A file that is written and then run is looked at as what was written: `echo … > x; sh x`. */
-  noteWritten(file: Field, content: Stream, isAdded = false): void {
+  noteWritten(file: Field, content: Stream): void {
     const path = exactPath(file, this.directory);
-    if (path === undefined || this.files.size >= MAX_FILES) return;
-    const before = this.files.get(path);
-    // Appended or replaced: what was there before may still be what runs.
-    if (before !== undefined) this.files.set(path, joinStreams(before, content));
-    else this.files.set(path, isAdded && content.kind === 'text' ? { ...content, partial: true } : content);
+    if (path !== undefined) this.files.set(path, content);
   }
 
-  /** What the file is known to hold. */
-  contentOf(file: Field): Stream | undefined {
-    const path = this.files.size === 0 ? undefined : exactPath(file, this.directory);
-    return path === undefined ? undefined : this.files.get(path);
+  writtenTo(file: Field): Stream | undefined {
+    return this.files.size === 0 ? undefined : this.files.get(exactPath(file, this.directory) ?? '');
   }
 
   /** After branches of which one ran: what they disagree on is not known. */
@@ -112,8 +96,6 @@ export class Scope {
     this.elsewhere = this.directory === undefined ? [] : near.filter((one) => one !== last);
   }
 }
-
-const MAX_FILES = 64;
 
 /** What a variable holds that has one of these values. What counts stays a number. */
 function merge([first, ...more]: readonly (Value | undefined)[]): Value {
