@@ -1,6 +1,7 @@
 import { environmentIgnoresCase } from '../platform/runtime/environment.js';
 import { isPlainSecretName } from './environment-rules.js';
-import { createNameMatcher, type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
+import { createNameMatcher } from './match-name.js';
+import { type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
 
 /**
  * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,

@@ -9,6 +9,7 @@ import {
 import { ToolError } from '../errors/tool-error.js';
 import { environmentIgnoresCase } from '../platform/runtime/environment.js';
 import { ENVIRONMENT_RULES, type EnvironmentRule } from './environment-rules.js';
+import { createNameFinder, createNameMatcher, type NameFinder } from './match-name.js';
 
 export interface EnvironmentOptions {
   /** Names that are removed besides the built-in ones; `*` stands for any characters (D120: additive). */
@@ -78,61 +79,27 @@ function isVariableName(name: string): boolean {
 
 /** The rule that keeps a variable away from commands, undefined when there is none. */
 export function classifyVariable(name: string, ignoreCase: boolean): EnvironmentRule | undefined {
-  const rules = prepared.get(ignoreCase) ?? prepare(ignoreCase);
-  return rules.find(({ matches }) => matches(name))?.rule;
-}
-
-interface PreparedRule {
-  readonly rule: EnvironmentRule;
-  readonly matches: (name: string) => boolean;
+  const find = prepared.get(ignoreCase) ?? prepare(ignoreCase);
+  return ENVIRONMENT_RULES[find(name)];
 }
 
 /** By whether they ignore case: few programs need both. */
-const prepared = new Map<boolean, readonly PreparedRule[]>();
+const prepared = new Map<boolean, NameFinder>();
 
-function prepare(ignoreCase: boolean): readonly PreparedRule[] {
-  const rules = ENVIRONMENT_RULES.map((rule) => ({
-    rule,
-    matches: createNameMatcher(rule.names.split(' '), ignoreCase || rule.keepsCase !== true),
-  }));
-  prepared.set(ignoreCase, rules);
-  return rules;
-}
-
-/**
- * Whether a name is one of some patterns, in which `*` stands for any characters, none too. Without regular
- * expressions: compiling those of all rules takes longer than asking about every variable of an environment.
- */
-export function createNameMatcher(
-  patterns: readonly string[],
-  ignoreCase: boolean,
-): (name: string) => boolean {
-  const whole = new Set<string>();
-  const parts: (readonly string[])[] = [];
-  const fold = (text: string): string => (ignoreCase ? text.toUpperCase() : text);
-  for (const pattern of patterns) {
-    const folded = fold(pattern);
-    if (folded.includes('*')) parts.push(folded.split(/\*+/));
-    else whole.add(folded);
-  }
-  return (name) => {
-    const folded = fold(name);
-    return whole.has(folded) || parts.some((each) => consistsOf(folded, each));
-  };
-}
-
-/** Whether a text starts with the first part, ends with the last, and holds the others in order between them. */
-function consistsOf(text: string, parts: readonly string[]): boolean {
-  const first = parts[0] ?? '';
-  const last = parts.at(-1) ?? '';
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let from = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const place = text.indexOf(part, from);
-    if (place === -1) return false;
-    from = place + part.length;
-  }
-  return from + last.length <= text.length;
+function prepare(ignoreCase: boolean): NameFinder {
+  const keepsCase = (rule: EnvironmentRule): boolean => !ignoreCase && rule.keepsCase === true;
+  const namesOf = (rule: EnvironmentRule): readonly string[] => rule.names.split(' ');
+  const folding = createNameFinder(
+    ENVIRONMENT_RULES.map((rule) => (keepsCase(rule) ? [] : namesOf(rule))),
+    true,
+  );
+  const exact = createNameFinder(
+    ENVIRONMENT_RULES.map((rule) => (keepsCase(rule) ? namesOf(rule) : [])),
+    false,
+  );
+  const find: NameFinder = (name) => Math.min(folding(name), exact(name));
+  prepared.set(ignoreCase, find);
+  return find;
 }
 
 /**

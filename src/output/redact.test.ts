@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of shells and templates are what is tested.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { redact } from './redact.js';
 
 // Written in parts, so that no scanner takes this file for a leak. All are invented.
@@ -44,6 +44,32 @@ describe('redact, what looks like a secret', () => {
     expect(redact(secret)).toBe('[REDACTED]');
     expect(redact(`see "${secret}", and\n(${secret})`)).toBe('see "[REDACTED]", and\n([REDACTED])');
     expect(redact(`=${secret}`)).toBe('=[REDACTED]');
+  });
+
+  it('hides the same in the first texts of a process, which are few, as in later ones', async () => {
+    const texts = [
+      join('AK', 'IA', 'QYLPMN5HFIQR7XYA'),
+      join('GR1', '348941', MIXED),
+      `AUTHORIZATION: BEARER ${MIXED}`,
+      `DB_PASSWORD=${MIXED}`,
+      `mysql -uroot -p${MIXED}`,
+      `-----BEGIN RSA PRIVATE KEY-----\n${BODY}\n-----END RSA PRIVATE KEY-----`,
+      'Read first.txt',
+    ];
+    vi.resetModules();
+    const inNewProcess = await import('./redact.js');
+    const first = texts.map((text) => inNewProcess.redact(text));
+    inNewProcess.redact('x'.repeat(100_000));
+    expect(first).toEqual(texts.map((text) => inNewProcess.redact(text)));
+    expect(first.map((text) => text.includes('[REDACTED]'))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('hides the path of a webhook and keeps its host', () => {

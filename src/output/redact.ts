@@ -17,8 +17,10 @@ const RULES: readonly Rule[] = [
   ...SECRET_SHAPES.map(toRule),
 ];
 
-/** Made for the first text: it takes some milliseconds. */
 let scanner: KeywordScanner | undefined;
+
+/** Making the scanner takes a millisecond or two: a program that shows only so many characters never does. */
+let unscanned = 4_096;
 
 const MOST_ROUNDS = 4;
 
@@ -74,10 +76,18 @@ function redactByRules(text: string): string {
 }
 
 function applyRules(text: string): string {
+  if (scanner === undefined && text.length <= unscanned) {
+    unscanned -= text.length;
+    const lower = text.toLowerCase();
+    return applyWhere(text, ({ words }) => words.some((word) => lower.includes(word)));
+  }
   scanner ??= createKeywordScanner(RULES.map((rule) => rule.words));
   const found = scanner.scan(text);
-  if (found === undefined) return text;
-  return RULES.reduce((clean, rule, index) => (found.has(index) ? rule.apply(clean) : clean), text);
+  return found === undefined ? text : applyWhere(text, (_rule, index) => found.has(index));
+}
+
+function applyWhere(text: string, isNeeded: (rule: Rule, index: number) => boolean): string {
+  return RULES.reduce((clean, rule, index) => (isNeeded(rule, index) ? rule.apply(clean) : clean), text);
 }
 
 function toRule({ name, words, pattern, isSecret }: SecretShape): Rule {
@@ -85,7 +95,7 @@ function toRule({ name, words, pattern, isSecret }: SecretShape): Rule {
     name,
     words,
     apply: (text) =>
-      text.replace(pattern, (match, ...rest) => {
+      text.replace(pattern(), (match, ...rest) => {
         const before = beforeOf(rest.at(-1));
         const isHidden = isSecret === undefined || isSecret(match.slice(before.length));
         return isHidden ? before + REDACTION_MARKER : match;

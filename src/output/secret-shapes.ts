@@ -9,7 +9,8 @@
 export interface SecretShape {
   readonly name: string;
   readonly words: readonly string[];
-  readonly pattern: RegExp;
+  /** Made when it is needed: most programs need one or two of these. */
+  readonly pattern: () => RegExp;
   /** Looks at what would be hidden; left out, everything is. */
   readonly isSecret?: (hidden: string) => boolean;
 }
@@ -34,9 +35,13 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape(
     'slack-webhook',
     ['hooks.slack.com'],
-    /(?<before>hooks\.slack\.com\/[a-z]{1,20}\/)[A-Za-z0-9/_-]{16,}/g,
+    () => /(?<before>hooks\.slack\.com\/[a-z]{1,20}\/)[A-Za-z0-9/_-]{16,}/g,
   ),
-  shape('discord-webhook', ['/webhooks/'], /(?<before>\/api\/webhooks\/[0-9]{5,30}\/)[A-Za-z0-9_-]{30,}/g),
+  shape(
+    'discord-webhook',
+    ['/webhooks/'],
+    () => /(?<before>\/api\/webhooks\/[0-9]{5,30}\/)[A-Za-z0-9_-]{30,}/g,
+  ),
   key('google-api-key', ['aiza'], 'AIza[A-Za-z0-9_-]{35,}'),
   key('google-oauth-token', ['ya29.'], 'ya29\\.[A-Za-z0-9_.-]{20,}'),
   key('google-client-secret', ['gocspx-'], 'GOCSPX-[A-Za-z0-9_-]{20,}'),
@@ -70,22 +75,23 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   key('age-secret-key', ['age-secret-key-'], 'AGE-SECRET-KEY-1[0-9A-Z]{50,}'),
   key('telegram-bot-token', [':aa'], '[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}'),
   // In an address the word stands right before the number.
-  shape('bot-address', ['bot'], /(?<before>(?<![A-Za-z])bot)[0-9]{5,12}:[A-Za-z0-9_-]{20,}/gi),
+  shape('bot-address', ['bot'], () => /(?<before>(?<![A-Za-z])bot)[0-9]{5,12}:[A-Za-z0-9_-]{20,}/gi),
   // A signed address of Azure gives access by itself.
-  shape('signed-address', ['sig='], /(?<before>[?&;]sig=)[A-Za-z0-9%+/=_-]{20,}/gi),
+  shape('signed-address', ['sig='], () => /(?<before>[?&;]sig=)[A-Za-z0-9%+/=_-]{20,}/gi),
   key('square-token', ['sq0'], 'sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}'),
   shape(
     'json-web-token',
     ['eyj'],
-    /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})/g,
+    () =>
+      /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})/g,
   ),
 ];
 
 function key(name: string, words: readonly string[], source: string): SecretShape {
-  return shape(name, words, new RegExp(START + source, 'g'));
+  return shape(name, words, () => new RegExp(START + source, 'g'));
 }
 
-function shape(name: string, words: readonly string[], pattern: RegExp): SecretShape {
+function shape(name: string, words: readonly string[], pattern: () => RegExp): SecretShape {
   return { name, words, pattern };
 }
 
@@ -98,41 +104,41 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
     // scheme://user:password@host; an @ may stand in the password, a slash may not.
     name: 'url-password',
     words: ['://'],
-    pattern: /(?<before>:\/\/[^\s:/?#@"'`<>\\]{0,256}:)[^\s/?#"'`<>\\]{1,1024}(?=@)/g,
+    pattern: () => /(?<before>:\/\/[^\s:/?#@"'`<>\\]{0,256}:)[^\s/?#"'`<>\\]{1,1024}(?=@)/g,
     isSecret: (hidden) => !isPlaceholder(hidden) && !/^[%:$]/.test(hidden),
   },
   {
     // https://token@host
     name: 'url-token',
     words: ['://'],
-    pattern: /(?<before>https?:\/\/)[^\s:/?#@"'`<>\\[\]]{16,256}(?=@)/gi,
+    pattern: () => /(?<before>https?:\/\/)[^\s:/?#@"'`<>\\[\]]{16,256}(?=@)/gi,
     isSecret: looksRandom,
   },
   {
     name: 'authorization-header',
     words: ['authorization'],
-    pattern:
+    pattern: () =>
       /(?<before>authorization\\?["']?[ \t]{0,8}[:=][ \t]{0,8}\\?["']?(?:(?:bearer|basic|token|digest|apikey|negotiate|ntlm|aws4-hmac-sha256)[ \t]{1,8})?)[^\s"'`,;<>{}()$[\]\\]{6,}/gi,
     isSecret: (hidden) => isBasicCredential(hidden) || looksRandom(hidden),
   },
   {
     name: 'bearer-token',
     words: ['bearer'],
-    pattern: /(?<before>(?<![A-Za-z0-9])bearer[ \t]{1,8})[A-Za-z0-9._~+/=-]{16,}/gi,
+    pattern: () => /(?<before>(?<![A-Za-z0-9])bearer[ \t]{1,8})[A-Za-z0-9._~+/=-]{16,}/gi,
     isSecret: looksRandom,
   },
   {
     // All of them: which one is the session, only the server knows.
     name: 'cookie-header',
     words: ['cookie'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9-])(?:set-)?cookie\\?["']?[ \t]{0,8}:[ \t]{0,8}\\?["']?)[^\s=;,:"'`\\[\]]{1,64}=[^\r\n"'`\\[\]]{6,4096}/gi,
     isSecret: (hidden) => hidden.split(/[=;\s]+/).some(looksRandom),
   },
   {
     name: 'netrc-password',
     words: ['password'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9])login[ \t]{1,8}[^\s[]{1,256}\s{1,8}password[ \t]{1,8})[^\s[\]]{4,512}/g,
     isSecret: (hidden) => !isPlaceholder(hidden) && /\d/.test(hidden),
   },
@@ -140,31 +146,32 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
     // curl -u user:password; not docker's user:group in numbers, not date's +%H:%M.
     name: 'user-password-option',
     words: ['-u', '--user', '--proxy-user', '--creds'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9_-])(?:-[uU](?:[ \t]{1,8}|=)|--(?:user|proxy-user|creds)(?:[ \t]{1,8}|=))["']?[A-Za-z0-9][^\s:"'`\\/]{0,127}:)[^\s"'`\\/]{1}[^\s"'`]{0,512}/g,
     isSecret: (hidden) => !isPlaceholder(hidden) && !/^(?:[0-9]{1,6}$|[$<{[])/.test(hidden),
   },
   {
     name: 'attached-user-password-option',
     words: ['curl'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9])curl[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-u["']?[A-Za-z0-9][^\s:"'`\\/]{0,64}:)[^\s"'`\\/$<{[][^\s"'`]{0,512}/g,
   },
   {
     name: 'mysql-password-option',
     words: ['mysql', 'mariadb'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9])(?:mysql|mariadb)(?:dump|admin|import|show|check|-dump|-admin)?[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-p)(?!ort|rotocol|ipe|rint|refix)["']?[^\s"'$<{[][^\s"']{2,512}["']?/g,
   },
   {
     name: 'sshpass-option',
     words: ['sshpass'],
-    pattern: /(?<before>(?<![A-Za-z0-9])sshpass[ \t]{1,8}-p[ \t]{0,8})["']?[^\s"'$<{[-][^\s"']{0,512}["']?/g,
+    pattern: () =>
+      /(?<before>(?<![A-Za-z0-9])sshpass[ \t]{1,8}-p[ \t]{0,8})["']?[^\s"'$<{[-][^\s"']{0,512}["']?/g,
   },
   {
     name: 'container-login-option',
     words: ['docker', 'podman'],
-    pattern:
+    pattern: () =>
       /(?<before>(?<![A-Za-z0-9])(?:docker|podman)[ \t]{1,8}login[ \t][^\r\n|;&[]{0,200}?(?<=[ \t])-p[ \t=]{1,8})["']?[^\s"'$<{[-][^\s"']{0,512}["']?/g,
   },
 ];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createNameMatcher } from './sanitize-environment.js';
+import { createNameFinder, createNameMatcher } from './match-name.js';
 
 describe('createNameMatcher', () => {
   it('takes a name for a pattern without stars, and for nothing longer', () => {
@@ -32,5 +32,23 @@ describe('createNameMatcher', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('createNameFinder', () => {
+  it('finds the first row of which a pattern matches', () => {
+    const find = createNameFinder([['A*C'], ['*B', 'AB', 'A*'], ['*X*', 'AC'], ['XY']], false);
+    expect(['AC', 'AB', 'AD', 'CB', 'CXC', 'XY', 'XYZ', 'B', 'C', ''].map(find)).toEqual([
+      0,
+      1,
+      1,
+      1,
+      2,
+      2,
+      2,
+      1,
+      Number.POSITIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
   });
 });
