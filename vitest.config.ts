@@ -37,24 +37,35 @@ const SOAK = [
   'test/strace.test.ts',
 ];
 
-/** Of properties and long lists `npm test` tries some, and a soak all: see `src/testing/fixtures/share-of-runs.ts`. */
-function testsThatTrySome(): string[] {
+function filesWith(pattern: RegExp): string[] {
   return ['src', 'test']
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
     )
-    .filter(
-      (path) =>
-        path.endsWith('.test.ts') &&
-        /from '(?:fast-check|\S+\/share-of-runs\.js)'/.test(readFileSync(path, 'utf8')),
-    );
+    .filter((path) => path.endsWith('.test.ts') && pattern.test(readFileSync(path, 'utf8')));
 }
+
+/** Of properties and long lists `npm test` tries some, and a soak all: see `src/testing/fixtures/share-of-runs.ts`. */
+const TRY_SOME = filesWith(/from '(?:fast-check|\S+\/share-of-runs\.js)'/);
+
+/** Files in which a test is tagged `soak`: see `test/soak-alone.ts`. */
+const TAGGED = filesWith(/tags: \['soak'\]/);
+
+const TAGGED_ALONE = {
+  extends: true as const,
+  test: {
+    name: 'soak-tagged',
+    include: TAGGED,
+    setupFiles: ['test/soak-alone.ts'],
+    isolate: false,
+  },
+};
 
 const ALL_VALUES = {
   extends: true as const,
   test: {
     name: 'soak-properties',
-    include: testsThatTrySome(),
+    include: TRY_SOME,
     env: { TOOLEXEC_RUNS: '1' },
     isolate: false,
   },
@@ -73,8 +84,6 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     // Vitest takes one core less than there are; our tests mostly wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
-    // Real processes on a busy machine: a test that fails once and then passes is marked as such in the report.
-    retry: 1,
     // What was compiled once is compiled again only when it has changed: a tenth of the time of a run.
     experimental: { fsModuleCache: true },
     testTimeout: 20_000,
@@ -83,6 +92,8 @@ export default defineConfig(({ mode }) => ({
     // A busy machine may be slow to come to what is waited for.
     expect: { poll: { timeout: 15_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
+    // `npm test` leaves them out: variants, races and floods of what another test of the same file shows.
+    tags: [{ name: 'soak' }],
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT, exclude: LONG, isolate: false } },
       { extends: true, test: { name: 'system-alone', include: ALONE } },
@@ -97,7 +108,7 @@ export default defineConfig(({ mode }) => ({
       },
       { extends: true, test: { name: 'soak', include: SOAK } },
       // Only when asked for: `vitest run FILE` would run its properties twice.
-      ...(mode === 'soak' ? [ALL_VALUES] : []),
+      ...(mode === 'soak' ? [TAGGED_ALONE, ALL_VALUES] : []),
     ],
   },
 }));

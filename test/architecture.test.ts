@@ -29,7 +29,9 @@ function walk(directory: string): string[] {
 }
 
 function importsOf(path: string, text: string): Source['imports'] {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  // Others have imports at their top alone.
+  const isDeep = /\b(?:import|require|lazyRequire)\s*\(/.test(text);
   const found: { to: string; typeOnly: boolean }[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
@@ -45,9 +47,9 @@ function importsOf(path: string, text: string): Source['imports'] {
       const [target] = node.arguments;
       if (ts.isStringLiteral(target)) found.push({ to: target.text, typeOnly: false });
     }
-    ts.forEachChild(node, visit);
+    if (isDeep) ts.forEachChild(node, visit);
   };
-  visit(file);
+  ts.forEachChild(file, visit);
   return found;
 }
 
@@ -287,7 +289,8 @@ describe('the house', () => {
 
 // Timers and the clock make a program's behaviour depend on when it runs: they come in as a value.
 function systemGlobals({ path, text }: Source): string[] {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  if (!/\b(?:Date|performance|process|setTimeout|setInterval|fetch)\b/.test(text)) return [];
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {

@@ -203,7 +203,13 @@ fi
 
 # One that forks all the time is always a step ahead of who is told one by one, and on a machine full of its children a
 # look takes long: groups go as a whole, and those that are known whatever comes of the look.
-{ sleep 1; tell KILL; } &
+{
+  sleep 1
+  tell TERM
+  tell CONT
+  sleep 0.3 2>/dev/null || sleep 1
+  tell KILL
+} &
 look
 # One by one: who tidies up is not helped by children that die first.
 kill -TERM $alive 2>/dev/null

@@ -49,7 +49,8 @@ export class Screens {
 /** tmux loses now and then what its programs end with. Ctrl-C is for the program alone. */
 const TELLING = 'trap : INT; code=$1; shift; "$@"; echo $? >"$code.new"; mv "$code.new" "$code"';
 
-const PAUSE_MS = 25;
+/** Each look is a process. */
+const PAUSE_MS = 100;
 const PATIENCE_MS = 40_000;
 
 export class Screen {

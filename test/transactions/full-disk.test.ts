@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeTree } from '../../src/platform/fs/remove-tree.js';
+import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import { whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
@@ -18,7 +19,7 @@ beforeAll(async () => {
   if (WHY_NOT !== '') return;
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'full-disk-')));
   for (const name of [...DISKS, 'state']) mkdirSync(join(around, name), { mode: 0o700 });
-  const node = `"${process.execPath}" --import "${import.meta.resolve('tsx')}" "${PROGRAM}" "${around}"`;
+  const node = `"${process.execPath}" "${bundleProgram(PROGRAM)}" "${around}"`;
   const script = [
     ...DISKS.map((disk) => `mount -t tmpfs -o size=3m,mode=700 none "${join(around, disk)}"`),
     `${node} ${DISKS.join(' ')}`,

@@ -120,7 +120,10 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     }
   });
 
-  it('cannot swap a directory under the hands of file tools', { timeout: 60_000 }, async () => {
+  it('cannot swap a directory under the hands of file tools', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const executor = executorOf();
     mkdirSync(join(root, 'd'));
     writeFileSync(join(root, 'd', 'secret.txt'), 'harmless');
@@ -166,6 +169,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
   });
 
   it('are refused or asked about where there is more than can be guarded, and told so', {
+    tags: ['soak'],
     timeout: 30_000,
   }, async () => {
     for (let index = 0; index <= 2000; index++) writeFileSync(join(root, `${index}.pem`), '');

@@ -1,0 +1,3 @@
+import { tryTemplates } from './fixtures/try-template.js';
+
+tryTemplates(['python', 'node', 'go']);
