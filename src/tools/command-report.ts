@@ -179,7 +179,7 @@ export function sandboxNotice(wall: CommandSandbox | undefined): string {
 }
 
 function lostNotice(paths: readonly string[]): string {
-  return `[Another program replaced or removed ${listed(paths)} while this command ran, and the OS sandbox guards only what was there: a command is ended for that. Run it again.]`;
+  return `[Another program replaced, removed or linked ${listed(paths)} while this command ran, and the OS sandbox guards only what was there: a command is ended for that. Run it again.]`;
 }
 
 function disarmedNotice(paths: readonly string[]): string {

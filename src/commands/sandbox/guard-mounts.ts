@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
 import type { Confinement } from '../../contract/processes.js';
-import { entryStat } from '../../platform/fs/fs-entry.js';
+import { type EntryStat, entryStat } from '../../platform/fs/fs-entry.js';
 import { disarmPlanted, gitEntries, watchGitLinks } from './git/disarm-planted.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
 import { repositoryMounts } from './git/repository-mounts.js';
@@ -22,7 +22,7 @@ export interface GuardMounts {
 export interface GuardWatch {
   /** Directories in which something may happen that counts. */
   readonly directories: readonly string[];
-  /** What was guarded and is another file now: who replaces it takes the guard off. */
+  /** What was guarded and is another file now, or has another name: who replaces it takes the guard off. */
   readonly lost: () => readonly string[];
   /** Takes away what makes git run programs and was not there before; all that was found so far. */
   readonly disarm: (isLast?: 'last') => readonly string[];
@@ -76,7 +76,7 @@ export function guardMounts(
           ]),
         ),
       ],
-      lost: () => [...identities].filter(([path, was]) => identityOf(path) !== was).map(([path]) => path),
+      lost: () => [...identities].filter(([path, was]) => isLost(path, was)).map(([path]) => path),
       disarm(isLast) {
         for (const repository of git) repository.takeAway();
         for (const path of [...gitEntries(guarded().readOnly), ...links()])
@@ -93,19 +93,38 @@ export function guardMounts(
 }
 
 /** Of what is no more than covered: what a command may write in is no secret, and runs nothing. */
-function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, string> {
+function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, Identity> {
   const covered = mounts.filter(
     (mount) =>
       mount.kind === 'empty' ||
       mount.isReadOnly ||
       (basename(mount.target) === '.git' && mount.source === mount.target),
   );
-  return new Map(covered.map(({ target }) => [target, identityOf(target)]));
+  return new Map(covered.map((mount) => [mount.target, identityOf(mount)]));
 }
 
-function identityOf(path: string): string {
-  const { dev, ino } = entryStat(path) ?? {};
-  return `${dev}:${ino}`;
+/** What tells a guarded entry from any other one. */
+interface Identity {
+  /** With its birth: the number of a file that was removed is that of the next one that is made. */
+  readonly inode: string;
+  /** Names of what is hidden: under another one it is not. */
+  readonly names: number;
+}
+
+function identityOf(mount: Mount): Identity {
+  const { target } = mount;
+  const stat = entryStat(target);
+  const isHidden = mount.kind === 'bind' && mount.source !== target && stat?.isFile() === true;
+  return { inode: inodeOf(stat), names: isHidden ? (stat?.nlink ?? 0) : Number.POSITIVE_INFINITY };
+}
+
+function isLost(path: string, { inode, names }: Identity): boolean {
+  const stat = entryStat(path);
+  return inodeOf(stat) !== inode || (stat?.nlink ?? 0) > names;
+}
+
+function inodeOf(stat: EntryStat | undefined): string {
+  return `${stat?.dev}:${stat?.ino}:${stat?.birthtimeMs}`;
 }
 
 /**

@@ -78,6 +78,42 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(at.outside('ls .git/hooks')).not.toMatch(/^pre-push$/m);
     });
 
+    it.each([
+      // Most file systems give a new file the number of the one that was removed just now.
+      ['is removed and made again', 's/.env', 'rm s/.env && echo SECRET=2 > s/.env'],
+      ['is exchanged', 's/.env', 'echo SECRET=2 > s/x && mv --exchange -T s/x s/.env 2>&- || mv s/x s/.env'],
+      ['has another name', 's/.env', 'ln s/.env s/plain'],
+      ['is a link now', 's/.env', 'mkdir v && echo SECRET=2 > v/.env && ln -sfT ../v/.env s/.env'],
+      ['goes with its directory', 's/.env', 'mv s t && mkdir s && echo SECRET=2 > s/.env'],
+      [
+        'goes with the root',
+        's/.env',
+        'mv "$PWD" "$PWD.old" && mkdir -p "$PWD/s" && echo SECRET=2 > "$PWD/s/.env"',
+      ],
+    ])('ends with the command where it %s', async (_what, path, replace) => {
+      at.outside('git init -q && mkdir s && echo SECRET=1 > s/.env');
+      let isReplaced = false;
+      const { wall, signal, stdout } = await at.run('echo ready; sleep 20', {
+        onOutput() {
+          if (!isReplaced) setTimeout(() => at.outside(replace), 60);
+          isReplaced = true;
+        },
+      });
+      expect([stdout.head, signal, wall?.lost?.includes(join(at.root, path))]).toEqual([
+        'ready\n',
+        'SIGKILL',
+        true,
+      ]);
+    });
+
+    it('is not lost where it is written to, and where its mode or time is changed', async () => {
+      at.outside('mkdir s && echo SECRET=1 > s/.env');
+      const { wall, exitCode } = await at.run('echo ready; sleep 0.3; cat s/.env', {
+        onOutput: () => void at.outside('echo SECRET=2 > s/.env; chmod 600 s/.env; touch -d @1 s/.env'),
+      });
+      expect([wall?.lost, exitCode]).toEqual([undefined, 1]);
+    });
+
     it('ends with the command where another program replaces it: as an editor saves, as git config does', async () => {
       put('.env', 'SECRET=1');
       put('d/.envrc', 'before');

@@ -163,10 +163,19 @@ export function watchGitLinks(repositories: readonly Repository[]): () => readon
 
 const INDEX_BYTES = 256 * 1024 * 1024;
 
+/** None where others have moved it away meanwhile. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return entryNames(directory);
+  } catch {
+    return [];
+  }
+}
+
 /** With those of the indexes that it may share entries with. */
 function linksOf(directory: string, common: string): readonly string[] {
   const isSha256 = /^\s*objectformat\s*=\s*"?sha256/im.test(readSmallFile(`${common}/config`));
-  const shared = entryNames(directory).filter((name) => name.startsWith('sharedindex.'));
+  const shared = namesIn(directory).filter((name) => name.startsWith('sharedindex.'));
   return ['index', ...shared].flatMap((name) => {
     try {
       const bytes = readFileBytes(`${directory}/${name}`, { maxBytes: INDEX_BYTES, acceptPipes: false });
