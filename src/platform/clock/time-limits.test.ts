@@ -8,7 +8,7 @@ let limits: TimeLimits<Limited>;
 let over: string[];
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'hrtime'] });
   limits = new TimeLimits();
   over = [];
 });
