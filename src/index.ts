@@ -129,7 +129,6 @@ export type {
   Denial,
   KeptOutput,
   LimitHit,
-  ToolProcesses,
   UnkeptChange,
 } from './contract/processes.js';
 export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
@@ -146,6 +145,7 @@ export type {
   ToolSpec,
   TypedTool,
 } from './contract/tool.js';
+export type { ToolProcesses } from './contract/tool-processes.js';
 export type { ErrorCode } from './errors/catalogue.js';
 export { isToolError, ToolError } from './errors/tool-error.js';
 export { describeRequest } from './executor/approve/describe-request.js';

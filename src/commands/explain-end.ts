@@ -1,5 +1,12 @@
 import { basename } from 'node:path';
-import type { CommandLimits, CommandSandbox, Confinement, Denial, LimitHit } from '../contract/processes.js';
+import type {
+  CommandLimits,
+  CommandSandbox,
+  Confinement,
+  Denial,
+  KeptOutput,
+  LimitHit,
+} from '../contract/processes.js';
 import { findLimitHit } from './command-limits.js';
 import { isWithin } from './sandbox/mount-holder.js';
 
@@ -29,6 +36,14 @@ export function explainEnd(
     ...(denied.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, denied } }),
   };
 }
+
+/** Programs say on either stream what they could not do. */
+export function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', Said>): string {
+  const end = ({ head, tail, binary }: Said): string => (binary ? '' : (head + tail).slice(-4096));
+  return `${end(stdout)}\n${end(stderr)}`;
+}
+
+type Said = Pick<KeptOutput, 'head' | 'tail' | 'binary'>;
 
 /**
  * What the sandbox has kept from a command, as far as its last words tell.

@@ -1,8 +1,10 @@
 import type { Writable } from 'node:stream';
 import type { StartedCommand } from '../contract/processes.js';
+import type { ProgramRequest } from '../contract/programs.js';
 import { type CommandEnding, launchProcess } from './launch-command.js';
 import type { ByteSink } from './pump-output.js';
-import { identify, type ProgramRequest, startProgram } from './run-program.js';
+import { startProgram } from './run-program.js';
+import { identify } from './run-to-its-end.js';
 
 /** A program that goes on, and is written to while it runs. */
 export interface ServerRequest extends Pick<ProgramRequest, 'file' | 'args' | 'cwd' | 'env' | 'signal'> {

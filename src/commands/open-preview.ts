@@ -1,5 +1,7 @@
 import type { CommandLimits, Confinement, RunCommand, TransactionRules } from '../contract/processes.js';
+import type { RunProgram } from '../contract/programs.js';
 import { runCommandIn } from './run-command.js';
+import { runProgramIn } from './run-program.js';
 import { chooseSandbox } from './sandbox/find-sandbox.js';
 import { transactionRequired } from './start-command.js';
 import { PreviewLayers } from './transaction/preview-layers.js';
@@ -7,6 +9,7 @@ import { PreviewLayers } from './transaction/preview-layers.js';
 export interface PreviewCommands {
   readonly layers: PreviewLayers;
   readonly run: RunCommand;
+  readonly runProgram: RunProgram;
 }
 
 /**
@@ -27,6 +30,12 @@ export async function openPreview(
     run(request) {
       const { onTransaction: _, ...plain } = request;
       return runCommandIn({ ...plain, confinement, limits }, layers.transaction());
+    },
+    runProgram(request) {
+      const { onTransaction: _, ...plain } = request;
+      // One that only reads may run outside of the sandbox here too.
+      if (request.confinement === undefined) return runProgramIn(plain);
+      return runProgramIn({ ...plain, confinement }, layers.transaction());
     },
   };
 }

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ProgramRequest, runProgram } from './run-program.js';
+import type { ProgramRequest } from '../contract/programs.js';
+import { runProgram } from './run-program.js';
 
 const IDLE = new AbortController().signal;
 

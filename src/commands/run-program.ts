@@ -1,100 +1,111 @@
 import { dirname } from 'node:path';
 import { covers } from '../base/covers.js';
-import type { CommandSandbox, Confinement, KeptOutput, StartedCommand } from '../contract/processes.js';
+import type { Confinement, KeptOutput } from '../contract/processes.js';
+import type { ProgramOutcome, ProgramRequest, RunProgram } from '../contract/programs.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { errnoOf, realPath } from '../platform/fs/fs-entry.js';
 import { type InputFile, openInputFile, writeInputFile } from '../platform/process/input-file.js';
-import { readProcess } from '../platform/process/proc-table.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
+import { explainEnd, lastWords } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
-import { type LaunchedCommand, launchProcess } from './launch-command.js';
-import { type StartedCommand as StartedProgram, startCommand } from './start-command.js';
-
-/** One program to run to its end, without a shell; in the command sandbox where `confinement` says so. */
-export interface ProgramRequest {
-  /** Absolute. */
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** All of its standard input. */
-  readonly input: string;
-  /** Aborting it ends everything the program started. */
-  readonly signal: AbortSignal;
-  /** Of standard output; a program that writes more is ended. */
-  readonly maxOutputBytes: number;
-  /** Of standard error: the first and the last half are kept. */
-  readonly keepErrorBytes: number;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
-  /** Left out: it may touch what the user may. */
-  readonly confinement?: Confinement | undefined;
-  /** Told when it runs. */
-  readonly onStarted?: (process: StartedCommand) => void;
-}
-
-export interface ProgramOutcome {
-  /** Null when a signal ended it. */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** Whole, unless `overflow`: then its first `maxOutputBytes`. */
-  readonly stdout: Buffer;
-  readonly stderr: KeptOutput;
-  /** It wrote more than `maxOutputBytes`, and was ended for it. */
-  readonly overflow: boolean;
-  /** It was ended by `signal`. */
-  readonly aborted: boolean;
-  readonly durationMs: number;
-  /** Process ids that could not be killed; empty as a rule. */
-  readonly survivors: readonly number[];
-  /** What stood around it. */
-  readonly wall: CommandSandbox;
-}
+import { type Launch, launchProcess } from './launch-command.js';
+import { identify, runToItsEnd, type SettledEnd, type WalledEnding } from './run-to-its-end.js';
+import type { StartedCommand as StartedProgram } from './start-command.js';
+import type { Transaction } from './transaction/open-transaction.js';
 
 /**
  * Runs a program to its end, and ends what it leaves running.
- * @throws ToolError `spawn_failed` when it cannot be started; what `onOutput` threw, once everything is dead.
+ * @throws ToolError `spawn_failed` when it cannot be started; `sandbox_violation` where there is no sandbox and one is
+ *   required; what `onOutput` threw, once everything is dead.
  */
-export async function runProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+export const runProgram: RunProgram = (request) => runProgramIn(request);
+
+/** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
+export async function runProgramIn(request: ProgramRequest, layers?: Transaction): Promise<ProgramOutcome> {
   const startedAt = systemClock.monotonic();
   const flooded = new AbortController();
   const stdout = createBoundedBytes(request.maxOutputBytes, () => flooded.abort());
   const stderr = createKeptBytes(request.keepErrorBytes);
-  const confinement = request.confinement?.os === 'off' ? undefined : request.confinement;
-  const plain = confinement === undefined ? openInput(request) : undefined;
-  const named = confinement === undefined ? undefined : { confinement, input: writeInput(request) };
+  const launch: Launch = {
+    signal: AbortSignal.any([request.signal, flooded.signal]),
+    onOutput: request.onOutput,
+    stdout,
+    stderr,
+  };
+  const { confinement } = request;
+  const isConfined = confinement !== undefined && confinement.os !== 'off';
+  const { ending, neverStarted, settled } = isConfined
+    ? await runConfined(request, confinement, launch, layers)
+    : await runPlain(request, launch);
+  const kept = { stdout: stdout.end(), stderr: stderr.end() };
+  if (neverStarted) throw notConfined(request, kept.stderr);
+  const { exitCode, signal, survivors, wall, limit } = ending;
+  const outcome = {
+    ...{ exitCode, signal, survivors, wall, ...kept, ...settled },
+    ...(limit === undefined ? {} : { limit }),
+    overflow: flooded.signal.aborted,
+    aborted: request.signal.aborted,
+    durationMs: systemClock.monotonic() - startedAt,
+  };
+  if (!isConfined) return outcome;
+  const said = lastWords({ stdout: asText(kept.stdout), stderr: kept.stderr });
+  return { ...outcome, ...explainEnd({ confinement }, { ...ending, wall }, said) };
+}
+
+/** The end of a long output says the most. */
+function asText(bytes: Buffer): Pick<KeptOutput, 'head' | 'tail' | 'binary'> {
+  return { head: bytes.subarray(-4096).toString('utf8'), tail: '', binary: false };
+}
+
+async function runPlain(request: ProgramRequest, launch: Launch): Promise<SettledEnd<WalledEnding>> {
+  const input = openInput(request);
   try {
-    const launched = await launchProcess(
-      {
-        signal: AbortSignal.any([request.signal, flooded.signal]),
-        onOutput: request.onOutput,
-        stdout,
-        stderr,
-      },
-      (mark) =>
-        named === undefined
-          ? startProgram(request, plain?.fd, mark)
-          : startConfined(request, { ...named.confinement, input: named.input.path }, mark),
-    );
+    const launched = await launchProcess(launch, (mark) => startProgram(request, input.fd, mark));
     request.onStarted?.(identify(launched));
-    const { exitCode, signal, survivors, neverStarted } = await launched.ended;
-    if (neverStarted) throw notConfined(request, stderr.end());
-    return {
-      exitCode,
-      signal,
-      survivors,
-      wall: launched.wall,
-      stdout: stdout.end(),
-      stderr: stderr.end(),
-      overflow: flooded.signal.aborted,
-      aborted: request.signal.aborted,
-      durationMs: systemClock.monotonic() - startedAt,
-    };
+    const { neverStarted, ...ending } = await launched.ended;
+    return { ending: { wall: launched.wall, ...ending }, neverStarted, settled: {} };
   } finally {
-    plain?.close();
-    named?.input.close();
+    input.close();
   }
+}
+
+/**
+ * The command sandbox has no input and starts a shell: that becomes the program, with a file as its input. What lies beside
+ * the program is there too, read-only.
+ */
+async function runConfined(
+  request: ProgramRequest,
+  confinement: Confinement,
+  launch: Launch,
+  layers: Transaction | undefined,
+): Promise<SettledEnd<WalledEnding>> {
+  const { cwd, env, onStarting, writesThrough } = request;
+  const input = writeInput(request);
+  try {
+    const readable = [...confinement.readable, ...besideProgram(request, confinement), input.path];
+    return await runToItsEnd(request, {
+      ...{ ...launch, layers, shell: 'sh', command: commandLine(request, input.path), cwd, env },
+      confinement: { ...confinement, readable },
+      ...(onStarting === undefined ? {} : { onStarting }),
+      ...(writesThrough === undefined ? {} : { writesThrough }),
+    });
+  } finally {
+    input.close();
+  }
+}
+
+function commandLine({ file, args }: ProgramRequest, input: string): string {
+  return `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
+}
+
+/** What lies beside the program is often a part of it; a folder that holds more than that is not shown for it. */
+function besideProgram({ file, env }: ProgramRequest, { roots }: Confinement): readonly string[] {
+  const kept = [...roots, ...(env.HOME === undefined ? [] : [env.HOME])];
+  return [realPath(file) ?? file, file].map((path) =>
+    kept.some((place) => covers(dirname(path), place)) ? path : dirname(path),
+  );
 }
 
 /** @param input what its standard input is; undefined: it has none. @throws ToolError `spawn_failed`. */
@@ -128,32 +139,6 @@ export async function startProgram(
   }
 }
 
-interface ConfinedBy extends Confinement {
-  /** The file that its standard input is. */
-  readonly input: string;
-}
-
-/**
- * The command sandbox has no input and starts a shell: that becomes the program, with a file as its input. What lies beside
- * the program is there too, read-only; its changes are real at once.
- */
-function startConfined(
-  { file, args, cwd, env }: ProgramRequest,
-  confined: ConfinedBy,
-  mark: CommandMark,
-): Promise<StartedProgram> {
-  const { input, transactions: _, ...confinement } = confined;
-  const command = `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
-  const real = realPath(file) ?? file;
-  const kept = [...confinement.roots, ...(env.HOME === undefined ? [] : [env.HOME])];
-  // What lies beside the program is often a part of it; a folder that holds more than that is not shown for it.
-  const beside = [real, file].map((path) =>
-    kept.some((place) => covers(dirname(path), place)) ? path : dirname(path),
-  );
-  const readable = [...confinement.readable, ...beside, input];
-  return startCommand({ shell: 'sh', command, cwd, env, confinement: { ...confinement, readable } }, mark);
-}
-
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -180,13 +165,6 @@ function openInput(request: ProgramRequest): InputFile {
   } catch (error) {
     throw spawnFailed(request, error);
   }
-}
-
-export function identify({
-  pid,
-  startTicks = readProcess(pid)?.startTicks,
-}: LaunchedCommand): StartedCommand {
-  return startTicks === undefined ? { pid } : { pid, startTicks };
 }
 
 function spawnFailed({ file }: Pick<ProgramRequest, 'file'>, error: unknown): ToolError {

@@ -3,9 +3,9 @@ import type { ToolCall, ToolResult } from './call.js';
 import type { Effect, Risk } from './effect.js';
 import type { ContainedFiles } from './files.js';
 import type { JsonObject } from './json.js';
-import type { ToolProcesses } from './processes.js';
 import type { Question, QuestionAnswer } from './question.js';
 import type { ToolSearch } from './search.js';
+import type { ToolProcesses } from './tool-processes.js';
 
 /** Values that tools keep for one conversation (what was read, todo lists). In memory; keys are the tool's own. */
 export type ConversationMemory = Map<string, unknown>;

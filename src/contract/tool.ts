@@ -147,6 +147,12 @@ export interface ToolSpec<A, O = unknown> {
    * answer there as in a dry run. Default false.
    */
   readonly contained?: boolean;
+  /**
+   * The tool is a program: all that a call does one process does, which `processes.runProgram` runs. `trusted`: what it
+   * declares is believed. Whether it runs in the OS sandbox the executor's `externalTools` says; there its changes are kept
+   * apart until it has ended, and a preview tries it.
+   */
+  readonly program?: { readonly trusted: boolean };
   /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;

@@ -4,10 +4,12 @@ import type { Sandbox } from '../contract/files.js';
 import type {
   BackgroundShells,
   CommandLimits,
+  CommandRequest,
   Confinement,
   RunCommand,
   TransactionRules,
 } from '../contract/processes.js';
+import type { RunProgram } from '../contract/programs.js';
 import type { SearchEngine } from '../contract/search.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
@@ -55,6 +57,7 @@ export function lazyCommands(
   isForgotten: boolean,
 ): {
   readonly run: RunCommand;
+  readonly runProgram: RunProgram;
   readonly close: () => Promise<void>;
 } {
   let release: (() => Promise<void>) | undefined;
@@ -64,22 +67,32 @@ export function lazyCommands(
     await endPrewarmed(around.confinement);
     await release();
   };
-  const run = onFirstUse(async () => {
-    const { runCommand } = await import('../commands/run-command.js');
+  const useHelpers = async (): Promise<void> => {
     const { useCommandHelpers } = await import('../commands/supervise-command.js');
     release ??= useCommandHelpers();
+  };
+  const run = onFirstUse(async () => {
+    const { runCommand } = await import('../commands/run-command.js');
+    await useHelpers();
     return runCommand;
   });
-  if (!isForgotten) return { run: (request) => run({ ...request, ...around }), close: end };
+  const runProgram = onFirstUse(async () => {
+    const programs = await import('../commands/run-program.js');
+    await useHelpers();
+    return programs.runProgram;
+  });
+  if (!isForgotten) return { run: (request) => run({ ...request, ...around }), runProgram, close: end };
   const kept = new Set<string>();
+  type Tell = NonNullable<CommandRequest['onTransaction']>;
+  const keeping =
+    (tell: Tell | undefined): Tell =>
+    (event) => {
+      if (event.state === 'committed') kept.add(event.directory);
+      tell?.(event);
+    };
   return {
-    run(request) {
-      const onTransaction: typeof request.onTransaction = (event) => {
-        if (event.state === 'committed') kept.add(event.directory);
-        request.onTransaction?.(event);
-      };
-      return run({ ...request, ...around, onTransaction });
-    },
+    run: (request) => run({ ...request, ...around, onTransaction: keeping(request.onTransaction) }),
+    runProgram: (request) => runProgram({ ...request, onTransaction: keeping(request.onTransaction) }),
     async close() {
       await end();
       if (kept.size === 0) return;
@@ -104,12 +117,13 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSu
   return {
     async open() {
       const { openPreview } = await import('../commands/open-preview.js');
-      const { layers, run } = await openPreview(confinement, limits, rules);
+      const { layers, run, runProgram } = await openPreview(confinement, limits, rules);
       const sandbox = seenFrom(layers.view);
       const world: PreviewWorld = {
         sandbox,
         search: lazySearch(sandbox),
         runCommand: run,
+        runProgram,
         directory: layers.directory,
         root: confinement.roots[0] ?? '',
         fileToolEnded: () => layers.fileToolEnded(),

@@ -119,6 +119,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     sandbox,
     covers,
     runCommand: commands.run,
+    runProgram: commands.runProgram,
     openPreview: previews.open,
     programs: { which: programs, confinement },
     keepsCommandsApart:

@@ -9,6 +9,7 @@ import { toQuestion } from './approve/ask-approval.js';
 import { changedParts, SHOWN_CHANGES } from './approve/picture-parts.js';
 import { takeSnapshot } from './approve/shown-files.js';
 import type { BatchScope } from './call/batch-scope.js';
+import { confinementOf } from './call/program-confinement.js';
 import type { EngineSettings, PreviewWorld } from './call/settings.js';
 import { NotInPreview, PreviewReplay, PreviewTrial } from './execute/preview-roles.js';
 
@@ -37,7 +38,10 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
   const world = await settings.openPreview();
   try {
     const memory = await copyOf(parts.memory);
-    const trial = new PreviewTrial(() => world.fileToolEnded());
+    const trial = new PreviewTrial(
+      () => world.fileToolEnded(),
+      (tool) => confinementOf(tool, settings) !== undefined,
+    );
     const { conversation: _, approver: __, ...others } = options;
     const tried = await parts.run(
       { ...others, dryRun: false, defer: false, parallel: false, concurrency: 1, approver: null },
@@ -64,9 +68,9 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
 
 /** What is asked and recorded there is neither asked nor recorded: nothing of it has happened. */
 function settingsIn(world: PreviewWorld, settings: EngineSettings): EngineSettings {
-  const { sandbox, search, runCommand } = world;
+  const { sandbox, search, runCommand, runProgram } = world;
   const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
-  return { ...settings, ...nothing, sandbox, search, runCommand, shells: shellsOf(settings) };
+  return { ...settings, ...nothing, sandbox, search, runCommand, runProgram, shells: shellsOf(settings) };
 }
 
 /** Those that run can be looked at; another one would outlive the preview. */

@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { commandEnvironment } from '../commands/command-environment.js';
-import { type ProgramOutcome, runProgram } from '../commands/run-program.js';
+import { runProgram } from '../commands/run-program.js';
 import type { JsonObject } from '../contract/json.js';
+import type { ProgramOutcome } from '../contract/programs.js';
 import { isToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { readEnvironment } from '../platform/runtime/environment.js';

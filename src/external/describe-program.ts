@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import type { ProgramOutcome } from '../commands/run-program.js';
 import { runProgram } from '../commands/run-program.js';
 import type { JsonSchema } from '../contract/json.js';
+import type { ProgramOutcome } from '../contract/programs.js';
 import { isToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { whyNoProgram } from '../platform/fs/program-file.js';

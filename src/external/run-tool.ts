@@ -1,10 +1,11 @@
 import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
-import { type ProgramOutcome, runProgram } from '../commands/run-program.js';
 import type { ToolContext } from '../contract/context.js';
 import type { TraceContext } from '../contract/external.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
+import type { ToldProgram } from '../contract/tool-processes.js';
+import type { ErrorCode } from '../errors/catalogue.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { Checker } from '../schema/checker.js';
 import { decodeStrictly } from './decode-output.js';
@@ -51,40 +52,21 @@ export const runTool: CallRunner = async (call) => {
   if (signal.aborted) throw stopped(call);
   const errors = new TextDecoder();
   const stream = documentOf(call)?.streaming === true ? new StreamReader(ctx, maxOutputBytes) : undefined;
-  const confinement = confinementOf(call);
-  const outcome = await ctx.processes.track(async (note) => {
-    let pid: number | undefined;
-    const ended = await runProgram({
-      file: path,
-      args: [],
-      cwd: ctx.cwd,
-      env: environmentOf(call),
-      // With the end of its line: a shell's `read` fails without it.
-      input: `${JSON.stringify(args)}\n`,
-      signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
-      confinement,
-      maxOutputBytes,
-      keepErrorBytes: KEPT_ERROR_BYTES,
-      onOutput: (from, chunk) =>
-        from === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : stream?.push(chunk),
-      onStarted: (started) => {
-        pid = started.pid;
-        note(started);
-      },
-    });
-    if (pid !== undefined) note({ pid, exitCode: ended.exitCode, signal: ended.signal });
-    return ended;
+  const outcome = await ctx.processes.runProgram({
+    file: path,
+    args: [],
+    cwd: ctx.cwd,
+    env: environmentOf(call),
+    // With the end of its line: a shell's `read` fails without it.
+    input: `${JSON.stringify(args)}\n`,
+    signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
+    maxOutputBytes,
+    keepErrorBytes: KEPT_ERROR_BYTES,
+    onOutput: (from, chunk) =>
+      from === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : stream?.push(chunk),
   });
-  return toOutput(call, outcome, stream, confinement !== undefined);
+  return toOutput(call, outcome, stream);
 };
-
-/** The sandbox that the program is to run in; undefined: none. */
-export function confinementOf({
-  ctx,
-  tool,
-}: ExternalCall): ReturnType<ToolContext['processes']['confinement']> {
-  return ctx.processes.confinement({ isTrusted: tool.trusted });
-}
 
 /** Undefined: the program does not describe itself. */
 export function documentOf({ tool: { description } }: ExternalCall): SchemaDocument | undefined {
@@ -103,51 +85,55 @@ function traceVariables(trace: TraceContext): Record<string, string> {
 }
 
 /** What a process that has ended says of its call. */
-function toOutput(
-  call: ExternalCall,
-  outcome: ProgramOutcome,
-  stream: StreamReader | undefined,
-  isConfined: boolean,
-): ToolOutput {
-  const { exitCode, signal, stdout } = outcome;
+function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader | undefined): ToolOutput {
+  const { exitCode, signal, stdout, notice, fault } = outcome;
   const said = shownError(outcome);
   const metadata: JsonObject = {
     exit_code: exitCode,
     ...(signal === null ? {} : { signal }),
     ...(said === '' ? {} : { stderr: said }),
-    ...(isConfined ? { sandbox: { ...outcome.wall } } : {}),
+    ...outcome.metadata,
   };
   if (outcome.aborted && call.signal.aborted) {
     const error = stopped(call);
     if (!call.ctx.signal.aborted) throw error;
     // The engine says why it was stopped; what it had said by then may show what it waited for.
     const text = [decodeStrictly(stdout) ?? '', said].filter((part) => part !== '').join('\n');
-    return { text, metadata, error: { code: error.code, message: error.message } };
+    return { text: withNotice(text, notice), metadata, error: { code: error.code, message: error.message } };
   }
-  const failed = (code: 'execution_failed' | 'invalid_tool_output', why: string): ToolOutput => ({
-    text: decodeStrictly(stdout) ?? '',
+  const failed = (code: ErrorCode, why: string, hint?: string): ToolOutput => ({
+    text: withNotice(decodeStrictly(stdout) ?? '', notice),
     metadata,
     error: {
       code,
       message: `${call.name} failed: ${why}${said === '' ? '' : `\n${said}`}`,
+      ...(hint === undefined ? {} : { hint }),
       details: metadata,
     },
   });
   if (outcome.overflow) {
     const why = `it wrote more than ${call.maxOutputBytes} bytes, and was ended`;
     // What was kept of a flood is no answer, and is not shown as one.
-    return { ...failed('invalid_tool_output', why), text: '' };
+    return { ...failed('invalid_tool_output', why), text: notice };
   }
   // One that broke its promise was ended for it: that comes first.
   const broken = stream?.broken.aborted === true ? stream.end() : undefined;
   if (broken !== undefined && 'fault' in broken) return failed('invalid_tool_output', broken.fault);
+  if (fault !== undefined) return failed(fault.code, fault.why, fault.hint);
   if (exitCode === null) return failed('execution_failed', `it was ended by ${signal ?? 'a signal'}`);
   if (exitCode !== 0) return failed('execution_failed', `exit code ${exitCode}`);
   const answer = stream?.end();
   if (answer !== undefined && 'error' in answer) return failed('execution_failed', answer.error);
   const result = answer === undefined ? readResult(stdout, call.output()) : readAnswer(answer, call.output());
   if ('fault' in result) return failed('invalid_tool_output', result.fault);
-  return { ...result, metadata };
+  if (notice === '') return { ...result, metadata };
+  const text = withNotice(result.text ?? JSON.stringify(result.structured), notice);
+  return { ...result, text, metadata };
+}
+
+function withNotice(text: string, notice: string): string {
+  if (notice === '') return text;
+  return text === '' ? notice : `${text.trimEnd()}\n\n${notice}`;
 }
 
 /** Why the call was told to stop, as an error: what the engine says, or that the service was closed. */
@@ -156,7 +142,7 @@ export function stopped({ name, signal }: ExternalCall): ToolError {
   return reason instanceof ToolError ? reason : new ToolError('cancelled', `${name} was cancelled.`);
 }
 
-function shownError({ stderr: { head, tail, omittedBytes, binary } }: ProgramOutcome): string {
+function shownError({ stderr: { head, tail, omittedBytes, binary } }: ToldProgram): string {
   if (binary) return '';
   const text = (omittedBytes === 0 ? head + tail : tail).trim();
   return text.length <= SHOWN_ERROR ? text : `…${text.slice(-SHOWN_ERROR)}`;

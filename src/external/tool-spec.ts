@@ -38,6 +38,7 @@ export function toolSpecOf(tool: DescribedTool, parts: SpecParts): ToolSpec<Json
   const base = {
     name,
     category: 'external',
+    program: { trusted },
     execute,
     ...(limitMs === undefined ? {} : { timeoutMs: limitMs }),
     ...(changed.length === 0

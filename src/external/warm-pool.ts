@@ -6,14 +6,7 @@ import { MODE_VARIABLES } from './describe-program.js';
 import type { DescribedTool } from './described-tool.js';
 import { FairQueue } from './fair-queue.js';
 import { turn } from './limit-calls.js';
-import {
-  type CallRunner,
-  confinementOf,
-  documentOf,
-  type ExternalCall,
-  readAnswer,
-  stopped,
-} from './run-tool.js';
+import { type CallRunner, documentOf, type ExternalCall, readAnswer, stopped } from './run-tool.js';
 import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 import type { Warn } from './trace-context.js';
 import type { ProgramVerifier } from './verify-program.js';
@@ -59,7 +52,7 @@ export class WarmPool {
   around(cold: CallRunner): CallRunner {
     // The sandbox gives a program a file as its input: there is no serving in it.
     return (call) =>
-      documentOf(call)?.serve === true && confinementOf(call) === undefined
+      documentOf(call)?.serve === true && !call.ctx.processes.isConfined()
         ? this.#run(call, cold)
         : cold(call);
   }

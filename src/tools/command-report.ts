@@ -84,8 +84,14 @@ export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
   return !isText(stdout) || !isText(stderr);
 }
 
+/** What its failure is told by. */
+type EndedCommand = Pick<
+  CommandOutcome,
+  'aborted' | 'discarded' | 'exitCode' | 'signal' | 'limit' | 'wall' | 'isRefused'
+>;
+
 /** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
-export function failureReason(outcome: CommandOutcome): string | undefined {
+export function failureReason(outcome: EndedCommand): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
   if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
   if (outcome.exitCode === 0) return undefined;
@@ -97,7 +103,7 @@ export function failureReason(outcome: CommandOutcome): string | undefined {
 
 /** The failure of a command as a tool's error; undefined when it ended by itself with exit code 0. */
 export function commandError(
-  outcome: CommandOutcome,
+  outcome: EndedCommand,
   message: (reason: string) => string,
 ): ToolOutput['error'] {
   const reason = failureReason(outcome);
@@ -279,7 +285,7 @@ export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied'
   if (transaction?.state === 'committed') return 'applied';
   // With the network it may have done more than change files.
   if (transaction?.state === 'discarded') return transaction.network === false ? 'not_applied' : 'unknown';
-  if (!notes.some(({ kind }) => kind === 'process')) return 'not_applied';
+  if (!notes.some(({ kind, preparing }) => kind === 'process' && preparing !== true)) return 'not_applied';
   const hasEnded = notes.some(({ kind, exitCode }) => kind === 'process' && typeof exitCode === 'number');
   return hasEnded ? 'applied' : 'unknown';
 }

@@ -6,9 +6,11 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ToolResult } from '../../src/contract/call.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
+import { discoverTools } from '../../src/executor/discover-tools.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { builtCommand } from '../cli/built-command.js';
+import { addProgram } from './tool-workshop.js';
 
 /** How trials ended. */
 export interface Tally {
@@ -28,11 +30,18 @@ const PREPARE =
 const COMMAND =
   'mkdir new; for i in $(seq 60); do echo $i >new/$i; done; rm -r old/deep; mv moved keep/moved; echo more >>changed; for i in $(seq 30); do echo x >>old/$i; done; rm link; ln -s new link';
 
+/** What runs it: `bash`, or a program that is a tool, in the sandbox. */
+export type Runner = 'command' | 'external tool';
+
 /**
  * Kills processes at random instants of a command, and looks what became of it once a later process has recovered.
  * @param random gives numbers from 0 to 1
  */
-export async function crashCampaign(trials: number, random: () => number): Promise<Tally> {
+export async function crashCampaign(
+  trials: number,
+  random: () => number,
+  runner: Runner = 'command',
+): Promise<Tally> {
   const dist = pathToFileURL(dirname(dirname(builtCommand()))).href;
   const before = stateOf((root) => outside(root, PREPARE));
   const after = stateOf((root) => outside(root, `${PREPARE}; ${COMMAND}`));
@@ -42,14 +51,20 @@ export async function crashCampaign(trials: number, random: () => number): Promi
   for (let trial = 0; trial < trials; trial++) {
     const around = realpathSync(mkdtempSync(join(tmpdir(), 'crash-')));
     const [root, journal] = [join(around, 'root'), join(around, 'journal.db')];
+    const tools = runner === 'command' ? undefined : join(around, 'tools');
     mkdirSync(root);
     outside(root, PREPARE);
+    if (tools !== undefined) {
+      mkdirSync(tools, { mode: 0o755 });
+      addProgram(join(tools, 'change'), `${COMMAND}; echo true`);
+    }
     try {
-      const order = JSON.stringify({ dist, root, journal, command: COMMAND });
+      const call = tools === undefined ? BASH : { name: 'change', args: {} };
+      const order = JSON.stringify({ dist, root, journal, tools, call });
       const killAfterMs = trial === 0 ? undefined : random() * longestMs;
       const took = await runAndKill(order, killAfterMs);
       if (took !== undefined) longestMs = Math.max(longestMs, took);
-      const result = await recoveredResult(root, journal);
+      const result = await recoveredResult(root, journal, tools);
       const state = look(root);
       if (took !== undefined) tally.ended++;
       else if (state === before) tally.nothing++;
@@ -67,6 +82,8 @@ export async function crashCampaign(trials: number, random: () => number): Promi
   return tally;
 }
 
+const BASH = { name: 'bash', args: { command: COMMAND } };
+
 /** @returns how long it took; undefined where it was killed */
 async function runAndKill(order: string, killAfterMs: number | undefined): Promise<number | undefined> {
   const program = join(import.meta.dirname, 'change-and-tell.mjs');
@@ -81,8 +98,13 @@ async function runAndKill(order: string, killAfterMs: number | undefined): Promi
   return performance.now() - begun;
 }
 
-async function recoveredResult(root: string, journal: string): Promise<ToolResult | undefined> {
-  await using executor = createExecutor({ root, journal, approver: null });
+async function recoveredResult(
+  root: string,
+  journal: string,
+  tools: string | undefined,
+): Promise<ToolResult | undefined> {
+  await using external = await discoverTools(tools ?? [], { stateDirectory: false });
+  await using executor = createExecutor({ root, journal, approver: null, external });
   await executor.recover();
   const record = openJournal(journal);
   try {

@@ -18,10 +18,11 @@ function numbers(seed: number): () => number {
 }
 
 describe.skipIf(WHY_NOT !== '')(`commands whose processes are killed at random instants${WHY_NOT}`, () => {
-  it(
-    `are wholly there or not at all, ${TRIALS} times`,
-    async () => {
-      const tally = await crashCampaign(TRIALS, numbers(Number(process.env.SEED ?? 20_261_123)));
+  it.each(['command', 'external tool'] as const)(
+    `are wholly there or not at all, ${TRIALS} times: %s`,
+    async (runner) => {
+      const random = numbers(Number(process.env.SEED ?? 20_261_123));
+      const tally = await crashCampaign(TRIALS, random, runner);
       console.log(JSON.stringify({ ...tally, wrong: tally.wrong.length }));
       expect(tally.wrong).toEqual([]);
       expect(tally.nothing).toBeGreaterThan(0);

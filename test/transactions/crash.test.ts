@@ -8,12 +8,16 @@ const WHY_NOT = await whyNoTransactions();
 buildFirst();
 
 describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
-  it('is wholly there or not at all, and its result says which', async () => {
-    // The first before anything is done.
-    const instants = [0, 0.35, 0.6, 0.95];
-    const tally = await crashCampaign(1 + instants.length, () => instants.shift() ?? 0.5);
-    expect(tally.wrong).toEqual([]);
-    expect(tally.nothing).toBeGreaterThan(0);
-    expect(tally.ended).toBeGreaterThan(0);
-  }, 60_000);
+  it.each(['command', 'external tool'] as const)(
+    'is wholly there or not at all, and its result says which: %s',
+    async (runner) => {
+      // The first before anything is done.
+      const instants = [0, 0.35, 0.6, 0.95];
+      const tally = await crashCampaign(1 + instants.length, () => instants.shift() ?? 0.5, runner);
+      expect(tally.wrong).toEqual([]);
+      expect(tally.nothing).toBeGreaterThan(0);
+      expect(tally.ended).toBeGreaterThan(0);
+    },
+    60_000,
+  );
 });

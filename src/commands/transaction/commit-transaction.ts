@@ -6,6 +6,7 @@ import type {
   PreviewedChanges,
   TransactionRules,
 } from '../../contract/processes.js';
+import type { ForbidsChange } from '../../contract/programs.js';
 import {
   type BinaryEntry,
   type BinaryPath,
@@ -33,6 +34,7 @@ import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 
 export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree'> {
   readonly exitCode: number | null;
+  readonly forbids?: ForbidsChange;
 }
 
 /** What is kept apart, and by which rules it becomes real. */
@@ -79,7 +81,7 @@ export async function commitTransaction(
   parts: TransactionParts,
   request: CommitRequest,
 ): Promise<CommandChanges> {
-  const scanned = await scanTransaction(parts, refusalBy(parts.rules, request.tool));
+  const scanned = await scanTransaction(parts, refusalBy(parts.rules, request.tool, request.forbids));
   if (request.agree !== undefined && scanned.changes.length > 0) {
     const refusal = await request.agree(lookAt(parts, scanned, SHOWN));
     if (refusal !== undefined) throw new ChangesRefused(refusal);
@@ -195,13 +197,23 @@ function scan(
   });
 }
 
-/** @param tool whose command has changed it */
-export function refusalBy(rules: TransactionRules, tool: string | undefined): ScanOptions['refusal'] {
+/** @param tool whose command has changed it. @param forbids what its call may not have changed */
+export function refusalBy(
+  rules: TransactionRules,
+  tool: string | undefined,
+  forbids?: ForbidsChange,
+): ScanOptions['refusal'] {
   const byPattern = refusalByPattern(rules);
   return (root, path, change, entry) => {
-    const byRule = rules.ruleRefusal(absolute(root, path), change, tool);
-    return byRule === undefined ? byPattern(root, path, change, entry) : { reason: byRule };
+    const at = absolute(root, path);
+    const reason =
+      rules.ruleRefusal(at, change, tool) ?? forbids?.(at, change, () => isNewDirectory(root, path, entry));
+    return reason === undefined ? byPattern(root, path, change, entry) : { reason };
   };
+}
+
+function isNewDirectory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry | undefined): boolean {
+  return entry?.kind === 'dir' && binaryEntry(`${root.lower}/${path}`) === undefined;
 }
 
 /** What holds for file tools too. */

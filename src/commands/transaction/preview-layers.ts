@@ -97,8 +97,9 @@ export class PreviewLayers {
     };
   }
 
-  async #endCommand({ tool, keepVersion }: CommitRequest): Promise<CommandChanges> {
-    const { changes, leftOut } = await scanTransaction(this.#layers, refusalBy(this.#layers.rules, tool));
+  async #endCommand({ tool, keepVersion, forbids }: CommitRequest): Promise<CommandChanges> {
+    const refusal = refusalBy(this.#layers.rules, tool, forbids);
+    const { changes, leftOut } = await scanTransaction(this.#layers, refusal);
     const before = this.#seen;
     this.#see(changes);
     const isNew = (left: LeftOut): boolean => !this.#refused.has(keyOf(left));

@@ -13,6 +13,7 @@ import type {
   PreviewedChanges,
   RunCommand,
 } from '../../contract/processes.js';
+import type { RunProgram } from '../../contract/programs.js';
 import type { Asker } from '../../contract/question.js';
 import type { SearchEngine } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
@@ -57,6 +58,7 @@ export interface PreviewWorld {
   readonly sandbox: Sandbox;
   readonly search: SearchEngine;
   readonly runCommand: RunCommand;
+  readonly runProgram: RunProgram;
   /** Where the changes are kept. */
   readonly directory: string;
   /** That the paths of changes are relative to. */
@@ -98,6 +100,7 @@ export interface EngineSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
+  readonly runProgram: RunProgram;
   /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
   readonly keepsCommandsApart: boolean;
   /** Whether this machine can do that. */

@@ -24,6 +24,10 @@ const RISKS = ['low', 'medium', 'high'];
 
 const CALLBACK: Rule = { accepts: isFunction, expected: 'a function' };
 const FLAG: Rule = { accepts: isBoolean, expected: 'true or false' };
+function isProgram(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && isBoolean(Reflect.get(value, 'trusted'));
+}
+
 const isSchema = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && !Array.isArray(value)) || isFunction(value);
 
@@ -64,6 +68,7 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   idempotent: FLAG,
   cacheable: FLAG,
   contained: FLAG,
+  program: { accepts: isProgram, expected: '{ trusted: true or false }' },
   maxArgsBytes: {
     accepts: (value) => (Number.isSafeInteger(value) && isPositive(value)) || isFunction(value),
     expected: 'a whole number of bytes from 1 or a function',

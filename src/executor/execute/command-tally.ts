@@ -28,9 +28,10 @@ export class CommandTally {
     this.#leftSomething = true;
   }
 
-  /** Everything that the call may do is to run commands, and the changes of each were dropped before they were real. */
-  hasLeftNothing({ effects }: ReadyCall): boolean {
+  /** Everything that the call may do is to run commands, or its program, and the changes of each were dropped before they were real. */
+  hasLeftNothing({ tool, effects }: ReadyCall): boolean {
     if (this.#ended === 0 || this.#running > 0 || this.#leftSomething) return false;
+    if (tool.program !== undefined) return true;
     return effects.length > 0 && effects.every(({ effect }) => effect.kind === 'run');
   }
 }

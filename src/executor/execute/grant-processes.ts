@@ -5,8 +5,9 @@ import type {
   ShellReading,
   ShellText,
   StartedCommand,
-  ToolProcesses,
+  TransactionEvent,
 } from '../../contract/processes.js';
+import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
@@ -14,8 +15,10 @@ import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pa
 import { reasonOf } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
+import { confinementOf } from '../call/program-confinement.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { CommandTally } from './command-tally.js';
+import { forbidsUndeclared, requireProgram, tellProgram } from './grant-programs.js';
 import type { LiveOutput } from './live-output.js';
 import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
 
@@ -57,6 +60,25 @@ export function grantProcesses({
     return at;
   }
 
+  /** How a process is recorded, and whose changes they are. */
+  function recordedParts(onStarted: (started: StartedCommand) => void) {
+    return {
+      tool: ready.tool.name,
+      keepVersion: (bytes: Uint8Array) => settings.outputs.save(bytes),
+      ...(agree === undefined ? {} : { agree }),
+      ...(ready.writesThrough ? { writesThrough: true } : {}),
+      // Where nothing of this is on record, no process of the call was started.
+      onStarting(begun: TransactionEvent | undefined): Promise<void> {
+        if (begun === undefined) return noted({ starting: true });
+        const { directory, ...event } = begun;
+        return noted({ transaction: directory, ...event });
+      },
+      onTransaction: ({ directory, ...event }: TransactionEvent) =>
+        note({ transaction: directory, ...event }),
+      onStarted,
+    };
+  }
+
   // A tool knows no id before it has started the shell.
   const own = new Set<string>();
   function requireShell(capability: ShellCapability, id: string): void {
@@ -75,21 +97,10 @@ export function grantProcesses({
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
         whole: settings.outputs.openSink(),
-        tool: ready.tool.name,
-        keepVersion: (bytes) => settings.outputs.save(bytes),
-        ...(agree === undefined ? {} : { agree }),
-        ...(ready.writesThrough ? { writesThrough: true } : {}),
-        // Where nothing of this is on record, no command of the call was started.
-        onStarting: (begun) => {
-          if (begun === undefined) return noted({ starting: true });
-          const { directory, ...event } = begun;
-          return noted({ transaction: directory, ...event });
-        },
-        onTransaction: ({ directory, ...event }) => note({ transaction: directory, ...event }),
-        onStarted: (started) => {
+        ...recordedParts((started) => {
           begun = started;
           note({ ...started, command: hash('sha256', command) });
-        },
+        }),
         ...(live === undefined ? {} : { onOutput: (stream, chunk) => live.push(stream, chunk) }),
       });
       const outcome = await lease.holdProcess(tally.count(running));
@@ -148,10 +159,27 @@ export function grantProcesses({
       lease.require('see the environment of commands');
       return settings.commandEnvironment(options);
     },
-    confinement({ isTrusted }) {
-      lease.require('start a program');
-      const { which, confinement } = settings.programs;
-      return which === 'all' || (which === 'untrusted' && !isTrusted) ? confinement : undefined;
+    isConfined: () => confinementOf(ready.tool, settings) !== undefined,
+    async runProgram(program) {
+      lease.require('run a program');
+      requireProgram(ready, program.file);
+      const confinement = confinementOf(ready.tool, settings);
+      const forbids = forbidsUndeclared(ready);
+      let begun: StartedCommand | undefined;
+      const running = settings.runProgram({
+        ...program,
+        ...recordedParts((started) => {
+          begun = started;
+          note({ ...started });
+        }),
+        signal: AbortSignal.any([signal, program.signal]),
+        confinement,
+        ...(forbids === undefined ? {} : { forbids }),
+      });
+      const outcome = await lease.holdProcess(tally.count(running));
+      const { exitCode, signal: endedBy } = outcome;
+      if (begun !== undefined) note({ pid: begun.pid, exitCode, signal: endedBy });
+      return tellProgram(outcome, confinement !== undefined);
     },
     track(run) {
       lease.require('start a process');

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Effect } from '../../contract/effect.js';
+import type { Tool } from '../../contract/tool.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
 import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
-import { tellUnmade, type Unmade } from './tell-unmade.js';
+import { runsProcesses, tellUnmade, type Unmade } from './tell-unmade.js';
 
 /** What a tool gave when it was tried. */
 type Given = { readonly value: unknown } | { readonly thrown: unknown };
@@ -20,8 +21,12 @@ export class PreviewTrial implements PreviewRole {
   #evaluated: readonly EvaluatedCall[] = [];
   readonly #fileToolEnded: () => Promise<void>;
 
-  constructor(fileToolEnded: () => Promise<void>) {
+  readonly #isConfined: (tool: Tool) => boolean;
+
+  /** @param isConfined the tool is a program that runs in the OS sandbox */
+  constructor(fileToolEnded: () => Promise<void>, isConfined: (tool: Tool) => boolean) {
     this.#fileToolEnded = fileToolEnded;
+    this.#isConfined = isConfined;
   }
 
   /** As they were planned. */
@@ -30,7 +35,8 @@ export class PreviewTrial implements PreviewRole {
   }
 
   runs({ onlyReads, tool, declared }: ReadyCall): boolean {
-    return onlyReads || (tool.contained === true && declared.every(isContained));
+    if (onlyReads || this.#isConfined(tool)) return true;
+    return tool.contained === true && declared.every(isContained);
   }
 
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
@@ -41,7 +47,7 @@ export class PreviewTrial implements PreviewRole {
   async run({ index, ready }: PreviewedCall, execute: () => unknown): Promise<unknown> {
     try {
       const value = await execute();
-      if (!ready.onlyReads && ready.declared.every(({ kind }) => kind !== 'run')) await this.#fileToolEnded();
+      if (!ready.onlyReads && !runsProcesses(ready)) await this.#fileToolEnded();
       this.given.set(index, { value });
       return value;
     } catch (thrown) {

@@ -17,7 +17,7 @@ export type Unmade = Pick<CommandChanges, 'refused' | 'conflicts'>;
  */
 export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, root: string): unknown {
   if (ready.onlyReads || unmade.refused.length + unmade.conflicts.length === 0) return value;
-  if (ready.declared.some(({ kind }) => kind === 'run')) return ofCommand(value, unmade);
+  if (runsProcesses(ready)) return ofCommand(value, unmade);
   const failed = [...unmade.refused, ...unmade.conflicts].find(({ path }) => {
     const at = resolve(root, path);
     return ready.effects.some((effect) => effect.at !== undefined && covers(effect.at, at));
@@ -30,9 +30,18 @@ export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, roo
   );
 }
 
+/** What it changes is told by the end of a command, or of the program that its tool is. */
+export function runsProcesses({ tool, declared }: ReadyCall): boolean {
+  return tool.program !== undefined || declared.some(({ kind }) => kind === 'run');
+}
+
 function ofCommand(value: unknown, unmade: Unmade): unknown {
   const given = typeof value === 'object' && value !== null ? value : { text: value };
-  const { text, metadata }: { readonly text?: unknown; readonly metadata?: unknown } = given;
+  const {
+    text,
+    metadata,
+    structured,
+  }: Readonly<Partial<Record<'text' | 'metadata' | 'structured', unknown>>> = given;
   const known = changesIn(metadata);
   if (known === undefined) return value;
   const { created, modified, deleted, refused, conflicts } = known;
@@ -51,9 +60,15 @@ function ofCommand(value: unknown, unmade: Unmade): unknown {
   const notice = changeNotices({ changes: { ...changes, ...missing }, stderr: NOTHING });
   return {
     ...given,
-    text: `${typeof text === 'string' ? text.replace(/\n?$/, '\n') : ''}\n${notice.join('\n')}\n`,
+    text: `${textOf(text, structured).replace(/\n?$/, '\n')}\n${notice.join('\n')}\n`,
     metadata: { ...Object(metadata), changes: changesMetadata(changes) },
   };
+}
+
+/** A structured answer without a text is its own text. */
+function textOf(text: unknown, structured: unknown): string {
+  if (typeof text === 'string') return text;
+  return structured === undefined ? '' : JSON.stringify(structured);
 }
 
 const NOTHING = { head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false };

@@ -1,8 +1,9 @@
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
-import type { PreviewedChanges, ToolProcesses } from '../../contract/processes.js';
+import type { PreviewedChanges } from '../../contract/processes.js';
 import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
+import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../call/batch-scope.js';

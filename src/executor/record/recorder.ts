@@ -6,6 +6,7 @@ import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { toCallEntry } from '../call/calls.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import { confinementOf } from '../call/program-confinement.js';
 import type { EngineSettings } from '../call/settings.js';
 import { awaitDeliveries } from './attach.js';
 import { recordReads } from './conversation-memories.js';
@@ -171,6 +172,10 @@ export class Recorder {
     this.#requireWhole();
     if (ready.onlyReads && ready.declared.length > 0) return this.#claimNothing(index, ready, taker);
     let claimed: boolean | Promise<boolean>;
+    // With the claim: until the next note nothing of it can have happened.
+    if (confinementOf(ready.tool, this.#settings) !== undefined) {
+      this.note(index, ready.call.id, 'process', { preparing: true });
+    }
     try {
       claimed = this.#journal.claim(this.key(index), this.#settings.worker, this.#settings.clock.now());
     } catch (error) {

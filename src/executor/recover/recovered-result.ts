@@ -54,14 +54,18 @@ export function toRecoveredResult(
   };
 }
 
-/** The exit code of a command that was all that the call did, where that is no success. */
+/** The exit code of a command, or a program, that was all that the call did, where that is no success. */
 function failedWith({ ready, notes }: RecoveredOutcome): number | undefined {
-  const isCommand = ready !== undefined && ready.declared.length > 0;
-  if (!isCommand || ready.declared.some(({ kind }) => kind !== 'run')) return undefined;
+  if (ready === undefined || !isOneProcess(ready)) return undefined;
   const codes = notes.flatMap(({ kind, data: { exitCode } }) =>
     kind === 'process' && typeof exitCode === 'number' ? [exitCode] : [],
   );
   return codes.findLast((code) => code !== 0);
+}
+
+function isOneProcess({ tool, declared }: ReadyCall): boolean {
+  if (tool.program !== undefined) return true;
+  return declared.length > 0 && declared.every(({ kind }) => kind === 'run');
 }
 
 function evidenceOf(

@@ -1,5 +1,6 @@
 import type { JournalNote } from '../../contract/journal.js';
-import type { ProbeContext } from '../../contract/tool.js';
+import type { ProbeContext, Tool } from '../../contract/tool.js';
+import { probeCommand } from '../../tools/command-report.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { grantFilesToLook } from '../call/grant-files.js';
 import { Lease } from '../call/lease.js';
@@ -22,7 +23,8 @@ export async function runProbe(
   { notes, lastChange }: Evidence,
   settings: EngineSettings,
 ): Promise<Verdict> {
-  if (ready.tool.probe === undefined) return 'unknown';
+  const probe = probeOf(ready.tool);
+  if (probe === undefined) return 'unknown';
   const lease = new Lease();
   const abort = new AbortController();
   const context: ProbeContext = {
@@ -37,7 +39,7 @@ export async function runProbe(
   try {
     const verdict = await new Promise<unknown>((resolve, reject) => {
       forget = settings.clock.after(PROBE_MS, () => resolve('unknown'));
-      runInScope({ unhandledError: reject }, ask, ready, context).then(resolve, reject);
+      runInScope({ unhandledError: reject }, ask, probe, ready, context).then(resolve, reject);
     });
     return verdict === 'applied' || verdict === 'not_applied' ? verdict : 'unknown';
   } catch (error) {
@@ -51,6 +53,18 @@ export async function runProbe(
   }
 }
 
-async function ask({ tool, parsed }: ReadyCall, context: ProbeContext): Promise<unknown> {
-  return tool.probe?.(parsed, context);
+type Probe = NonNullable<Tool['probe']>;
+
+function probeOf({ probe, program }: Tool): Probe | undefined {
+  return probe ?? (program === undefined ? undefined : probeProgram);
+}
+
+/** Where nothing of a process is on record, one may have been started all the same: outside of the sandbox that is noted late. */
+function probeProgram(args: unknown, context: ProbeContext): Verdict {
+  const isKnown = context.notes.some(({ kind }) => kind === 'process');
+  return isKnown ? probeCommand(args, context) : 'unknown';
+}
+
+async function ask(probe: Probe, { parsed }: ReadyCall, context: ProbeContext): Promise<unknown> {
+  return probe(parsed, context);
 }

@@ -1,0 +1,61 @@
+import { covers } from '../../base/covers.js';
+import type { ForbidsChange, ProgramOutcome } from '../../contract/programs.js';
+import type { ToldProgram } from '../../contract/tool-processes.js';
+import { grants, grantsEverything } from '../../effects/traits.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { changesMetadata } from '../../tools/command-changes.js';
+import { commandError, sandboxMetadata, withNotice } from '../../tools/command-report.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+
+/** @throws ToolError `sandbox_violation` */
+export function requireProgram({ tool }: ReadyCall, file: string): void {
+  if (tool.program !== undefined) return;
+  throw new ToolError('sandbox_violation', `Cannot run "${file}": ${tool.name} is no program.`, {
+    hint: 'Declare program: { trusted: false }, or run a command that its effects declare.',
+    details: { reason: 'UndeclaredEffect', attempted: file, access: 'run' },
+  });
+}
+
+/**
+ * What a program says that it touches is a promise outside of the sandbox; inside, nothing else becomes real. Undefined:
+ * it has promised nothing.
+ */
+export function forbidsUndeclared({ tool, effects }: ReadyCall): ForbidsChange | undefined {
+  if (effects.some(({ effect }) => grantsEverything(effect))) return undefined;
+  const placesFor = (change: 'write' | 'delete'): readonly string[] =>
+    effects.flatMap(({ effect, at }) => (at !== undefined && grants(effect, change) ? [at] : []));
+  const places = { write: placesFor('write'), delete: placesFor('delete') };
+  return (path, change, isNewDirectory) => {
+    if (places[change].some((place) => covers(place, path))) return undefined;
+    // A file that is written may need a directory that is not there.
+    const leadsTo = change === 'write' && places.write.some((place) => covers(path, place));
+    return leadsTo && isNewDirectory() ? undefined : `${tool.name} has not declared that it changes this`;
+  };
+}
+
+/** What a result says of the sandbox around a program and of its changes. */
+export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldProgram {
+  if (!isConfined) return { ...outcome, notice: '', metadata: {} };
+  const { changes } = outcome;
+  const fault = faultOf(outcome);
+  return {
+    ...outcome,
+    notice: withNotice('', outcome).trim(),
+    metadata: {
+      ...sandboxMetadata(outcome),
+      ...(changes === undefined ? {} : { changes: changesMetadata(changes) }),
+    },
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+/** Where nothing but the program itself has failed, it says why. */
+function faultOf(outcome: ProgramOutcome): ToldProgram['fault'] {
+  const { aborted, overflow, discarded, limit, wall } = outcome;
+  if (aborted || overflow) return undefined;
+  if (discarded === undefined && limit === undefined && wall.lost === undefined) return undefined;
+  const error = commandError(outcome, (reason) => reason);
+  if (error?.code === undefined) return undefined;
+  const { code, message, hint } = error;
+  return { code, why: message, ...(hint === undefined ? {} : { hint }) };
+}
