@@ -3,7 +3,7 @@ import { covers } from '../base/covers.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { wayTo } from '../platform/fs/way-to.js';
-import { configHome, readEnvironment, stateHome } from '../platform/runtime/environment.js';
+import { configDirectory, stateDirectory } from '../platform/runtime/environment.js';
 
 /** What this program goes by, and the next one: the person's configuration, what they trust, what was done. */
 export function ownDirectories(roots: readonly string[]): readonly string[] {
@@ -29,7 +29,7 @@ function ways(roots: readonly string[], journalFile: string | undefined): readon
 
 /** Deny patterns for ours, and for what git and fish run where the person's configuration is not at its usual place. */
 export function ownPatterns(roots: readonly string[], journalFile: string | undefined): readonly string[] {
-  const home = realPlace(configHome(readEnvironment()));
+  const home = realPlace(configDirectory());
   const startFiles = START_FILES.map((name) => join(home, name)).filter((path) => isInside(path, roots));
   const directories = [...ownDirectories(roots), ...startFiles].map((path) => `${escaped(path)}/**`);
   const journal = journalFile === undefined ? undefined : realPlace(journalFile);
@@ -46,8 +46,7 @@ function escaped(path: string): string {
 }
 
 function ownPlaces(): readonly string[] {
-  const env = readEnvironment();
-  return [configHome(env), stateHome(env)].map((home) => join(home, 'toolexec'));
+  return [configDirectory(), stateDirectory()].map((home) => join(home, 'toolexec'));
 }
 
 function isInside(path: string, roots: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { linkText } from './fs-entry.js';
+import { entryStat, linkText } from './fs-entry.js';
 
 /** More than the kernel follows. */
 const MOST_LINKS = 40;
@@ -40,7 +40,8 @@ function namesOf(path: string): string[] {
 /** Undefined also where nothing can be told. */
 function linkAt(path: string): string | undefined {
   try {
-    return linkText(path);
+    // Asking for the text of what is no link costs an error for each.
+    return entryStat(path)?.isSymbolicLink() === true ? linkText(path) : undefined;
   } catch {
     return undefined;
   }

@@ -19,7 +19,12 @@ export function environmentIgnoresCase(): boolean {
 
 /** Where programs keep what must survive them. */
 export function stateDirectory(): string {
-  return stateHome(readEnvironment());
+  return stateHome(process.env);
+}
+
+/** Where programs keep what the person has configured. */
+export function configDirectory(): string {
+  return configHome(process.env);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
