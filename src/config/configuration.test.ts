@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../errors/tool-error.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { parseConfig } from './configuration.js';
+import { loadConfig, parseConfig } from './configuration.js';
 
 const PLACE = { file: 'toolexec.toml', directory: '/project' };
 
@@ -86,6 +86,12 @@ describe('parseConfig()', () => {
         expect(error === undefined || isToolError(error)).toBe(true);
       }),
     );
+  });
+});
+
+describe('loadConfig()', () => {
+  it.each(['', 1, null, {}, { file: 'toolexec.toml' }])('refuses %j, which names no file', (file) => {
+    expect(() => loadConfig(file as string)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
   });
 });
 

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import { isFilledText } from '../base/normalize-options.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
 import type { HardLinks } from '../files/sandbox-options.js';
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { CONFIG_KEYS } from './config-keys.js';
@@ -159,6 +161,10 @@ export function parseConfig(text: string, { file, directory }: ConfigPlace): Con
  *   value: with file, line and column of the first problem, and all of them in `details.problems`.
  */
 export function loadConfig(file: string): Configuration {
+  if (!isFilledText(file)) {
+    const given = typeof file === 'string' ? '""' : typeof file;
+    throw new ToolError('config_invalid', `Cannot load a configuration from ${given}: name a file.`);
+  }
   const { text } = readConfigFile(file, { acceptPipes: true });
   return parseConfig(text, { file, directory: dirname(resolve(file)) });
 }

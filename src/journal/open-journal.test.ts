@@ -279,6 +279,17 @@ describe('openJournal()', () => {
     expect(() => openJournal('')).toThrow(invalid);
     expect(() => openJournal('x.db', { busyTimeoutMs: -1 })).toThrow(invalid);
     expect(() => openJournal('x.db', { busyTimeoutMs: Number.NaN })).toThrow(invalid);
+    // From JavaScript.
+    for (const path of [1, null, {}, { path: 'x.db' }])
+      expect(() => openJournal(path as never)).toThrow(invalid);
+    for (const options of [
+      { onloss: 'refuse' },
+      { onLoss: 'never' },
+      { logger: 1 },
+      { redactArguments: 1 },
+    ]) {
+      expect(() => openJournal('x.db', options as never)).toThrow(invalid);
+    }
   });
 
   it('waits for another writer, then says who is in the way', async () => {

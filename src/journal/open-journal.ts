@@ -1,3 +1,12 @@
+import {
+  isBoolean,
+  isFilledText,
+  isObject,
+  isTextList,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
 import type { ToolResult } from '../contract/call.js';
 import type { Logger } from '../contract/context.js';
 import type {
@@ -75,31 +84,35 @@ export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
  * @throws ToolError `config_invalid` for an empty path or a bad option.
  */
 export function openJournal(path: string, options: JournalOptions = {}): Journal {
-  const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
-  if (path === '') {
-    throw new ToolError('config_invalid', 'Cannot open a journal at "": name a file, or ":memory:".');
+  if (!isFilledText(path)) {
+    const given = typeof path === 'string' ? '""' : typeof path;
+    throw new ToolError('config_invalid', `Cannot open a journal at ${given}: name a file, or ":memory:".`);
   }
-  if (!Number.isFinite(busyTimeoutMs) || busyTimeoutMs < 0) {
-    throw new ToolError(
-      'config_invalid',
-      `Cannot wait ${String(busyTimeoutMs)} ms: busyTimeoutMs must be a number of milliseconds, 0 or more.`,
-    );
-  }
-  const onLoss = options.onLoss ?? 'warn';
-  if (!ON_JOURNAL_LOSS.includes(onLoss)) {
-    throw new ToolError(
-      'config_invalid',
-      `onLoss must be one of ${ON_JOURNAL_LOSS.join(', ')}, got ${JSON.stringify(onLoss)}.`,
-    );
-  }
-  const logger = options.logger ?? SILENT;
-  const rules = parseRedaction(options.redactArguments ?? false);
-  const journal = new SqliteJournal(path, { busyTimeoutMs, onLoss, logger });
+  const { redactArguments, ...others } = normalizeOptions('openJournal', options, OPTIONS);
+  const rules = parseRedaction(redactArguments);
+  const journal = new SqliteJournal(path, others);
   if (rules === undefined) return journal;
   return createRedactingJournal(journal, rules, createDigest(path === IN_MEMORY ? undefined : path));
 }
 
-const SILENT: Pick<Logger, 'warn'> = { warn: () => {} };
+const OPTIONS: OptionRules<Required<JournalOptions>> = {
+  busyTimeoutMs: option(
+    5000,
+    (value) => Number.isFinite(value) && Number(value) >= 0,
+    'a number of milliseconds, 0 or more',
+  ),
+  onLoss: option<OnJournalLoss>(
+    'warn',
+    (value) => ON_JOURNAL_LOSS.some((each) => each === value),
+    `one of ${ON_JOURNAL_LOSS.join(', ')}`,
+  ),
+  redactArguments: option<RedactArguments>(
+    false,
+    (value) => isBoolean(value) || isTextList(value),
+    'true, false, or a list of patterns',
+  ),
+  logger: option<Pick<Logger, 'warn'>>({ warn: () => {} }, isObject, 'an object with a function warn'),
+};
 
 /** Opens its file, and with the first one SQLite, only with the first operation: `GroupCommit` asks for the database then. */
 class SqliteJournal implements Journal {
