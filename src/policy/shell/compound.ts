@@ -1,6 +1,14 @@
 import type { Interpreter } from './interpreter.js';
-import type { AndOr, CommandNode, CompoundList, Pipeline, Word } from './parse/parse-shell.js';
-import { dangerOfTree } from './words/danger.js';
+import {
+  type AndOr,
+  type CommandNode,
+  type CompoundList,
+  type FunctionNode,
+  forEachNode,
+  type Pipeline,
+  type SyntaxNode,
+  type Word,
+} from './parse/parse-shell.js';
 import {
   COMPUTED,
   Field,
@@ -11,7 +19,7 @@ import {
   UNKNOWN,
   type Value,
 } from './words/field.js';
-import { HOME, type Scope } from './words/scope.js';
+import type { Scope } from './words/scope.js';
 import { setVariable } from './words/variables.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
@@ -21,14 +29,10 @@ export function runAndOr(shell: Interpreter, node: AndOr, scope: Scope, input: S
   const ends: Scope[] = [];
   commands.forEach((part, index) => {
     const operator = operators[index - 1];
-    // Behind `&&` it is certain that `cd` went well.
-    if (operator === '&&') scope.cameFrom = undefined;
     // Behind `a || b` and `&&`, either of them was the last that ran.
     if (index > 1 && operator !== operators[index - 2]) scope.mergeFrom(ends);
     output = joinStreams(output, runPipeline(shell, part, scope, input));
-    const end = scope.copy();
-    confirmDirectory(end);
-    ends.push(end);
+    ends.push(scope.copy());
   });
   scope.mergeFrom(ends);
   return output;
@@ -42,26 +46,13 @@ export function runPipeline(shell: Interpreter, node: Piped, scope: Scope, input
   if (first !== undefined && more.length === 0) return shell.runCommand(first, scope, input);
   let flow = input;
   let own = scope;
-  let recursive = 0;
   for (const command of node.commands) {
-    const before = shell.recursions;
     own = scope.fork();
     flow = shell.runCommand(command, own, flow);
-    if (shell.recursions > before) recursive++;
   }
-  if (recursive > 1) shell.findings.block('a function starts itself again and again (a fork bomb).');
   // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
   scope.mergeFrom([scope.copy(), own]);
   return flow;
-}
-
-/** A `cd` that fails leaves the shell where it was; that matters where nothing may be removed. */
-export function confirmDirectory(scope: Scope): void {
-  const { cameFrom, directory } = scope;
-  scope.cameFrom = undefined;
-  const isAlwaysThere = directory === '/' || directory === '/tmp' || directory === HOME;
-  if (cameFrom === undefined || directory === cameFrom || isAlwaysThere) return;
-  if (dangerOfTree(Field.of('.'), cameFrom) !== 'ordinary') scope.directory = undefined;
 }
 
 /** What `if` and `case` run; `undefined`: none of the bodies. */
@@ -101,6 +92,36 @@ function runAll(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): 
 /** How often or whether it is printed cannot be told. */
 function unlessText(output: Stream): Stream {
   return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
+}
+
+/** In the background, and nothing in the loop waits or ends it; its condition, where it has one, ends it never. */
+export function startsOnly(body: CompoundList, condition?: CompoundList): boolean {
+  const inFront = body.commands.filter(({ background }) => background !== true);
+  if (inFront.length === body.commands.length) return false;
+  const isEndless = condition === undefined || !holdsCommand(condition, /^(?!(?::|true|false|\[|test)$)/);
+  return isEndless && !inFront.some((one) => holdsCommand(one, ENDS_OR_WAITS));
+}
+
+const ENDS_OR_WAITS = /^(?:wait|sleep|read|break|exit|return|inotifywait|usleep|select)$/;
+
+/** A function that starts itself in the background, or twice in a pipe. What is less plain is asked about. */
+export function isForkBomb({ body, name }: FunctionNode): boolean {
+  const isItself = (node: SyntaxNode): boolean => holdsCommand(node, name.value);
+  let isFound = false;
+  forEachNode(body, (node) => {
+    if (node.type === 'Statement') isFound ||= node.background === true && isItself(node);
+    if (node.type === 'Pipeline') isFound ||= node.commands.filter(isItself).length > 1;
+  });
+  return isFound;
+}
+
+function holdsCommand(node: SyntaxNode, name: RegExp | string): boolean {
+  let isFound = false;
+  forEachNode(node, (inner) => {
+    const text = inner.type === 'Command' ? (inner.name?.value ?? '') : undefined;
+    isFound ||= text !== undefined && (name instanceof RegExp ? name.test(text) : name === text);
+  });
+  return isFound;
 }
 
 interface Loop {

@@ -1,7 +1,6 @@
-import { confirmDirectory, runAndOr, runBranches, runEach, runLoop, runPipeline } from './compound.js';
+import { isForkBomb, runAndOr, runBranches, runEach, runLoop, runPipeline, startsOnly } from './compound.js';
 import { Expander } from './expand/expand-word.js';
 import { walkArithmetic, walkTest } from './expand/parameter.js';
-import { findEndlessStarts } from './parse/endless-starts.js';
 import type {
   CommandNode,
   CompoundList,
@@ -35,8 +34,6 @@ export class TooMuchWork extends Error {}
  * is taken. Nothing depends on it for saying `allow` but that it visits each command: what is computed is asked about.
  */
 export class Interpreter implements Shell {
-  /** How often a function has reached itself. */
-  recursions = 0;
   readonly expander: Expander;
   #depth = 0;
   #isTrial = false;
@@ -46,7 +43,7 @@ export class Interpreter implements Shell {
     readonly limits: ParseLimits,
     private stepsLeft: number,
   ) {
-    this.expander = new Expander(this, limits);
+    this.expander = new Expander(this);
   }
 
   step(): void {
@@ -60,7 +57,6 @@ export class Interpreter implements Shell {
       this.findings.ask(`Cannot tell what would run: ${parsed.flaw}.`);
       return UNKNOWN;
     }
-    for (const reason of findEndlessStarts(parsed.script)) this.findings.block(reason);
     return this.runScript(parsed.script, scope, input);
   }
 
@@ -102,13 +98,9 @@ export class Interpreter implements Shell {
   /** A function that is called: its body with these arguments. One that reaches itself ends there. */
   callFunction(node: FunctionNode, args: readonly Field[], scope: Scope, input: Stream): Stream {
     const name = node.name.value;
-    const running = scope.calls.get(node);
-    if (running !== undefined) {
-      this.recursions++;
-      if (scope.copies > running.copies)
-        this.findings.block(`the function ${name} starts itself again and again (a fork bomb).`);
-      else if (scope.forks > running.forks)
-        this.findings.ask(`The function ${name} starts itself in processes of their own.`);
+    const forks = scope.calls.get(node);
+    if (forks !== undefined) {
+      if (scope.forks > forks) this.findings.ask(`The function ${name} starts itself in other processes.`);
       return UNKNOWN;
     }
     const inner = this.#enter(node, scope, exactTexts(args));
@@ -120,8 +112,7 @@ export class Interpreter implements Shell {
   }
 
   #enter(node: FunctionNode, scope: Scope, positional: readonly string[] | undefined): Scope {
-    const { forks, copies } = scope;
-    return scope.copy({ positional, calls: new Map(scope.calls).set(node, { forks, copies }) });
+    return scope.copy({ positional, calls: new Map(scope.calls).set(node, scope.forks) });
   }
 
   #deeper(run: () => Stream): Stream {
@@ -138,12 +129,11 @@ export class Interpreter implements Shell {
     for (const { command, background } of statements) {
       this.step();
       // What runs in the background has a state of its own.
-      const own = background === true ? scope.fork(1) : scope;
+      const own = background === true ? scope.fork() : scope;
       const run =
         command.type === 'AndOr'
           ? runAndOr(this, command, own, input)
           : runPipeline(this, command, own, input);
-      confirmDirectory(own);
       output = joinStreams(output, run);
     }
     return output;
@@ -162,7 +152,7 @@ export class Interpreter implements Shell {
         return this.#define(node, scope, input);
       case 'Coproc':
         if (node.name !== undefined) setVariable({ shell: this, scope }, node.name.value, UNKNOWN);
-        this.#block(node.body, scope.fork(1), UNKNOWN);
+        this.#block(node.body, scope.fork(), UNKNOWN);
         return NOTHING;
       case 'Subshell':
         return this.runList(node.body, scope.fork(), input);
@@ -180,11 +170,13 @@ export class Interpreter implements Shell {
         return runBranches(this, { clauses: [], bodies }, scope, input);
       }
       case 'While':
+        if (startsOnly(node.body, node.clause)) this.findings.ask(STARTS_ONLY);
         return runLoop(this, [node.clause, node.body], scope, input);
       case 'For':
       case 'Select':
         return runEach(this, node, scope, input);
       case 'ArithmeticFor':
+        if (node.test === undefined && startsOnly(node.body)) this.findings.ask(STARTS_ONLY);
         for (const part of [node.initialize, node.test, node.update])
           if (part !== undefined) walkArithmetic(this.expander, part, scope);
         return runLoop(this, [node.body], scope, input);
@@ -199,7 +191,10 @@ export class Interpreter implements Shell {
 
   /** Walked now too, with arguments that are not known: it may be called in a way that is not seen. */
   #define(node: FunctionNode, scope: Scope, input: Stream): Stream {
-    scope.functions.set(node.name.value, node);
+    const name = node.name.value;
+    scope.functions.set(name, node);
+    if (isForkBomb(node))
+      this.findings.block(`the function ${name} starts itself again and again (a fork bomb).`);
     if (scope.functions.size > MAX_FUNCTIONS) this.findings.ask('There are too many functions.');
     const inner = this.#enter(node, scope, undefined);
     this.#deeper(() => this.#block(node.body, inner, input.kind === 'text' ? INHERITED : input));
@@ -216,3 +211,4 @@ export class Interpreter implements Shell {
 const MAX_DEPTH = 60;
 const TRIAL_STEPS = 300;
 const MAX_FUNCTIONS = 100;
+const STARTS_ONLY = 'A loop without end starts processes and waits for none.';

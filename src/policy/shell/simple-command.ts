@@ -1,7 +1,7 @@
 import type { Interpreter } from './interpreter.js';
 import type { Assignment, Command, HereDoc, Redirection } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
-import { DANGEROUS_NAMES, findProgram, TAKES_CODE } from './programs/table.js';
+import { findProgram, TAKES_CODE } from './programs/table.js';
 import { Call } from './words/call.js';
 import { secretIn } from './words/danger.js';
 import {
@@ -16,7 +16,6 @@ import {
   UNKNOWN,
   type Value,
 } from './words/field.js';
-import { couldMatch, toPlace } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
 import { evaluateVariable, setVariable } from './words/variables.js';
 
@@ -157,7 +156,8 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   const [command, ...args] = words;
   if (command === undefined) return UNKNOWN;
   shell.step();
-  const path = nameOf(shell, command);
+  if (!command.literal) shell.findings.ask(`The command is computed: ${command.shown}`);
+  const path = command.known;
   // What comes to nothing is no word: the next one is the command.
   if (path === '' && !command.literal && args.length > 0) return runCommandWords(shell, args, scope, input);
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -188,12 +188,4 @@ const LEADS = /^(?:npx|node|python[\d.]*|perl|ruby|php|lua)$/;
 function mayBeOptions({ pieces: [first] }: Field): boolean {
   if (first?.kind !== 'unknown' || first.from?.kind === 'directory' || first.numeric) return false;
   return first.splits === true || first.computed === true;
-}
-
-function nameOf({ findings }: Interpreter, command: Field): string {
-  if (command.literal) return command.known;
-  findings.ask(`The command is computed: ${command.shown}`);
-  if (!command.hasPattern) return command.known;
-  const tail = toPlace(command, '.').segments.at(-1) ?? [];
-  return DANGEROUS_NAMES.find((name) => couldMatch(tail, name)) ?? command.known;
 }

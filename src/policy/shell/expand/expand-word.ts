@@ -1,13 +1,6 @@
-import {
-  forEachChild,
-  type ParseLimits,
-  parseShell,
-  type SyntaxNode,
-  type Word,
-  type WordPart,
-} from '../parse/parse-shell.js';
+import { forEachChild, type SyntaxNode, type Word, type WordPart } from '../parse/parse-shell.js';
 import type { Shell } from '../words/call.js';
-import { Field, INHERITED, type Piece, textValue, UNKNOWN, type Value } from '../words/field.js';
+import { COMPUTED, Field, INHERITED, type Piece, textValue, UNKNOWN, type Value } from '../words/field.js';
 import { toGlobPieces } from '../words/place.js';
 import { HOME, type Scope } from '../words/scope.js';
 import {
@@ -21,18 +14,36 @@ import {
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
 export class Expander {
-  constructor(
-    readonly shell: Shell,
-    readonly limits: ParseLimits,
-  ) {}
+  constructor(readonly shell: Shell) {}
 
   /** The words that a word of a command becomes. */
   words(word: Word, scope: Scope): Field[] {
     this.shell.step();
     if (word.parts === undefined && !word.text.startsWith('~')) return [Field.of(word.value)];
-    const brace = word.parts?.find((part) => part.type === 'BraceExpansion');
-    if (brace !== undefined) return this.#braces(word, brace, scope);
-    return splitFields(this.#pieces(word, scope, true), word, scope);
+    const groups = this.#pieces(word, scope, true);
+    if (word.parts?.some(({ type }) => type === 'BraceExpansion') !== true)
+      return splitFields(groups, word, word.value, scope);
+    return this.#braces(groups, word, scope);
+  }
+
+  /** Braces that hold plain alternatives: the words that come of each. */
+  #braces(all: readonly Piece[][], word: Word, scope: Scope): Field[] {
+    let ways: { groups: Piece[][]; value: string }[] = [{ groups: [], value: word.value }];
+    for (const [index, pieces] of all.entries()) {
+      const part = word.parts?.[index];
+      const texts = part?.type === 'BraceExpansion' ? alternatives(part.text) : undefined;
+      if (part?.type === 'BraceExpansion' && (texts === undefined || ways.length > MAX_ALTERNATIVES)) {
+        this.shell.findings.ask('braces stand for more words than can be looked at');
+        return [new Field([UNKNOWN], word.value)];
+      }
+      ways = ways.flatMap(({ groups, value }) =>
+        (texts ?? [undefined]).map((text) => ({
+          groups: [...groups, text === undefined ? pieces : [textValue(text)]],
+          value: text === undefined ? value : value.replace(part?.text ?? '', () => text),
+        })),
+      );
+    }
+    return ways.flatMap(({ groups, value }) => splitFields(groups, word, value, scope));
   }
 
   /** A word where nothing is split: an assignment, the target of a redirection, a here-string. */
@@ -53,32 +64,6 @@ export class Expander {
   number(word: Word, scope: Scope): void {
     const value = this.value(word, scope);
     if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.shell, value, scope);
-  }
-
-  /** Braces that hold plain alternatives only: the words are read once more with each of them. */
-  #braces(word: Word, brace: WordPart, scope: Scope): Field[] {
-    const at = brace.pos - word.pos;
-    const texts = word.text.startsWith(brace.text, at) ? braceAlternatives(brace.text) : undefined;
-    const after = word.text.slice(at + brace.text.length);
-    const words = texts?.map((text) => this.#reparse(word.text.slice(0, at) + text + after));
-    if (words?.every((one) => one !== undefined))
-      return words
-        .flat()
-        .flatMap((one) => this.words(one, scope).map((each) => new Field(each.pieces, each.shown)));
-    this.shell.findings.ask('braces stand for more words than can be looked at');
-    this.#walkScripts(brace, scope);
-    return [new Field([UNKNOWN], word.value)];
-  }
-
-  /** An alternative without anything, not even quotes, is none of the words. */
-  #reparse(text: string): readonly Word[] | undefined {
-    this.shell.step();
-    this.limits.nestedCharactersLeft -= text.length;
-    const parsed = parseShell(`: ${text}`, this.limits);
-    if (!('script' in parsed) || parsed.script.commands.length !== 1) return undefined;
-    const command = parsed.script.commands[0]?.command;
-    if (command?.type !== 'Command' || command.suffix.length > 1) return undefined;
-    return command.args.every((one) => one.type === 'Word') ? command.args : undefined;
   }
 
   /** For what is not expanded: the commands in it are found all the same. */
@@ -112,7 +97,7 @@ export class Expander {
       case 'BraceExpansion':
         // Where nothing is split, braces stand for themselves; what is in them runs all the same.
         this.#walkScripts(part, scope);
-        return [part.parts === undefined ? textValue(part.text) : UNKNOWN];
+        return [part.parts === undefined && isQuoted ? textValue(part.text) : UNKNOWN];
       case 'DoubleQuoted':
       case 'LocaleString':
         return part.parts.flatMap((child) => this.#part(child, scope, true));
@@ -145,9 +130,8 @@ function literal(text: string, value: string, isFirst: boolean, scope: Scope): P
 }
 
 /** Splits what came of unquoted expansions at the separators. The groups are the pieces of each part of the word. */
-function splitFields(groups: readonly Piece[][], word: Word, scope: Scope): Field[] {
-  const ifs = scope.variables.get('IFS');
-  const separators = ifs?.kind === 'text' ? ifs.text : ' \t\n';
+function splitFields(groups: readonly Piece[][], word: Word, shown: string, scope: Scope): Field[] {
+  const isUsual = !scope.variables.has('IFS');
   const fields: Piece[][] = [];
   let current: Piece[] | undefined;
   const push = (pieces: readonly Piece[]): void => {
@@ -160,11 +144,13 @@ function splitFields(groups: readonly Piece[][], word: Word, scope: Scope): Fiel
   };
   groups.forEach((pieces, index) => {
     const part = word.parts?.[index];
-    const isUnquoted = part !== undefined && /^(?:Simple|Parameter|Command)Expansion$/.test(part.type);
+    const isUnquoted = part !== undefined && /^(?:Simple|Parameter|Command|Brace)Expansion$/.test(part.type);
     for (const piece of pieces) {
       if (piece.kind !== 'text' || !isUnquoted || (piece.text === '' && piece.assumed)) push([piece]);
+      // Where it is split is not followed when that was changed.
+      else if (!isUsual && part.type !== 'BraceExpansion') push([COMPUTED]);
       else
-        splitAt(piece.text, separators).forEach((text, at) => {
+        piece.text.split(/[ \t\n]/).forEach((text, at) => {
           if (at > 0) current = undefined;
           push(toGlobPieces(text, piece.assumed));
         });
@@ -174,25 +160,16 @@ function splitFields(groups: readonly Piece[][], word: Word, scope: Scope): Fiel
     if (pieces.length === 0 && part !== undefined && !isUnquoted && !isEmptyList) push([textValue('')]);
   });
   return fields.map((pieces) => {
-    const field = toField(pieces, word);
+    const field = toField(pieces, word, shown);
     const isSure = fields.length > 1 && !field.isAssumed && field.known !== '';
     return isSure ? new Field(pieces, field.known, field.literal) : field;
   });
 }
 
-function splitAt(text: string, separators: string): string[] {
-  const texts = [''];
-  for (const character of text) {
-    if (separators.includes(character)) texts.push('');
-    else texts[texts.length - 1] += character;
-  }
-  return texts;
-}
-
 /** A word of these pieces, and what is shown of it. */
-function toField(pieces: readonly Piece[], word: Word): Field {
+function toField(pieces: readonly Piece[], word: Word, shown = word.value): Field {
   const isPlain = word.parts === undefined || word.parts.every((part) => isPlainPart(part));
-  const field = new Field(pieces, word.value, isPlain && !word.text.startsWith('~'));
+  const field = new Field(pieces, shown, isPlain && !word.text.startsWith('~'));
   const { exact } = field;
   return exact === undefined || field.isAssumed ? field : new Field(pieces, exact, field.literal);
 }
@@ -204,8 +181,8 @@ function isPlainPart(part: WordPart): boolean {
 
 const MAX_ALTERNATIVES = 256;
 
-/** What `{a,b}` or `{1..3}` stands for, as source texts; undefined: too many to look at, or not plain. */
-function braceAlternatives(text: string): readonly string[] | undefined {
+/** What `{a,b}` or `{1..3}` stands for; undefined: too many to look at, or not plain. */
+function alternatives(text: string): readonly string[] | undefined {
   const inner = text.slice(1, -1);
   const [, first, last] = /^(-?\d{1,9})\.\.(-?\d{1,9})$/.exec(inner) ?? [];
   if (first !== undefined) {
@@ -214,15 +191,8 @@ function braceAlternatives(text: string): readonly string[] | undefined {
     if (count > MAX_ALTERNATIVES) return undefined;
     return Array.from({ length: count }, (_, index) => String(from + step * index));
   }
-  const texts = [''];
-  let depth = 0;
-  for (const character of inner) {
-    if (/[{}]/.test(character)) depth += character === '{' ? 1 : -1;
-    if (character === ',' && depth === 0) texts.push('');
-    else texts[texts.length - 1] += character;
-  }
-  // A comma in quotes leaves half of them on either side.
-  const isQuoted = texts.every((one) => one.split(/["']/).length % 2 === 1);
-  const isPlain = depth === 0 && isQuoted && !/[()`\\]|^[^,]*\.\.[^,]*$/.test(inner);
-  return isPlain && texts.length <= MAX_ALTERNATIVES ? texts : undefined;
+  const texts = inner.split(',');
+  return texts.length < 2 || texts.length > MAX_ALTERNATIVES || /["'$`\\(){}~[\]]/.test(inner)
+    ? undefined
+    : texts;
 }

@@ -60,9 +60,9 @@ export function expandParameter(expander: Expander, part: ParameterExpansionPart
     }
     case 'Remove': {
       const { pieces } = expander.single(operation.operand, scope);
-      const isPlain = pieces.every(
-        (piece) => piece.kind === 'text' || /^[*?]$/.test(piece.kind === 'glob' ? piece.text : ''),
-      );
+      const globs = pieces.filter(({ kind }) => kind !== 'text');
+      const isPlain =
+        globs.length < 3 && globs.every((one) => one.kind === 'glob' && /^[*?]$/.test(one.text));
       if (!isPlain || base.kind !== 'text' || base.text.length > MAX_CUT) return changed;
       return { ...base, text: removeMatch(base.text, pieces, operation.operator) };
     }

@@ -1,5 +1,5 @@
 import type { Call } from '../words/call.js';
-import { COMPUTED, exactTexts, type Field, textValue, type Value } from '../words/field.js';
+import { COMPUTED, exactTexts, Field, textValue, type Value } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
@@ -38,9 +38,11 @@ function evaluateCd(call: Call): void {
   const { words, scope, name } = call;
   const [target] = words.filter(({ shown }) => !/^(?:-[LPe@n]+|--)$/.test(shown));
   if (target?.isComputed) call.ask(`The directory is computed: ${target.shown}`);
-  scope.cameFrom = scope.directory;
-  if (name === 'popd' || (name === 'pushd' && target === undefined)) scope.directory = undefined;
-  else scope.directory = target === undefined ? HOME : directoryOf(target, scope);
+  const isPopped = name === 'popd' || (name === 'pushd' && target === undefined);
+  const to = isPopped ? undefined : target === undefined ? HOME : directoryOf(target, scope);
+  // One that fails leaves the shell where it was; that matters where nothing may be removed.
+  const mayStay = scope.directory !== undefined && call.dangerOfTree(Field.of('.')) !== 'ordinary';
+  scope.directory = mayStay && ![HOME, '/', '/tmp'].includes(to ?? '') ? undefined : to;
 }
 
 /** Where `cd` leads; undefined where that is not known. */

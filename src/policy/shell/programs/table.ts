@@ -65,12 +65,6 @@ export function goesByDirectory(path: string): boolean {
 
 const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
 
-/** What a pattern in place of a command (`/b?n/r[m]`) is tried on, the worst first. */
-export const DANGEROUS_NAMES = names(
-  'rm dd mkfs mkfs.ext4 shred wipefs find chmod chown mv cp tee bash sh dash env sudo xargs reboot shutdown halt',
-  'poweroff kill nc curl wget python3 perl busybox truncate ln mount umount cat',
-);
-
 /** Programs that can be told by an option to run something else. */
 export const TAKES_CODE: ReadonlySet<string> = new Set(
   names(

@@ -13,7 +13,6 @@ import {
   UNKNOWN,
 } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { pathText } from '../words/place.js';
 import { type Evaluators, through } from './program.js';
 import { findCertain } from './shells.js';
 
@@ -27,22 +26,11 @@ export const TEXT_PROGRAMS: Evaluators = {
     words.every(({ shown }) => /^-[dq]+$/.test(shown)) && !scope.variables.has('TMPDIR')
       ? { kind: 'directory', isNew: true }
       : UNKNOWN,
-  ls: (call, { operands }) => listing(call, operands),
   'cat bat': (call, { operands }) => contents(call, operands),
   echo: ({ words }) => echoed(words),
   'sed gsed': evaluateSed,
   'awk gawk mawk nawk': evaluateAwk,
 };
-
-/** `ls -d /*` lists what `ls /` does. */
-function listing(call: Call, [first]: readonly Field[]): Stream {
-  const { directory } = call.scope;
-  if (first === undefined)
-    return directory?.startsWith('/') === true ? { kind: 'listing', root: directory } : UNKNOWN;
-  const path = pathText(first, directory);
-  const isAll = call.dangerOfTree(first) === 'vital' && path.includes('*');
-  return { kind: 'listing', root: isAll ? '/' : path };
-}
 
 /** Files one after the other, or what stands on the input. */
 function contents(call: Call, files: readonly Field[]): Stream {

@@ -76,8 +76,12 @@ export function dangerOfFile(field: Field, directory: string | undefined): FileD
   if (field.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true && !piece.numeric))
     return UNCLEAR;
   const [first, ...below] = segments.map(textOf);
-  if (origin === 'unknown')
-    return [first, ...below].some((one) => /^(?:dev|etc)$/.test(one ?? '')) ? UNCLEAR : ORDINARY;
+  if (origin === 'unknown') {
+    const text = segments.map((one) => textOf(one) ?? '*').join('/');
+    const isHere =
+      directory === undefined && !field.startsUnknown && MAY_BE_VITAL.some((one) => one.test(text));
+    return isHere || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
+  }
   // `../../../etc/passwd`: far enough up it can only be the root.
   if (origin === 'here' && (ups === 0 || !SYSTEM_DIRECTORIES.includes(first ?? ''))) return ORDINARY;
   if (first === 'dev') return dangerOfDevice(segments.slice(1));
@@ -169,6 +173,13 @@ const STARTUP_FILES: readonly RegExp[] = [
   /^\.config\/(?:fish\/(?:config\.fish|conf\.d\/.*)|autostart\/.*|systemd\/user\/.*|environment\.d\/.*)$/,
   /^\.local\/share\/systemd\/user\/.*$/,
   /^Library\/Launch(?:Agents|Daemons)\/.*$/,
+];
+
+/** A relative name where the directory is not known: it may be `/dev`, `/etc` or the home directory. */
+const MAY_BE_VITAL = [
+  DEVICE_NAME,
+  /^(?:(?:g?shadow|sudoers|passwd|group|fstab|crontab|hosts|profile|environment|(?:sudoers|cron|pam|init)\.?\w*)-?|systemd|ssh|udev)(?:\/|$)/,
+  ...STARTUP_FILES,
 ];
 
 /** What a pattern for a file is tried on. */

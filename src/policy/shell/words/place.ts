@@ -87,26 +87,18 @@ export function isDescriptor(text: string): boolean {
   return /^\/+(?:dev|proc)\//.test(text);
 }
 
-/**
- * Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, an extended pattern for
- * any text. Takes time in proportion to both lengths, never more.
- */
+/** Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, much else for any text. */
 export function couldMatch(pieces: readonly Piece[], text: string): boolean {
-  let reached = new Uint8Array(text.length + 1);
-  reached[0] = 1;
-  const take = (wanted: string | undefined): void => {
-    const next = new Uint8Array(text.length + 1);
-    for (let at = 0; at < text.length; at++)
-      if (reached[at] === 1 && (wanted === undefined || text[at] === wanted)) next[at + 1] = 1;
-    reached = next;
-  };
-  for (const piece of pieces) {
-    if (piece.kind === 'text') for (const character of piece.text) take(character);
-    else if (piece.kind === 'glob' && /^(?:\?|\[.*)$/s.test(piece.text)) take(undefined);
-    else reached.fill(1, reached.indexOf(1) === -1 ? text.length + 1 : reached.indexOf(1));
-  }
-  return reached[text.length] === 1;
+  const sources = pieces.map((piece) => {
+    if (piece.kind === 'text') return piece.text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+    return piece.kind === 'glob' && /^(?:\?|\[.*)$/s.test(piece.text) ? '[^]' : '[^]*';
+  });
+  // More of them could take long to compare.
+  if (sources.filter((source) => source === '[^]*').length > MAX_STARS) return true;
+  return new RegExp(`^${sources.join('')}$`).test(text);
 }
+
+const MAX_STARS = 3;
 
 /** Turns a text that is read as a pattern (an unquoted expansion) into pieces. */
 export function toGlobPieces(text: string, assumed: boolean): Piece[] {

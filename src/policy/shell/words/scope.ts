@@ -18,12 +18,6 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ['ROOT', '/'],
 ]);
 
-/** A function that is being walked through, and in how many processes of its own it was when it was called. */
-interface Running {
-  readonly forks: number;
-  readonly copies: number;
-}
-
 /** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
 export class Scope {
   variables = new Map<string, Value>();
@@ -34,15 +28,12 @@ export class Scope {
   directory: string | undefined = '.';
   /** `$1`, `$2`, … of a function or script whose words are known. */
   positional: readonly string[] | undefined = [];
-  /** Functions that are being walked through: recursion ends there. */
-  calls: ReadonlyMap<FunctionNode, Running> = new Map();
-  /** In how many subshells this is, and how many of these run beside what started them. */
+  /** Functions that are being walked through, and in how many subshells they were called: recursion ends there. */
+  calls: ReadonlyMap<FunctionNode, number> = new Map();
+  /** In how many subshells this is. */
   forks = 0;
-  copies = 0;
   /** Variables that cannot be set again (`readonly`): whether a later assignment held cannot be told. */
   fixed = new Set<string>();
-  /** Where the last `cd` came from, until it is certain that it went well. */
-  cameFrom: string | undefined;
   /** Where the command may be as well, as `cd` stood behind `&&` or `||`. */
   elsewhere: readonly string[] = [];
 
@@ -52,8 +43,8 @@ export class Scope {
   }
 
   /** Another process of the same shell. */
-  fork(copies = 0): Scope {
-    return this.copy({ forks: this.forks + 1, copies: this.copies + copies });
+  fork(): Scope {
+    return this.copy({ forks: this.forks + 1 });
   }
 
   get(name: string): Value | undefined {
@@ -91,7 +82,6 @@ export class Scope {
     const places = [...new Set(branches.flatMap(({ directory, elsewhere }) => [...elsewhere, directory]))];
     const near = places.filter((one): one is string => one !== undefined && !/^(?:\/|\.\.)/.test(one));
     const last = branches.at(-1)?.directory;
-    this.cameFrom = undefined;
     this.directory = places.length === 1 || near.length === places.length ? last : undefined;
     this.elsewhere = this.directory === undefined ? [] : near.filter((one) => one !== last);
   }
