@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from './run-command.js';
 import { openBackgroundShells } from './shell-manager.js';
@@ -58,11 +59,14 @@ describe.skipIf(process.platform !== 'linux')('useCommandHelpers (skipped where 
   it('leaves it to a command that runs', async () => {
     const release = useCommandHelpers();
     await runUntilAllHelp();
-    const running = run('sleep 0.5; echo done');
-    await expect.poll(() => helpers().length).toBe(2);
+    const place = mkdtempSync(join(tmpdir(), 'helpers-'));
+    const running = run(`: >"${place}/runs"; until [ -e "${place}/end" ]; do sleep 0.01; done; echo done`);
+    await expect.poll(() => existsSync(join(place, 'runs'))).toBe(true);
     await release();
     expect(helpers()).toHaveLength(2);
+    writeFileSync(join(place, 'end'), '');
     expect(await running).toBe('done\n');
+    rmSync(place, { recursive: true });
     await useCommandHelpers()();
     expect(helpers()).toEqual([]);
   });
