@@ -75,7 +75,7 @@ describe('the supervisor', () => {
       stdio: ['pipe', 'ignore', 'inherit', list.fd],
     });
     const gone = once(command, 'exit');
-    supervisor.stdin.end();
+    supervisor.stdin?.end();
     await gone;
     expect(textOrEmpty(tidied)).toBe('tidied\n');
     if (supervisor.exitCode === null) await once(supervisor, 'exit');
