@@ -19,11 +19,20 @@ export interface EnvironmentRule {
  * alone keeps them, because the configuration's patterns match case and need a prefix (D120).
  */
 export function isPlainSecretName(name: string): boolean {
-  return LAST_WORD.test(name) || LAST_WORD_CAPITALIZED.test(name);
+  const words = name.toLowerCase().replace(/[_.-]?\d+$/, '');
+  const last = words.slice(Math.max(...SEPARATORS.map((separator) => words.lastIndexOf(separator))) + 1);
+  return LAST_WORDS.has(last) || (/[a-z0-9][A-Z]/.test(name) && LAST_WORD_CAPITALIZED.test(name));
 }
 
-const LAST_WORD =
-  /(?:^|[_.-])(?:tokens?|secrets?|passwords?|passwd|pass|passphrase|keys?|apikey|auth|authorization|jwt|bearer|cookie|creds|credentials?|mnemonic|pat|otp)(?:[_.-]?\d+)?$/i;
+const SEPARATORS = ['_', '.', '-'] as const;
+
+/** Not a regular expression: compiling one that ignores case takes longer than all else that is done with a name. */
+const LAST_WORDS: ReadonlySet<string> = new Set(
+  (
+    'token tokens secret secrets password passwords passwd pass passphrase key keys apikey auth authorization jwt bearer ' +
+    'cookie creds credential credentials mnemonic pat otp'
+  ).split(' '),
+);
 
 const LAST_WORD_CAPITALIZED =
   /[a-z0-9](?:Token|Secret|Password|Passwd|Pass|Passphrase|Key|Auth|Jwt|JWT|Creds|Credentials?)\d*$/;
