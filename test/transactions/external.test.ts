@@ -263,6 +263,32 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
+  it('answers in a preview for what it has changed itself, whatever the others may not', async () => {
+    shop.add('free', `mkdir -p cards; echo x >cards/x; echo x >only-mine; rm -f old; echo true`);
+    shop.add('bound', `echo x >stray; echo x >out; echo true`, {
+      effects: [{ kind: 'write', path: 'out' }],
+    });
+    const rules = [{ decision: 'deny', tool: 'bash', effect: 'write', path: 'only-mine' }] as const;
+    await using opened = await shop.open({ policy: { rules: [...rules], mode: 'auto' } }, { trusted: true });
+    shop.outside('echo old >old; echo "echo y >>only-mine" >w');
+    const calls = [
+      call('1', 'free'),
+      call('2', 'bound'),
+      call('3', 'bash', { command: 'echo more >>stray; chmod 700 cards; echo y >y' }),
+      call('4', 'bash', { command: 'sh ./w' }),
+    ];
+    await using preview = await opened.executor.preview(calls);
+    const why = 'bound has not declared that it changes this';
+    expect(preview.results.map(({ metadata }) => metadata.changes)).toMatchObject([
+      { created: ['cards/', 'cards/x', 'only-mine'], deleted: ['old'], refused: [] },
+      { created: ['out'], refused: [{ path: 'stray', reason: why }] },
+      { created: ['stray', 'y'], modified: ['cards/'], refused: [] },
+      { created: [], refused: [{ path: 'only-mine' }] },
+    ]);
+    await preview.commit();
+    expect(shop.outside('ls -A; stat -c %a cards; cat stray')).toBe('cards\nout\nstray\nw\ny\n700\nx\nmore\n');
+  });
+
   it('is not tried in a preview where it runs outside of the sandbox', async () => {
     shop.add('make', `echo x >made; echo '"done"'`);
     const external = { sandbox: { externalTools: 'untrusted' } } as const;

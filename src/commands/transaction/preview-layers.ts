@@ -18,12 +18,12 @@ import {
   refusalByPattern,
   scanTransaction,
 } from './commit-transaction.js';
+import { LeftByCalls } from './left-by-calls.js';
 import { MountedView } from './mounted-view.js';
 import { changedBytes, type GitInside, type Layers, type NoTransaction, openLayers } from './open-layers.js';
 import type { Transaction } from './open-transaction.js';
 import { reportChanges } from './report-changes.js';
-import type { LeftOut, ScannedChanges } from './scan-changes.js';
-import type { PlannedChange } from './transaction-plan.js';
+import type { ScannedChanges } from './scan-changes.js';
 
 /**
  * Several calls on one overlay, mounted over the roots in the view of a process of ours: what one of them changes the
@@ -32,15 +32,14 @@ import type { PlannedChange } from './transaction-plan.js';
 export class PreviewLayers {
   readonly #layers: Layers & GitInside;
   readonly #view: MountedView;
-  /** What the end of a command has shown to be refused, by root and path. */
-  readonly #refused = new Map<string, LeftOut>();
-  #seen: ReadonlyMap<string, PlannedChange> = new Map();
+  readonly #left: LeftByCalls;
   #broken: string | undefined;
   #ending: Promise<void> | undefined;
 
   private constructor(layers: Layers & GitInside, view: MountedView) {
     this.#layers = layers;
     this.#view = view;
+    this.#left = new LeftByCalls(layers.mounts);
   }
 
   static async open(
@@ -98,30 +97,18 @@ export class PreviewLayers {
   }
 
   async #endCommand({ tool, keepVersion, forbids }: CommitRequest): Promise<CommandChanges> {
-    const refusal = refusalBy(this.#layers.rules, tool, forbids);
-    const { changes, leftOut } = await scanTransaction(this.#layers, refusal);
-    const before = this.#seen;
-    this.#see(changes);
-    const isNew = (left: LeftOut): boolean => !this.#refused.has(keyOf(left));
-    const refused = leftOut.filter(isNew);
-    for (const left of leftOut) if (!left.isConflict) this.#refused.set(keyOf(left), left);
-    return this.#report({ changes: changedSince(before, this.#seen), leftOut: refused }, keepVersion);
+    const { rules } = this.#layers;
+    const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
+    return this.#report(this.#left.add(await scanTransaction(this.#layers, refusal)), keepVersion);
   }
 
   /** What a file tool has changed is that tool's. */
   async fileToolEnded(): Promise<void> {
-    this.#see((await this.#scan()).changes);
-  }
-
-  #see(changes: readonly PlannedChange[]): void {
-    this.#seen = new Map(changes.map((change) => [keyOf(change), change]));
+    this.#left.see((await this.#scan()).changes);
   }
 
   #scan(): Promise<ScannedChanges> {
-    const byPattern = refusalByPattern(this.#layers.rules);
-    return scanTransaction(this.#layers, (root, path, change, entry) => {
-      return this.#refused.get(keyOf({ root: root.index, path })) ?? byPattern(root, path, change, entry);
-    });
+    return scanTransaction(this.#layers, this.#left.refusal(refusalByPattern(this.#layers.rules)));
   }
 
   #report({ changes, leftOut }: ScannedChanges, keepVersion?: CommitRequest['keepVersion']): CommandChanges {
@@ -180,31 +167,4 @@ export class PreviewLayers {
 function whyReplaced(error: unknown): string {
   if (error instanceof RootReplaced) return error.message;
   throw error;
-}
-
-function keyOf({ root, path }: { readonly root: number; readonly path: string }): string {
-  return `${root}/${path}`;
-}
-
-/** What a command has changed that found the changes of others. */
-function changedSince(
-  before: ReadonlyMap<string, PlannedChange>,
-  now: ReadonlyMap<string, PlannedChange>,
-): readonly PlannedChange[] {
-  const changes: PlannedChange[] = [];
-  for (const [key, change] of now) {
-    const was = before.get(key);
-    if (was === undefined || was.change === 'delete') {
-      if (was?.change !== change.change) changes.push(change);
-    } else if (change.change === 'delete') changes.push(change);
-    else if (JSON.stringify(was.after) !== JSON.stringify(change.after)) {
-      changes.push({ ...change, change: 'modify' });
-    }
-  }
-  for (const [key, was] of before) {
-    if (now.has(key)) continue;
-    // What was made and is gone, or was gone and is what it was.
-    changes.push({ ...was, change: was.change === 'delete' ? 'create' : 'delete' });
-  }
-  return changes;
 }
