@@ -9,6 +9,7 @@ import {
   type SyntaxNode,
   type Word,
 } from './parse/parse-shell.js';
+import { setVariable } from './words/call.js';
 import {
   COMPUTED,
   Field,
@@ -20,7 +21,6 @@ import {
   type Value,
 } from './words/field.js';
 import type { Scope } from './words/scope.js';
-import { setVariable } from './words/variables.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
 export function runAndOr(shell: Interpreter, node: AndOr, scope: Scope, input: Stream): Stream {

@@ -1,6 +1,5 @@
 import { isForkBomb, runAndOr, runBranches, runEach, runLoop, runPipeline, startsOnly } from './compound.js';
-import { Expander } from './expand/expand-word.js';
-import { walkArithmetic, walkTest } from './expand/parameter.js';
+import { Expander, walkArithmetic, walkTest } from './expand/expand-word.js';
 import type {
   CommandNode,
   CompoundList,
@@ -12,7 +11,7 @@ import type {
 import { parseShell } from './parse/parse-shell.js';
 import { findProgram, goesByDirectory } from './programs/table.js';
 import { redirect, runCommandWords, runSimple } from './simple-command.js';
-import type { Shell } from './words/call.js';
+import { type Shell, setVariable } from './words/call.js';
 import {
   exactTexts,
   type Field,
@@ -24,7 +23,6 @@ import {
 } from './words/field.js';
 import { Findings } from './words/findings.js';
 import type { Scope } from './words/scope.js';
-import { setVariable } from './words/variables.js';
 
 /** Thrown within the analysis when it has looked long enough; caught where it starts. */
 export class TooMuchWork extends Error {}

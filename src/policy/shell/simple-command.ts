@@ -1,9 +1,8 @@
 import type { Interpreter } from './interpreter.js';
 import type { Assignment, Command, HereDoc, Redirection } from './parse/parse-shell.js';
 import { evaluateProgram } from './programs/program.js';
-import { findProgram, TAKES_CODE } from './programs/table.js';
-import { Call } from './words/call.js';
-import { secretIn } from './words/danger.js';
+import { findProgram } from './programs/table.js';
+import { Call, evaluateVariable, setVariable } from './words/call.js';
 import {
   COMPUTED,
   Field,
@@ -16,8 +15,8 @@ import {
   UNKNOWN,
   type Value,
 } from './words/field.js';
+import { secretIn } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
-import { evaluateVariable, setVariable } from './words/variables.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
@@ -40,7 +39,7 @@ type Words = readonly Field[];
 
 function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Scope, input: Stream): Stream {
   const prefix = node.prefix.filter((part) => part.type === 'Assignment');
-  const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name), value: scope.get(name) }));
+  const before = prefix.map(({ name }) => ({ name, own: scope.variables.get(name) }));
   const settings = prefix.map((part) => assign(shell, part, scope));
   if (words.length === 0) {
     for (const text of settings) shell.findings.setting(text);
@@ -48,13 +47,10 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
   }
   shell.record(node, words, scope, settings);
   const output = shell.runWords(words, scope, input);
-  const name = words[0]?.exact;
-  const isKept = name === undefined || SPECIAL.test(name) || scope.functions.has(name);
   // What stands before a command holds for that command. Some shells keep it where the command is one of their own.
-  for (const { name, own, value } of before) {
-    if (isKept && value !== undefined && !isSame(scope.get(name), value)) scope.set(name, UNKNOWN);
-    else if (!isKept && own !== undefined) scope.variables.set(name, own);
-    else if (!isKept) scope.variables.delete(name);
+  for (const { name, own } of before) {
+    if (own === undefined) scope.variables.delete(name);
+    else if (!isSame(scope.get(name), own)) scope.set(name, COMPUTED);
   }
   return output;
 }
@@ -72,19 +68,20 @@ export function redirect(
 ): Stream {
   const written: Field[] = [];
   let isPrinted = true;
-  /** What stands on the descriptors. */
-  const opened = new Map([[0, input]]);
+  let own = input;
   for (const redirection of all) {
     const { descriptor: given } = redirection;
     const descriptor = given?.type === 'FileDescriptor' ? given.value : undefined;
     if (given?.type === 'FileDescriptorVariable') setVariable({ shell, scope }, given.name, NUMBER);
-    const opens = (stream: Stream): unknown => opened.set(descriptor ?? 0, stream);
+    const opens = (stream: Stream): void => {
+      if ((descriptor ?? 0) === 0) own = stream;
+    };
     if (redirection.type === 'HereDoc') opens(hereDocument(shell, redirection, scope));
     if (redirection.type === 'HereDoc' || redirection.target === undefined) continue;
     const { target, operator } = redirection;
     const field = shell.expander.single(target, scope);
     if (operator === '<<<') opens(streamOf(field, '\n'));
-    if (operator === '<&') opens(opened.get(Number(field.exact)) ?? UNKNOWN);
+    if (operator === '<&' && own.kind !== 'fetched') opens(UNKNOWN);
     // `2>&1`, `>&-`: no file.
     const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
     if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
@@ -96,11 +93,11 @@ export function redirect(
     }
     if (operator === '<') continue;
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
-    if (network !== undefined) opened.set(descriptor ?? 1, network).set(0, network);
+    if (network !== undefined) own = network;
     if ((descriptor ?? 1) === 1) isPrinted = false;
     written.push(field);
   }
-  const printed = run(opened.get(0) ?? UNKNOWN);
+  const printed = run(own);
   for (const file of written) scope.noteWritten(file, printed);
   return isPrinted ? printed : NOTHING;
 }
@@ -120,9 +117,6 @@ function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | und
   findings.effect({ kind: 'fetch', url: `${protocol}://${host}:${port}` });
   return { kind: 'fetched', from: shown };
 }
-
-const SPECIAL =
-  /^(?:break|:|continue|\.|eval|exec|exit|export|readonly|return|set|shift|times|trap|unset|source|command|builtin)$/;
 
 /** Answers with the assignment as text, its value where that is known. */
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
@@ -170,8 +164,9 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
       evaluateProgram(new Call(shell, name, args, scope.copy(), input), known.program, known.own);
     return shell.callFunction(own, args, scope, input);
   }
-  const isBehindOperand = LEADS.test(name) && /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
-  if (TAKES_CODE.has(name) && !isBehindOperand && args.some(mayBeOptions))
+  const isBehindOperand = /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
+  const takesCode = known?.program.text('takes');
+  if ((takesCode === 'code' || (takesCode === 'first' && !isBehindOperand)) && args.some(mayBeOptions))
     call.ask(`The options of ${name} are computed.`);
   if (known !== undefined) return evaluateProgram(call, known.program, known.own);
   // A program that lies somewhere is a file like others: what it touches is not told.
@@ -180,9 +175,6 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;
 }
-
-/** Their own options end where the first word stands that is none. */
-const LEADS = /^(?:npx|node|python[\d.]*|perl|ruby|php|lua)$/;
 
 /** Not in quotes, and not known: it may come to any number of words. A path of the system begins with a slash. */
 function mayBeOptions({ pieces: [first] }: Field): boolean {

@@ -13,7 +13,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
     return { flaw: 'substitutions are nested too deep' };
   try {
     const script = parse(text);
-    const flaw = new Inspection(limits, text).flawOf(script);
+    const flaw = findFlaw(script, text, limits, { nodes: 0, scripts: 0, isInArray: false });
     return flaw === undefined ? { script } : { flaw };
   } catch {
     // What the parser fails on was not understood.
@@ -39,49 +39,48 @@ export const MAX_TEXT = 65_536;
 const MAX_SCRIPT_DEPTH = 24;
 const MAX_NODE_DEPTH = 300;
 
-/** Looks for what the parser has not understood. */
-class Inspection {
-  constructor(
-    private readonly limits: ParseLimits,
-    private readonly text: string,
-  ) {}
+/** The first thing below the node that the parser has not understood. */
+function findFlaw(node: SyntaxNode, text: string, limits: ParseLimits, depth: Depth): string | undefined {
+  let flaw = ownFlaw(node, text, limits, depth);
+  const below = {
+    nodes: depth.nodes + 1,
+    scripts: node.type === 'Script' ? depth.scripts + 1 : depth.scripts,
+    isInArray: depth.isInArray || node.type === 'ArrayValue',
+  };
+  if (flaw === undefined)
+    forEachChild(node, (child) => {
+      flaw ??= findFlaw(child, text, limits, below);
+    });
+  return flaw;
+}
 
-  /** The first flaw of the node, or of what is below it. */
-  flawOf(node: SyntaxNode, depth = 0, scripts = 0, isInArray = false): string | undefined {
-    let flaw = this.#ownFlaw(node, depth, scripts, isInArray);
-    const inner = node.type === 'Script' ? scripts + 1 : scripts;
-    const isBelowArray = isInArray || node.type === 'ArrayValue';
-    if (flaw === undefined)
-      forEachChild(node, (child) => {
-        flaw ??= this.flawOf(child, depth + 1, inner, isBelowArray);
-      });
-    return flaw;
-  }
+interface Depth {
+  readonly nodes: number;
+  readonly scripts: number;
+  readonly isInArray: boolean;
+}
 
-  #ownFlaw(node: SyntaxNode, depth: number, scripts: number, isInArray: boolean): string | undefined {
-    if (this.limits.nodesLeft-- <= 0) return 'there is too much of it';
-    if (depth > MAX_NODE_DEPTH || scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
-    if (node.type === 'Script') return this.#flawOfScript(node, scripts);
-    // Bash reads `a=(@(x|$(…)))` twice, and forgets on the way that a here-document's delimiter was quoted.
-    if (isInArray && /^(?:HereDoc|ExtendedGlob)$/.test(node.type)) return 'an array is not understood';
-    if (node.type === 'ProcessSubstitution' && this.#isWithinWord(node))
-      return 'a process substitution within a word is not understood';
-    return isUnfinished(node) ? 'a part of it is not understood' : undefined;
+function ownFlaw(node: SyntaxNode, text: string, limits: ParseLimits, depth: Depth): string | undefined {
+  if (limits.nodesLeft-- <= 0) return 'there is too much of it';
+  if (depth.nodes > MAX_NODE_DEPTH || depth.scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
+  if (node.type === 'Script') {
+    if (node.errors?.[0] !== undefined) return `it is not valid shell (${node.errors[0].message})`;
+    if (depth.scripts > 0) limits.nestedCharactersLeft -= node.end - node.pos;
+    return limits.nestedCharactersLeft < 0 ? 'it is nested too deep' : undefined;
   }
+  // Bash reads `a=(@(x|$(…)))` twice, and forgets on the way that a here-document's delimiter was quoted.
+  if (depth.isInArray && /^(?:HereDoc|ExtendedGlob)$/.test(node.type)) return 'an array is not understood';
+  if (node.type === 'ProcessSubstitution' && isWithinWord(node, text))
+    return 'a process substitution within a word is not understood';
+  return isUnfinished(node) ? 'a part of it is not understood' : undefined;
+}
 
-  /** Bash takes `r>()m` for one word; the parser takes it for three. */
-  #isWithinWord({ pos, end }: SyntaxNode): boolean {
-    const before = this.text[pos - 1] ?? ' ';
-    const after = this.text[end] ?? ' ';
-    const isThere = /^[<>]\($/.test(this.text.slice(pos, pos + 2));
-    return !isThere || !/[\s;&|(){}<>=]/.test(before) || !/[\s;&|)}<>]/.test(after);
-  }
-
-  #flawOfScript({ errors, pos, end }: ParsedScript, scripts: number): string | undefined {
-    if (errors?.[0] !== undefined) return `it is not valid shell (${errors[0].message})`;
-    if (scripts > 0) this.limits.nestedCharactersLeft -= end - pos;
-    return this.limits.nestedCharactersLeft < 0 ? 'it is nested too deep' : undefined;
-  }
+/** Bash takes `r>()m` for one word; the parser takes it for three. */
+function isWithinWord({ pos, end }: SyntaxNode, text: string): boolean {
+  const before = text[pos - 1] ?? ' ';
+  const after = text[end] ?? ' ';
+  const isThere = /^[<>]\($/.test(text.slice(pos, pos + 2));
+  return !isThere || !/[\s;&|(){}<>=]/.test(before) || !/[\s;&|)}<>]/.test(after);
 }
 
 /** Something is missing, or is more than the parser took it for. */

@@ -1,7 +1,7 @@
 import type { Call } from '../words/call.js';
-import { secretIn } from '../words/danger.js';
 import { Field, type Stream } from '../words/field.js';
 import { Options } from '../words/options.js';
+import { secretIn } from '../words/place.js';
 import { codesBehind, type Evaluators, type Program, writesBehind } from './program.js';
 import { unwrap } from './wrappers.js';
 
@@ -42,25 +42,13 @@ function saveByName(call: Call, urls: readonly Field[], directory: Field): void 
 }
 
 /** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
-function evaluateSsh(call: Call, { given, operands: [host, ...command] }: Options): void {
-  for (const { name, value } of given) {
-    if (name !== 'o' || value === undefined) continue;
-    for (const code of codesBehind([value], RUNS_COMMAND)) call.runAskedCode(code);
-  }
+function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
   if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
   if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
 }
 
-const RUNS_COMMAND = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is;
-
 function evaluateRemoteCopy(call: Call, options: Options): void {
-  for (const { name, value } of options.given) {
-    const isCode =
-      /^(?:e|rsh|rsync-path|S)$/.test(name) || (name === 'o' && /command/i.test(value?.shown ?? ''));
-    if (!isCode || value === undefined || /^(?:ssh|rsync)(?: -[\w=./~ -]*)?$/.test(value.shown)) continue;
-    call.runAskedCode(Field.of(value.shown.replace(/^\w+=/, ''), value.literal));
-  }
   const target = options.operands.at(-1);
   const sources = options.operands.slice(0, -1);
   const from = sources.find((source) => isElsewhere(source.shown));

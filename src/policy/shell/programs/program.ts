@@ -1,5 +1,4 @@
-import type { Call } from '../words/call.js';
-import { secretIn } from '../words/danger.js';
+import { type Call, runSubstitutions } from '../words/call.js';
 import {
   COMPUTED,
   exactTexts,
@@ -11,8 +10,8 @@ import {
   UNKNOWN,
 } from '../words/field.js';
 import { type OptionSpec, Options } from '../words/options.js';
+import { secretIn } from '../words/place.js';
 import { isSafeNumber } from '../words/scope.js';
-import { runSubstitutions } from '../words/variables.js';
 
 type Act = (call: Call, word: Field) => void;
 
@@ -46,7 +45,11 @@ export const USES = {
   /** Shell code, and code that another program runs on its own. */
   code: (call, word) => call.runCode(word),
   command: (call, word) => call.runAskedCode(word),
-  /** A program that packs, or what is done while packing. */
+  /** A setting of ssh, which may run a command. */
+  setting(call, word) {
+    for (const code of codesBehind([word], RUN_SETTING)) call.runAskedCode(code);
+  },
+  /** A program that packs or connects, or what is done meanwhile. */
   packer(call, word) {
     const isCode = word.shown.startsWith('exec=');
     if (isCode || !PLAIN_PACKER.test(word.shown)) call.runAskedCode(isCode ? word.dropPrefix(5) : word);
@@ -66,27 +69,13 @@ export const USES = {
 type Use = keyof typeof USES;
 
 const PLAIN_PACKER =
-  /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|\d+|(?:dot|bell|echo|totals|ttyout|wait|sleep).*)$/;
+  /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|\d+|(?:dot|bell|echo|totals|ttyout|wait|sleep).*|(?:ssh|rsync)(?: -[\w=./~ -]*)?)$/;
+
+const RUN_SETTING = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is;
 
 /** What the columns of a row are called, but for options, operands and what is printed. */
-const COLUMNS = [
-  ...([
-    'harmless',
-    'code',
-    'writes',
-    'unseen',
-    'obeys',
-    'host',
-    'hosts',
-    'sends',
-    'script',
-    'plain',
-  ] as const),
-  ...(['erases', 'directory', 'leads', 'runs', 'before', 'assigns', 'shell', 'moves'] as const),
-  ...(['language', 'edits', 'bundle', 'plus'] as const),
-];
-
-type Column = (typeof COLUMNS)[number];
+const COLUMNS =
+  /^(?:harmless|code|writes|unseen|obeys|hosts?|sends|script|plain|erases|directory|leads|runs|before|assigns|shell|moves|language|edits|bundle|plus|takes)$/;
 
 /** One row of the table, read. */
 export class Program implements OptionSpec {
@@ -99,7 +88,7 @@ export class Program implements OptionSpec {
   readonly operands: Use[] = [];
   readonly prints: string | undefined;
   readonly when: [verdict: 'block' | 'ask', word: RegExp, reason: string][] = [];
-  readonly #columns = new Map<Column, string | RegExp>();
+  readonly #columns = new Map<string, string | RegExp>();
 
   /** @throws Error a column, or the use of a word, is not known. */
   constructor(columns: readonly string[]) {
@@ -107,13 +96,12 @@ export class Program implements OptionSpec {
       const [, key = '', source, flags, text = ''] =
         /^(\S+) ?(?:\/(.*)\/([a-z]*) ?)?(.*)$/s.exec(column) ?? [];
       const pattern = source === undefined ? undefined : new RegExp(source, flags);
-      const known = COLUMNS.find((one) => one === key);
       if (key.startsWith('-')) this.#readOptions(column);
       else if (key === ':') this.operands.push(...text.split(' ').map(toUse));
       else if (key === '>') this.prints = text;
       else if (key === 'ask' && pattern) this.when.push([key, pattern, text || 'runs a command of its own']);
       else if (key === 'block' && pattern) this.when.push([key, pattern, text || '% would erase data']);
-      else if (known !== undefined) this.#columns.set(known, pattern ?? text);
+      else if (COLUMNS.test(key)) this.#columns.set(key, pattern ?? text);
       else throw new Error(`"${column}" is no column.`);
     }
     this.plus = this.has('plus');
@@ -129,16 +117,16 @@ export class Program implements OptionSpec {
     this.long += ` ${names.join(' ')}`;
   }
 
-  has(column: Column): boolean {
+  has(column: string): boolean {
     return this.#columns.has(column);
   }
 
-  text(column: Column): string | undefined {
+  text(column: string): string | undefined {
     const value = this.#columns.get(column);
     return typeof value === 'string' ? value : undefined;
   }
 
-  pattern(column: Column): RegExp | undefined {
+  pattern(column: string): RegExp | undefined {
     const value = this.#columns.get(column);
     return value instanceof RegExp ? value : undefined;
   }

@@ -14,6 +14,8 @@
  *   it runs: one that the command wrote itself is asked about. `directory`: it goes by files of its directory.
  * - `host SCHEME`, `hosts SCHEME`: it reaches the host that its first operand names, or all of them. `sends`: its input
  *   leaves the machine. `erases`: it changes or erases the disk that it is given.
+ * - `takes code`, `takes first`: options tell it to run something: words that may be any are asked about; `first`: before
+ *   its first operand.
  * - `leads`: its options end where the first operand begins. `plus`: `+x` is an option as `-x` is. `bundle`: its first
  *   word is letters of options, without a dash.
  * - `runs`, `runs /WORDS/`: a wrapper, which runs the command behind its options, or behind these words and options.
@@ -52,7 +54,7 @@ shred srm wipe  -ns --iterations --size --random-source  : delete  > nothing
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
 tee sponge dd dcfldd dc3dd
-tar bsdtar gtar  -fCXTbgHKLNV --file --directory --exclude --exclude-from --files-from --transform
+tar bsdtar gtar  takes code  -fCXTbgHKLNV --file --directory --exclude --exclude-from --files-from --transform
     --strip-components
     -IF --use-compress-program --info-script --new-volume-script --rsh-command --rmt-command --to-command =packer
     --checkpoint-action =packer  bundle
@@ -62,13 +64,13 @@ mkdir mkfifo  -mZ --mode  : write  > nothing
 ddrescue  : skip overwrite skip
 unzip  -Px  -d =write  : read skip
 cpio  -O =overwrite  --rsh-command =command
-zip  : write read  code /^(?:-TT|--unzip-command(?:=(.*))?)$/s
+zip  takes code  : write read  code /^(?:-TT|--unzip-command(?:=(.*))?)$/s
 chmod chown chgrp chattr setfacl chcon chflags gchmod gchown  > nothing
-split  -abClnt  : read write  --filter =command
+split  takes code  -abClnt  : read write  --filter =command
 patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
 
-find gfind
-fd fdfind  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
+find gfind  takes code
+fd fdfind  takes code  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
     --changed-before  leads  ask /^-(?:\w*[xX]|-exec)/m runs a command for what it finds
 xargs gxargs  -nPLsdEaRSIJ --max-args --max-procs --max-lines --max-chars --delimiter --eof --arg-file
     --process-slot-var  leads
@@ -85,7 +87,8 @@ rg  -gtTmABCjMrE --glob --type --max-count --context  -ef --regexp --file --from
     --pre --hostname-bin =command
 jq  -L --arg --argjson --indent  -ef --regexp --file --from-file =pattern  : skip read  > input
 head tail  -nc --lines --bytes --pid  : read  > input
-sort  -kStT --key --field-separator --buffer-size  -o --output =overwrite  : read  > input  ask /^--compress-prog/m
+sort  takes code  -kStT --key --field-separator --buffer-size  -o --output =overwrite  : read  > input
+    ask /^--compress-prog/m
 uniq  -fsw  : read overwrite  > input
 shuf  -in --input-range --head-count  -o --output =overwrite  : read  > input
 cut  -bcdf --delimiter --fields  : read  > input
@@ -108,7 +111,8 @@ wc  : read  > number
 nproc seq expr  > number
 ls  -wIT  : read
 cat bat  --pager =command
-pwd mktemp echo sed gsed awk gawk mawk nawk
+pwd mktemp echo
+sed gsed awk gawk mawk nawk  takes code
 printf  -v =computed  leads  > words
 which type  > words
 psql  -oL --output --log-file =overwrite  script  ask /\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i
@@ -116,14 +120,14 @@ dc  script  ask /!/
 mysql mariadb  script  ask /\\!|\bsystem\b|\\P/i
 sqlite3  script  ask /\.(?:shell|system|load|import|output|once)\b|load_extension|writefile|\bedit\(/i
 
-curl  -AbCeEhHmPQrtuUwxXyYz --data-raw --form-string --header --request --user --user-agent --cookie --proxy
+curl  takes code  -AbCeEhHmPQrtuUwxXyYz --data-raw --form-string --header --request --user --user-agent --cookie --proxy
     --referer --max-time --connect-timeout --retry --resolve --connect-to --interface --cacert --cert --key
     --write-out --range --limit-rate --unix-socket --retry-delay --proto --tls-max --dns-servers --url --config
     -o --output =save  -Dc --dump-header --cookie-jar --trace --trace-ascii --libcurl --stderr =overwrite
     --etag-save --hsts --alt-svc --output-dir =overwrite  -T --upload-file =upload
     -dF --data --data-binary --data-ascii --data-urlencode --form --json =body  -K =skip  hosts http  > fetched
     ask /^-(?:-config|\w*K)/m takes its options from a file
-wget wget2  -BtTwQUlARDIXi --header --input-file --user --password --tries --timeout --user-agent
+wget wget2  takes code  -BtTwQUlARDIXi --header --input-file --user --password --tries --timeout --user-agent
     -O --output-document =save  --post-file --body-file =upload
     -oa --output-file --append-output --save-cookies --warc-file --rejected-log --hsts-file =overwrite
     -P --post-data --body-data --directory-prefix =skip  -e --execute --use-askpass =asked  hosts http  > fetched
@@ -134,23 +138,23 @@ tftp  -ciIstwWlpmQM  host tftp  > fetched
 ping ping6 traceroute  -ciIstwWlpmQM  host icmp  > fetched
 dig host nslookup  -ciIstwWlpmQM  host dns  > fetched
 whois  -ciIstwWlpmQM  host whois  > fetched
-nc ncat netcat  -giopqswxXITmMGO --proxy --source --source-port --wait --idle-timeout --output
+nc ncat netcat  takes code  -giopqswxXITmMGO --proxy --source --source-port --wait --idle-timeout --output
     -ec --exec --sh-exec --lua-exec  sends  > fetched
     block /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m would give a program to the other end
-socat  sends  > fetched  block /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im would give a program (%) to the other end
-ssh autossh mosh  -bcDeFIiJLlmOopQRSWwB  -E =overwrite  leads  host ssh  sends
-scp sftp  -cFiJloPSX
-rsync  -eBTf --rsh --rsync-path --exclude --include --filter --files-from --password-file --temp-dir
+socat  takes code  sends  > fetched  block /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im would give a program (%) to the other end
+ssh autossh mosh  takes code  -bcDeFIiJLlmOpQRSWwB  -o =setting  -E =overwrite  leads  host ssh  sends
+scp sftp  takes code  -cFiJlPX  -o =setting  -S =packer
+rsync  takes code  -BTf  -e --rsh --rsync-path =packer  --exclude --include --filter --files-from --password-file --temp-dir
     --log-file --write-batch --only-write-batch =overwrite  --backup-dir =write
 
-python python2 python3 pypy pypy3  language /^-[bBdEhiIOqsSuvVx]*c(.*)$/s
-perl  language /^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s
-ruby  language /^-(?:[A-Za-z0-9]*e|e(.+))$/s
-node nodejs  language /^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s
+python python2 python3 pypy pypy3  takes first  language /^-[bBdEhiIOqsSuvVx]*c(.*)$/s
+perl  takes first  language /^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s
+ruby  takes first  language /^-(?:[A-Za-z0-9]*e|e(.+))$/s
+node nodejs  takes first  language /^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s
 bun  language /^(?:-[ep]|--(?:eval|print)(?:=(.*))?)$/s
 deno  language /^eval$/
-php  language /^-[rBRE](.*)$/s
-lua luajit Rscript R osascript groovy scala ghc  language /^-e(.*)$/s
+php  takes first  language /^-[rBRE](.*)$/s
+lua luajit Rscript R osascript groovy scala ghc  takes first  language /^-e(.*)$/s
 pwsh powershell  language /^-(?:c|command|e|ec|encodedcommand)$/i
 tclsh guile expect  language /^-c(.*)$/s
 elixir julia  language /^(?:-[eE]|--eval(?:=(.*))?)$/s
@@ -161,9 +165,9 @@ gdb  language /^(?:-i?ex|--eval-command(?:=(.*))?)$/s  edits
 vim nvim vi ex  language /^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s  edits
 ed  language /^$/  edits
 
-npx bunx uvx  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
+npx bunx uvx  takes first  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked  runs
-npm pnpm yarn  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
+npm pnpm yarn  takes code  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked
     runs /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
@@ -186,7 +190,7 @@ hyperfine  -wrmMpcns --warmup --runs --prepare --cleanup --setup  leads  : code
 concurrently  -ncp  leads  : code
 nodemon  -x --exec =command
 script  -c --command =code  : overwrite
-man  -PH --pager --html =command
+man  takes code  -PH --pager --html =command
 at batch  harmless /^-(?:l|r|d|c|f|V)/m  ask /^/ plans commands that run unasked
 tmux screen start-stop-daemon
     code /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/
@@ -243,7 +247,7 @@ su runuser sg  -ugGs  -c --command --session-command =command  ask /^/ runs comm
 xterm  runs
 kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  -veuw --volume --mount --env --env-file --user --workdir
+docker podman nerdctl docker-compose  takes code  -veuw --volume --mount --env --env-file --user --workdir
     --detach-keys --index  before 1  runs /^(?:(?:-.*|compose|container)\n)*exec\n/
     ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
     ask /^(?:-v|--volume=|.*(?:source|src)=)?\/+(?:(?:etc|root|home|usr|var|s?bin|lib|boot|dev|proc|sys|run)\/*)?[:,]/m is given

@@ -1,12 +1,10 @@
-import { BUILTINS } from './builtins.js';
 import { FILE_PROGRAMS } from './files.js';
-import { FINDING_PROGRAMS } from './find.js';
 import { NETWORK_PROGRAMS } from './network.js';
 import { type Evaluate, type Evaluators, Program } from './program.js';
 import { ROWS } from './rows.js';
-import { interpret, SHELL_PROGRAMS } from './shells.js';
+import { BUILTINS, interpret, SHELL_PROGRAMS } from './shells.js';
 import { TEXT_PROGRAMS } from './text.js';
-import { unwrap, WRAPPERS } from './wrappers.js';
+import { FINDING_PROGRAMS, unwrap, WRAPPERS } from './wrappers.js';
 
 const EVALUATORS: Evaluators = {
   ...{ ...BUILTINS, ...FILE_PROGRAMS, ...FINDING_PROGRAMS, ...NETWORK_PROGRAMS, ...SHELL_PROGRAMS },
@@ -62,13 +60,3 @@ export function goesByDirectory(path: string): boolean {
   const known = findProgram(path.slice(path.lastIndexOf('/') + 1));
   return known === undefined || known.program.has('directory');
 }
-
-const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
-
-/** Programs that can be told by an option to run something else. */
-export const TAKES_CODE: ReadonlySet<string> = new Set(
-  names(
-    'tar ssh scp sftp rsync zip find fd fdfind sed awk gawk sort make man split python python3 perl ruby node php lua curl wget',
-    'docker npx npm nc socat',
-  ),
-);

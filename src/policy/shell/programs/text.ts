@@ -1,5 +1,4 @@
 import type { Call } from '../words/call.js';
-import { secretIn } from '../words/danger.js';
 import {
   COMPUTED,
   exactTexts,
@@ -13,6 +12,7 @@ import {
   UNKNOWN,
 } from '../words/field.js';
 import { Options } from '../words/options.js';
+import { secretIn } from '../words/place.js';
 import { type Evaluators, through } from './program.js';
 import { findCertain } from './shells.js';
 

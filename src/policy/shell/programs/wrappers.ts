@@ -1,7 +1,7 @@
-import type { Call } from '../words/call.js';
-import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
+import { type Call, evaluateVariable } from '../words/call.js';
+import { Field, INHERITED, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { evaluateVariable } from '../words/variables.js';
+import { pathText } from '../words/place.js';
 import type { Evaluators, Program } from './program.js';
 
 /** Programs that run a command that stands among their words, and do more than columns say. */
@@ -64,4 +64,121 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
     call.scope.set(name, UNKNOWN);
   }
   return [];
+}
+
+/** Programs that run a command for each of the names that they find or read. */
+export const FINDING_PROGRAMS: Evaluators = {
+  'find gfind': evaluateFind,
+  'xargs gxargs': evaluateXargs,
+};
+
+/** `find START… TESTS ACTIONS`. */
+function evaluateFind(call: Call): Stream {
+  const { words, findings, scope } = call;
+  const isOption = ({ shown }: Field) => /^-(?:[HLP]|O\d|D)/.test(shown);
+  const at = words.findIndex((word) => /^(?:-[A-Za-z]|[!(),])/.test(word.shown) && !isOption(word));
+  const expression = at === -1 ? [] : words.slice(at, at + MAX_EXPRESSION);
+  const given = words.slice(0, at === -1 ? words.length : at).filter((word) => !isOption(word));
+  const starts = given.length === 0 ? [Field.of('.')] : given;
+  const vital = isNarrow(expression) ? undefined : starts.find((one) => call.dangerOfTree(one) === 'vital');
+  const removes = () => {
+    if (vital !== undefined) call.block(`find would remove what is below ${vital.shown}.`);
+    else if (starts.some((start) => call.dangerOfTree(start) !== 'ordinary'))
+      call.ask(`find removes files below ${starts.map(({ shown }) => shown).join(' ')}.`);
+  };
+  for (const start of starts) call.touches('read', start);
+  if (words.length > at + MAX_EXPRESSION) call.ask('The expression of find is too long to be read.');
+  expression.forEach(({ shown, literal, isLoose }, index) => {
+    const next = expression[index + 1];
+    if (!literal && isLoose) call.ask(`An expression of find is computed: ${shown}`);
+    if (shown === '-delete') {
+      findings.byOption(shown, () => {
+        for (const start of starts) call.touches('delete', start);
+      });
+      removes();
+    } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
+      const command = commandIn(expression.slice(index + 1));
+      if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
+      // `{}` is each start first; a narrowed search only asks, by what cannot be told.
+      const hasPlace = vital !== undefined && command.some((word) => word.shown.includes('{}'));
+      const inner = scope.copy(shown.endsWith('dir') ? { directory: undefined, elsewhere: [] } : {});
+      for (const start of hasPlace ? starts : [Field.of('./{}')])
+        call.runRest(
+          command.map((word) => fillPlace(word, '{}', start)),
+          inner.copy(),
+          INHERITED,
+        );
+      if (command.some((word) => REMOVES.test(word.shown))) removes();
+    } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
+      findings.byOption(shown, () => call.overwrite(next, UNKNOWN));
+    }
+  });
+  // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
+  return { kind: 'listing', root: vital === undefined ? '.' : pathText(vital, scope.directory) };
+}
+
+const MAX_EXPRESSION = 200;
+
+const REMOVES = /(?:^|\/)(?:rm|unlink|shred|srm|rmdir|truncate)$/;
+
+/** Only some of the names that are found are taken. */
+function isNarrow(expression: readonly Field[]): boolean {
+  return expression.some(({ shown }, index) => {
+    const isAll = /^['"]?\*+['"]?$/.test(expression[index + 1]?.shown ?? '');
+    return NARROWING.test(shown) && !isAll;
+  });
+}
+
+const NARROWING =
+  /^-i?(?:name|path|wholename|regex|lname)$|^-(?:newer\w*|inum|samefile|user|group|nouser|nogroup|mtime|mmin|ctime|cmin|atime|amin|empty|size|xtype|perm)$/;
+
+function commandIn(rest: readonly Field[]): readonly Field[] {
+  const end = rest.findIndex(
+    ({ shown }, at) => shown === ';' || (shown === '+' && rest[at - 1]?.shown === '{}'),
+  );
+  return end === -1 ? rest : rest.slice(0, end);
+}
+
+/** A place within a word is replaced by text; code that it becomes part of is not known any more. */
+function fillPlace(word: Field, place: string, by: Field): Field {
+  if (place === '' || !word.shown.includes(place)) return word;
+  if (word.shown === place) return by;
+  const texts = word.shown.split(place).map((text) => (text === '' ? [] : [textValue(text)]));
+  const filling = by.literal ? [UNKNOWN] : by.pieces;
+  const pieces = texts.flatMap((text, index) => (index === 0 ? text : [...filling, ...text]));
+  return new Field(pieces, word.shown);
+}
+
+/** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
+function evaluateXargs(call: Call, { operands: command, given }: Options): Stream | undefined {
+  const { words, input } = call;
+  const [first] = command;
+  const head = words.slice(0, words.length - Math.max(0, command.length - 1));
+  if (head.some(({ exact }) => exact === undefined)) call.ask('The options of xargs are computed.');
+  if (first === undefined) return input;
+  const replaces = given.findLast(({ name }) => /^(?:[IiJ]|replace)$/.test(name));
+  const attached = /^-\w*?i(.+)$/.exec(replaces?.name === 'i' ? replaces.word.shown : '')?.[1];
+  const place = replaces === undefined ? '' : (replaces.value?.shown ?? attached ?? '{}');
+  if (input.kind === 'listing' && call.isVital(input.root, '.') && REMOVES.test(first.shown))
+    call.block(`${first.shown} would remove what ${input.root} holds.`);
+  const line =
+    input.kind === 'text' ? Field.of(input.text.split('\n')[0] ?? '', false) : new Field([UNKNOWN], '…');
+  const fed =
+    replaces === undefined
+      ? [...command, ...arrivals(call)]
+      : command.map((word) => fillPlace(word, place, line));
+  return call.runRest(fed, call.scope.copy(), INHERITED);
+}
+
+/** The words that come in: known ones as they are, others as what is not known. */
+function arrivals(call: Call): readonly Field[] {
+  const { input } = call;
+  if (input.kind === 'text') {
+    const texts = input.text.split(/[\s\0]+/).filter((text) => text !== '');
+    return texts.slice(0, 64).map((text) => Field.of(text.replaceAll(/["'\\]/g, ''), false));
+  }
+  if (input.kind === 'listing' && !call.isVital(input.root, '.'))
+    return [new Field([textValue(`${input.root}/x`), UNKNOWN], `${input.root}/…`)];
+  const computed = input.kind === 'unknown' && input.computed === true;
+  return [new Field([{ kind: 'unknown', numeric: false, splits: true, from: input, computed }], '…')];
 }

@@ -68,11 +68,6 @@ export class Findings {
     this.effect({ kind: 'unknown' });
   }
 
-  /** What another look found that is certain. */
-  addBlocks(other: Findings): void {
-    for (const reason of other.#blocks) if (this.#blocks.size < MAX_REASONS) this.#blocks.add(reason);
-  }
-
   conclude() {
     const verdict: 'allow' | 'ask' | 'block' =
       this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';

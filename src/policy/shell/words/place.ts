@@ -1,4 +1,4 @@
-import { type Field, type Piece, textOf, textValue } from './field.js';
+import { type Field, type Piece, type Stream, textOf, textValue } from './field.js';
 
 /** Where a path leads, as text alone can tell: links are not followed. */
 export interface Place {
@@ -67,13 +67,6 @@ export function pathText(field: Field, directory: string | undefined): string {
   return showPlace(toPlace(field, directory));
 }
 
-/** The path as text, where all of it is known. */
-export function exactPath(field: Field, directory: string | undefined): string | undefined {
-  const place = toPlace(field, directory);
-  const isExact = place.origin !== 'unknown' && place.segments.every((one) => textOf(one) !== undefined);
-  return isExact ? showPlace(place) : undefined;
-}
-
 /** The path for an effect: `~` for the home directory. Undefined: it is not known well enough. */
 export function effectPath(field: Field, directory: string | undefined): string | undefined {
   const place = toPlace(field, directory);
@@ -109,3 +102,194 @@ export function toGlobPieces(text: string, assumed: boolean): Piece[] {
       /^(?:[*?]|\[.+\])$/s.test(part) ? { kind: 'glob', text: part } : textValue(part, assumed),
     );
 }
+
+/** `vital`: the machine or the person cannot do without it. `unclear`: it may be such a place. */
+export type Danger = 'vital' | 'unclear' | 'ordinary';
+
+/** What removing, moving or re-owning a path with all below it would hit. */
+export function dangerOfTree(field: Field, directory: string | undefined): Danger {
+  if (field.isNewFile) return 'ordinary';
+  if (field.isComputed) return 'unclear';
+  const { origin, ups, segments } = toPlace(field, directory);
+  // `$x/…`: when the variable is empty or `/`, what is behind it is a path from the root.
+  const startsUnknown =
+    origin === 'unknown' && segments[0]?.length === 1 && segments[0][0]?.kind === 'unknown';
+  const path = startsUnknown ? segments.slice(1) : segments;
+  // All that a directory holds is as much as the directory.
+  const top =
+    path.length > MAX_PARTS ? path : path.slice(0, path.findLastIndex((one) => !coversAll(one)) + 1);
+  if (origin === 'unknown') return ups > 0 || isVital(top) ? 'unclear' : 'ordinary';
+  if (origin === 'root') {
+    // What is not known may also be something else.
+    if (isVital(top)) return isKnown(path.slice(0, 2).flat()) ? 'vital' : 'unclear';
+  } else if (ups > 0 && (top.length === 0 || (ups > 1 && top.length === 1 && isVital(top))))
+    return ups >= MANY_UPS ? 'vital' : 'unclear';
+  return 'ordinary';
+}
+
+const MAX_PARTS = 3;
+const MANY_UPS = 3;
+
+/** A path from the root that the machine cannot do without. */
+function isVital([first, second, third]: readonly Segment[]): boolean {
+  if (first === undefined) return true;
+  const top = matchAny(first, SYSTEM_DIRECTORIES);
+  if (second === undefined || top === undefined) return top !== undefined;
+  const isBelow = SYSTEM_SUBDIRECTORIES.some(
+    ([parent = '', ...names]) => couldMatch(first, parent) && matchAny(second, names) !== undefined,
+  );
+  return third === undefined && (top === 'home' || top === 'Users' || isBelow);
+}
+
+function isKnown(pieces: readonly Piece[]): boolean {
+  return pieces.every((piece) => piece.kind !== 'unknown');
+}
+
+function matchAny(segment: Segment, names: readonly string[]): string | undefined {
+  const text = textOf(segment);
+  if (text === undefined) return names.find((name) => couldMatch(segment, name));
+  return names.includes(text) ? text : undefined;
+}
+
+/** A pattern for whatever a directory holds. */
+function coversAll(segment: Segment): boolean {
+  if (textOf(segment) !== undefined) return false;
+  return COMMON_NAMES.some(
+    (names) => names.filter((name) => couldMatch(segment, name)).length * 2 > names.length,
+  );
+}
+
+/** What writing to a path would hit, with a word for people. */
+export interface FileDanger {
+  readonly kind: Danger;
+  readonly what: string;
+}
+
+const ORDINARY: FileDanger = { kind: 'ordinary', what: 'a file' };
+const UNCLEAR: FileDanger = { kind: 'unclear', what: 'a file' };
+const DISK: FileDanger = { kind: 'vital', what: 'a disk' };
+const SYSTEM_FILE: FileDanger = { kind: 'vital', what: 'a file the system depends on' };
+const STARTUP_FILE: FileDanger = { kind: 'vital', what: 'a file that is run or read at the next login' };
+
+/** What overwriting one file would hit. */
+export function dangerOfFile(field: Field, directory: string | undefined): FileDanger {
+  const place = toPlace(field, directory);
+  const { segments, origin, ups } = place;
+  if (field.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true && !piece.numeric))
+    return UNCLEAR;
+  const [first, ...below] = segments.map(textOf);
+  if (origin === 'unknown') {
+    const text = segments.map((one) => textOf(one) ?? '*').join('/');
+    const isHere =
+      directory === undefined && !field.startsUnknown && MAY_BE_VITAL.some((one) => one.test(text));
+    return isHere || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
+  }
+  // `../../../etc/passwd`: far enough up it can only be the root.
+  if (origin === 'here' && (ups === 0 || !SYSTEM_DIRECTORIES.includes(first ?? ''))) return ORDINARY;
+  if (first === 'dev') return dangerOfDevice(segments.slice(1));
+  if (first === undefined || below.includes(undefined)) return dangerOfPattern(segments);
+  const text = showPlace({ ...place, origin: 'root' });
+  if (CRITICAL_FILES.some((pattern) => pattern.test(text))) return SYSTEM_FILE;
+  const home = /^\/(?:root|(?:home|Users)\/[^/]*)\/(.*)$/.exec(text)?.[1];
+  if (home !== undefined && STARTUP_FILES.some((pattern) => pattern.test(home))) return STARTUP_FILE;
+  return /^\/(?:etc|usr\/(?:s?bin|lib)|s?bin|lib(?:64)?)\//.test(text) ? UNCLEAR : ORDINARY;
+}
+
+function dangerOfPattern(segments: readonly Segment[]): FileDanger {
+  const pieces: Piece[] = segments.flatMap((segment) => [textValue('/'), ...segment]);
+  const isDevice = DEVICE_SAMPLES.some((name) => couldMatch(pieces, `/dev/${name}`));
+  if (!isDevice && !FILE_SAMPLES.some((path) => couldMatch(pieces, path))) return ORDINARY;
+  if (!isKnown(pieces)) return UNCLEAR;
+  return isDevice ? DISK : SYSTEM_FILE;
+}
+
+function dangerOfDevice([first = [], second]: readonly Segment[]): FileDanger {
+  const name = textOf(first);
+  if (name === undefined)
+    return isKnown(first) && DEVICE_SAMPLES.some((sample) => couldMatch(first, sample)) ? DISK : UNCLEAR;
+  const isDisk = DEVICE_NAME.test(name) || (second !== undefined && DEVICE_FOLDERS.has(name));
+  if (isDisk) return /mem|port/.test(name) ? { kind: 'vital', what: 'memory' } : DISK;
+  return HARMLESS_DEVICES.has(name) ? ORDINARY : UNCLEAR;
+}
+
+/** What comes of reading a file, when it is one that holds secrets. */
+export function secretIn(field: Field, directory: string | undefined): Stream | undefined {
+  const path = pathText(field, directory);
+  const isSecret = SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path);
+  return isSecret ? { kind: 'secret', path: field.shown } : undefined;
+}
+
+const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
+
+/** Directories whose loss breaks the machine. `/tmp` is not one of them. */
+const SYSTEM_DIRECTORIES = names(
+  'bin boot dev etc home lib lib32 lib64 libx32 media mnt nix opt proc root run sbin snap srv sys usr var',
+  'Applications Library System Users Volumes cores private',
+);
+
+/** Below a system directory (the first of each line), and as bad to lose. */
+const SYSTEM_SUBDIRECTORIES = [
+  names('usr bin include lib lib32 lib64 libexec local sbin share src'),
+  names('var lib log spool mail www db backups'),
+  names('lib modules systemd x86_64-linux-gnu'),
+  names('private etc var tmp'),
+];
+
+/** Names that tell a pattern for everything from a pattern for something. */
+const COMMON_NAMES = [names('lib passwd nginx apt hosts src work data'), names('.config .ssh .git .cache')];
+
+/** A disk or memory by any of its names; what a pattern is tried on. */
+const DEVICE_SAMPLES = names(
+  'sda sdb sda1 sdb1 hda hda1 vda vda1 xvda xvda1 nvme0 nvme0n1 nvme0n1p1 mmcblk0 mmcblk0p1',
+  'disk0 disk1 rdisk0 md0 dm-0 mem kmem port',
+);
+
+const DEVICE_NAME =
+  /^(?:(?:sd|hd|vd|xvd)[a-z]{1,3}\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+|boot\d+)?|r?disk\d+(?:s\d+)*|md\d+|dm-\d+|sr\d+|nbd\d+|zd\d+|bcache\d+|mtd(?:block)?\d+|mem|kmem|port|nvram|root)$/;
+
+const DEVICE_FOLDERS: ReadonlySet<string> = new Set(names('disk mapper md block vg zvol'));
+
+/** Things in `/dev` that are there to be written to. */
+const HARMLESS_DEVICES: ReadonlySet<string> = new Set(
+  names('null zero full tty stdin stdout stderr random urandom ptmx fd shm pts mqueue console tcp udp'),
+);
+
+/** Files that decide who may do what on the machine, or what runs on it unasked. */
+const CRITICAL_FILES: readonly RegExp[] = [
+  /^\/etc\/(?:passwd|shadow|group|gshadow|sudoers|doas\.conf|fstab|crontab|anacrontab|ld\.so\.(?:preload|conf|cache))-?$/,
+  /^\/etc\/(?:hosts|hosts\.(?:allow|deny)|resolv\.conf|nsswitch\.conf|inittab|profile|environment|bash\.bashrc|bashrc|rc\.local|securetty|login\.defs|shells|machine-id)$/,
+  /^\/etc\/(?:sudoers\.d|cron\.\w+|pam\.d|profile\.d|ld\.so\.conf\.d|init\.d|rc\d?\.d|init|systemd|udev|security|ssh|selinux|polkit-1|modprobe\.d|modules-load\.d|zsh)(?:\/.*)?$/,
+  /^\/boot\/.*$/,
+  /^\/var\/spool\/cron(?:\/.*)?$/,
+  /^\/proc\/(?:sysrq-trigger|sys\/.*|\d+\/(?:mem|oom_score_adj))$/,
+  /^\/sys\/.*$/,
+  /^\/(?:usr\/)?s?bin\/(?:bash|sh|dash|sudo|su|login|init|ls|rm|cat|systemctl)$/,
+  /^\/(?:usr\/)?lib\/systemd\/.*$/,
+  /^\/(?:Library|System\/Library)\/Launch(?:Agents|Daemons)\/.*$/,
+];
+
+/** Files in a home directory that run at the next login, or that let another user in. */
+const STARTUP_FILES: readonly RegExp[] = [
+  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|logout|inputrc|xinitrc|xsession|xsessionrc|xprofile|pam_environment|forward|rhosts|shosts)$/,
+  /^\.ssh\/(?:authorized_keys2?|config|rc|environment)$/,
+  /^\.config\/(?:fish\/(?:config\.fish|conf\.d\/.*)|autostart\/.*|systemd\/user\/.*|environment\.d\/.*)$/,
+  /^\.local\/share\/systemd\/user\/.*$/,
+  /^Library\/Launch(?:Agents|Daemons)\/.*$/,
+];
+
+/** A relative name where the directory is not known: it may be `/dev`, `/etc` or the home directory. */
+const MAY_BE_VITAL = [
+  DEVICE_NAME,
+  /^(?:(?:g?shadow|sudoers|passwd|group|fstab|crontab|hosts|profile|environment|(?:sudoers|cron|pam|init)\.?\w*)-?|systemd|ssh|udev)(?:\/|$)/,
+  ...STARTUP_FILES,
+];
+
+/** What a pattern for a file is tried on. */
+const FILE_SAMPLES = [
+  ...names('/etc/passwd /etc/shadow /etc/sudoers /etc/fstab /etc/group'),
+  ...names('.bashrc .profile .zshrc .bash_profile').flatMap((name) => [`/root/${name}`, `/home/~/${name}`]),
+];
+
+/** Files that hold keys, passwords and tokens. */
+const SECRET_FILE =
+  /(?:^|\/)(?:\.ssh\/(?!known_hosts|.*\.pub$|config$).+|id_(?:rsa|dsa|ecdsa|ed25519)|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.kube\/config|\.docker\/config\.json|\.gnupg\/.+|\.env(?:\.[\w-]+)?|.+\.pem|.+\.key|master\.key|shadow|gshadow)$/;

@@ -1,6 +1,6 @@
 import type { FunctionNode } from '../parse/parse-shell.js';
-import { COMPUTED, type Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
-import { exactPath } from './place.js';
+import { COMPUTED, Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
+import { dangerOfFile, dangerOfTree, pathText } from './place.js';
 
 /** The person's home directory, whatever it is called. */
 export const HOME = '/home/~';
@@ -60,12 +60,11 @@ export class Scope {
   }
 
   noteWritten(file: Field, content: Stream): void {
-    const path = exactPath(file, this.directory);
-    if (path !== undefined) this.files.set(path, content);
+    this.files.set(pathText(file, this.directory), content);
   }
 
   writtenTo(file: Field): Stream | undefined {
-    return this.files.size === 0 ? undefined : this.files.get(exactPath(file, this.directory) ?? '');
+    return this.files.size === 0 ? undefined : this.files.get(pathText(file, this.directory));
   }
 
   /** After branches of which one ran: what they disagree on is not known. */
@@ -94,7 +93,14 @@ function merge([first, ...more]: readonly (Value | undefined)[]): Value {
   const isNumber = (one: Value | undefined): boolean =>
     one?.kind === 'text' ? /^-?\d+$/.test(one.text) : one?.numeric === true;
   if (all.every(isNumber)) return NUMBER;
-  return all.some((one) => one?.kind === 'unknown' && one.computed && !one.numeric) ? COMPUTED : UNKNOWN;
+  return all.some(isRisky) ? COMPUTED : UNKNOWN;
+}
+
+/** It may be a place that nothing must be written to. */
+function isRisky(value: Value | undefined): boolean {
+  if (value?.kind !== 'text') return value?.computed === true && !value.numeric;
+  const field = Field.of(value.text);
+  return dangerOfFile(field, undefined).kind !== 'ordinary' || dangerOfTree(field, undefined) !== 'ordinary';
 }
 
 export function isSame(value: Value | undefined, other: Value): boolean {
