@@ -40,11 +40,19 @@ export function watchGuards(guards: GuardWatch | undefined, inBackground: boolea
     endWatch = watchEntries(guards.directories.slice(0, MOST_DIRECTORIES), look);
     round();
   });
+  function disarm(isLast?: 'last'): readonly string[] {
+    try {
+      return guards?.disarm(isLast) ?? [];
+    } catch {
+      // Others change the roots at the same time. It is looked at again, and before the next command as well.
+      return [];
+    }
+  }
   function round(): void {
     if (isEnded) return;
     const before = systemClock.monotonic();
     look();
-    guards?.disarm();
+    disarm();
     const took = systemClock.monotonic() - before;
     stop = clock.after(Math.max(EVERY_MS, took / PART), round);
   }
@@ -57,7 +65,7 @@ export function watchGuards(guards: GuardWatch | undefined, inBackground: boolea
     },
     report() {
       look();
-      const disarmed = guards.disarm('last');
+      const disarmed = disarm('last');
       return {
         ...(lost.size === 0 ? {} : { lost: [...lost] }),
         ...(disarmed.length === 0 ? {} : { disarmed }),

@@ -153,6 +153,8 @@ export interface ToolSpec<A, O = unknown> {
    * apart until it has ended, and a preview tries it.
    */
   readonly program?: { readonly trusted: boolean };
+  /** It may start a background shell: what that changes is real at once. Default: it may. */
+  readonly background?: boolean | ((args: A) => boolean);
   /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;

@@ -186,23 +186,29 @@ export function lazySearch(sandbox: Sandbox): SearchEngine {
 }
 
 /** What is wanted of the OS sandbox, compared with what this machine has, and with what there is to guard. */
-export function createCommandGuard({ os, roots, guarded }: Confinement): CommandGuard {
+export function createCommandGuard(confinement: Confinement): CommandGuard {
+  const { os, roots, guarded } = confinement;
   if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
   sweepPlaceholders(roots);
   const isIncomplete = createBriefMemo(() => guarded().incomplete);
-  const complete = (found: CommandSandboxVerdict): CommandSandboxVerdict =>
-    found.kind === 'fine' && isIncomplete() ? incompleteVerdict(os) : found;
+  // A transaction hides any number of files.
+  const isTooLarge = createBriefMemo(() => guarded('every').incomplete);
   let verdict: CommandSandboxVerdict | undefined;
   let looking: Promise<CommandSandboxVerdict> | undefined;
+  async function complete(found: CommandSandboxVerdict, isThrough: boolean): Promise<CommandSandboxVerdict> {
+    if (found.kind !== 'fine' || !isIncomplete()) return found;
+    const isApart = !isThrough && !isTooLarge() && (await canKeepApart(confinement));
+    return isApart ? FINE : incompleteVerdict(os === 'required' ? 'required' : 'preferred');
+  }
   return {
     isRequired: os === 'required',
-    known: () => (verdict === undefined ? undefined : complete(verdict)),
-    look() {
+    known: () => (verdict?.kind === 'fine' && isIncomplete() ? undefined : verdict),
+    look(isThrough) {
       looking ??= lookFor(os).then((found) => {
         verdict = found;
         return found;
       });
-      return looking.then(complete);
+      return looking.then((found) => complete(found, isThrough));
     },
   };
 }

@@ -82,6 +82,7 @@ export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
     input: INPUT,
     category: 'execution',
     contained: true,
+    background: (args) => args.run_in_background === true,
     timeoutClass: 'commands',
     // In the background it is the shell's, not the call's.
     timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),

@@ -34,6 +34,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
     input: INPUT,
     category: 'execution',
     contained: true,
+    background: false,
     timeoutClass: 'commands',
     requiresApproval: true,
     risk: 'high',

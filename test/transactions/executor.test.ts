@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../../src/contract/executor.js';
 import type { CommandChanges } from '../../src/contract/processes.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
 import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
@@ -49,6 +51,65 @@ const world = (): string =>
   );
 
 describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
+  it('runs however many files are hidden; what writes through is refused or asked about', async () => {
+    outside(
+      'mkdir d; cd d; for i in $(seq 2100); do echo SECRET >$i.pem; done; cd ..; mkdir -p "z z"; cp d/1.pem "z z"',
+    );
+    const asked: string[] = [];
+    const own = (name: string, more: { readonly background?: boolean }) =>
+      defineTool({
+        ...{ name, description: 'runs', input: { type: 'object' }, contained: true, ...more },
+        effects: () => [{ kind: 'run', shell: 'bash', command: 'ls d' }],
+        execute: async (_args, { processes }) => {
+          const { stdout } = await processes.run({ shell: 'bash', command: 'ls d' });
+          if (more.background === undefined) return stdout.head;
+          return processes.startShell({ shell: 'bash', command: 'ls d' }).then(
+            () => 'started',
+            (error) => String(error),
+          );
+        },
+      });
+    const policy = {
+      rules: [{ decision: 'allow', tool: ['bash', 'own', 'ended'], command: ['ls *', 'cat *'] }],
+    } as const;
+    const openWith = (os: 'required' | 'preferred') =>
+      open({
+        policy,
+        tools: [...builtinTools(), own('own', {}), own('ended', { background: false })],
+        approver(requests) {
+          asked.push(...requests.map(({ reason }) => reason));
+          return { kind: 'deny_all' };
+        },
+        sandbox: { os, transactions: 'auto' },
+      });
+    for (const os of ['required', 'preferred'] as const) {
+      await using executor = openWith(os);
+      const run = await executor.execute('bash', { command: 'ls d "z z"' });
+      expect(run).toMatchObject({ success: true, metadata: { sandbox: { transaction: true } } });
+      expect(run.output).not.toContain('pem');
+      expect(asked).toEqual([]);
+      const { metadata, output } = await executor.execute('ended', {});
+      expect(output).toMatch(/background/);
+      expect([metadata.sandbox, asked]).toEqual([undefined, []]);
+      const [shell, tool] = [
+        await executor.execute('bash', { command: 'ls d', run_in_background: true }),
+        await executor.execute('own', {}),
+      ];
+      const code = os === 'required' ? 'sandbox_violation' : 'user_denied';
+      expect([shell.error?.code, tool.error?.code]).toEqual([code, code]);
+      expect(asked).toHaveLength(os === 'required' ? 0 : 2);
+      for (const reason of asked) expect(reason).toContain('files that deny patterns hide');
+    }
+    await using executor = open();
+    const preview = await executor.preview([bash('ls d >list; rm -r d')]);
+    expect(preview.changes.created).toEqual(['list']);
+    const [made] = await preview.commit();
+    expect(made).toMatchObject({ success: true });
+    expect(outside('ls d | wc -l').trim()).toBe('2100');
+    await executor.undo('c1');
+    expect(outside('ls')).not.toContain('list');
+  });
+
   it('says what it has changed, and what was not kept and why', async () => {
     await using executor = open({
       policy: {

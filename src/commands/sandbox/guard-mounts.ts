@@ -78,10 +78,10 @@ export function guardMounts(
       ],
       lost: () => [...identities].filter(([path, was]) => isLost(path, was)).map(([path]) => path),
       disarm(isLast) {
+        isDone = isLast !== undefined;
         for (const repository of git) repository.takeAway();
         for (const path of [...gitEntries(guarded().readOnly), ...links()])
           if (!known.has(path) && disarmPlanted(path, known, isLast === undefined)) disarmed.add(path);
-        isDone = isLast !== undefined;
         return [...disarmed];
       },
       end() {
@@ -119,8 +119,13 @@ function identityOf(mount: Mount): Identity {
 }
 
 function isLost(path: string, { inode, names }: Identity): boolean {
-  const stat = entryStat(path);
-  return inodeOf(stat) !== inode || (stat?.nlink ?? 0) > names;
+  try {
+    const stat = entryStat(path);
+    return inodeOf(stat) !== inode || (stat?.nlink ?? 0) > names;
+  } catch {
+    // The way there is closed, or leads in a circle.
+    return true;
+  }
 }
 
 function inodeOf(stat: EntryStat | undefined): string {

@@ -45,10 +45,10 @@ export type CommandSandboxVerdict =
   | { readonly kind: 'refuse'; readonly error: ToolError };
 
 export interface CommandGuard {
-  /** As far as it is known without looking. */
-  known(): CommandSandboxVerdict | undefined;
+  /** As far as it is known without looking. @param isThrough it is known that the command writes through */
+  known(isThrough: boolean): CommandSandboxVerdict | undefined;
   /** Tries it, once for a process. Never rejects. */
-  look(): Promise<CommandSandboxVerdict>;
+  look(isThrough: boolean): Promise<CommandSandboxVerdict>;
   /** Whether commands must not run without the command sandbox, whatever the person decides. */
   readonly isRequired: boolean;
 }

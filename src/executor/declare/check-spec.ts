@@ -69,6 +69,10 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   cacheable: FLAG,
   contained: FLAG,
   program: { accepts: isProgram, expected: '{ trusted: true or false }' },
+  background: {
+    accepts: (value) => isBoolean(value) || isFunction(value),
+    expected: 'true, false or a function',
+  },
   maxArgsBytes: {
     accepts: (value) => (Number.isSafeInteger(value) && isPositive(value)) || isFunction(value),
     expected: 'a whole number of bytes from 1 or a function',

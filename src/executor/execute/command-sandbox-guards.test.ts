@@ -84,6 +84,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       ['is exchanged', 's/.env', 'echo SECRET=2 > s/x && mv --exchange -T s/x s/.env 2>&- || mv s/x s/.env'],
       ['has another name', 's/.env', 'ln s/.env s/plain'],
       ['is a link now', 's/.env', 'mkdir v && echo SECRET=2 > v/.env && ln -sfT ../v/.env s/.env'],
+      ['is behind a circle of links', 's/.env', 'mv s t && ln -s s s'],
       ['goes with its directory', 's/.env', 'mv s t && mkdir s && echo SECRET=2 > s/.env'],
       [
         'goes with the root',

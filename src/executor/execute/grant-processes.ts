@@ -17,6 +17,7 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
 import { confinementOf } from '../call/program-confinement.js';
 import type { EngineSettings } from '../call/settings.js';
+import { mayStartShell } from '../plan/evaluate-sandbox.js';
 import type { CommandTally } from './command-tally.js';
 import { forbidsUndeclared, requireProgram, tellProgram } from './grant-programs.js';
 import type { LiveOutput } from './live-output.js';
@@ -110,6 +111,7 @@ export function grantProcesses({
     },
     async startShell({ shell, command, cwd, timeoutMs }) {
       lease.require('start a background shell');
+      if (!mayStartShell(ready.tool, ready.parsed)) throw noShellDeclared(ready.tool.name);
       const at = place(shell, command, cwd);
       await noted({ starting: true });
       const starting = shells.start({
@@ -248,6 +250,17 @@ function requireDeclaredShell(ready: ReadyCall, capability: ShellCapability, id:
     {
       hint: `Declare ${effect} in its effects.`,
       details: { reason: 'UndeclaredEffect', attempted: id, access: 'process' },
+    },
+  );
+}
+
+function noShellDeclared(name: string): ToolError {
+  return new ToolError(
+    'sandbox_violation',
+    `Cannot start a background shell: ${name} says that it starts none.`,
+    {
+      hint: 'Declare background: true, or a function of the arguments.',
+      details: { reason: 'UndeclaredEffect', access: 'process' },
     },
   );
 }

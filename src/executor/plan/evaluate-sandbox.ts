@@ -1,21 +1,30 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
+import type { Tool } from '../../contract/tool.js';
 import { runsCommand } from '../../effects/traits.js';
 import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
  * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where
  * it decides something: a command that is asked for anyway needs no answer yet, unless the command sandbox is required.
+ * @param startsShell it may start one in the background, which writes through
  */
 export function evaluateSandbox(
   guard: CommandGuard,
   declared: readonly Effect[],
-  { disposition }: PolicyAnswer,
+  { disposition, writesThrough }: PolicyAnswer,
+  startsShell: boolean,
 ): CommandSandboxVerdict | Promise<CommandSandboxVerdict> {
   if (disposition === 'pre_resolved' || !runsCommand(declared)) return FINE;
-  const known = guard.known();
+  const isThrough = startsShell || writesThrough === true;
+  const known = guard.known(isThrough);
   if (known !== undefined) return known;
-  return guard.isRequired || disposition === 'execute_now' ? guard.look() : FINE;
+  return guard.isRequired || disposition === 'execute_now' ? guard.look(isThrough) : FINE;
+}
+
+/** Unless the tool says that it does not. */
+export function mayStartShell({ background = true }: Tool, parsed: unknown): boolean {
+  return typeof background === 'function' ? background(parsed) !== false : background;
 }
 
 const FINE: CommandSandboxVerdict = { kind: 'fine' };

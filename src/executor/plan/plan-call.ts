@@ -15,7 +15,7 @@ import type { CommandSandboxVerdict, EngineSettings } from '../call/settings.js'
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
-import { answerWith, evaluateSandbox } from './evaluate-sandbox.js';
+import { answerWith, evaluateSandbox, mayStartShell } from './evaluate-sandbox.js';
 import { freezeParsed } from './freeze-parsed.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
@@ -185,7 +185,7 @@ async function evaluateLoaded(
 
 function evaluateSaid(
   call: ToolCall,
-  { tool, parsed, declared, requires }: Declared,
+  { tool, parsed, declared, requires, startsShell }: Declared,
   settings: EngineSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   const { effects, violation } = placeEffects(declared, settings);
@@ -216,7 +216,7 @@ function evaluateSaid(
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
   const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
-  const verdict = evaluateSandbox(settings.commandGuard, declared, answer);
+  const verdict = evaluateSandbox(settings.commandGuard, declared, answer, startsShell);
   return verdict instanceof Promise
     ? makeReadyLater(permitted, verdict, settings)
     : makeReady(permitted, verdict, settings);
@@ -301,6 +301,7 @@ interface Declared {
   readonly parsed: unknown;
   readonly declared: readonly Effect[];
   readonly requires: boolean;
+  readonly startsShell: boolean;
 }
 
 type Said = Declared | { readonly error: unknown };
@@ -313,7 +314,8 @@ function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSetting
     const { requiresApproval = false } = tool;
     const requires: unknown =
       typeof requiresApproval === 'function' ? requiresApproval(parsed) : requiresApproval;
-    if (typeof requires === 'boolean') return { tool, parsed, declared, requires };
+    const startsShell = mayStartShell(tool, parsed);
+    if (typeof requires === 'boolean') return { tool, parsed, declared, requires, startsShell };
     return {
       error: new TypeError(`requiresApproval must answer true or false, not with ${typeof requires}`),
     };
