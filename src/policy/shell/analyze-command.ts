@@ -1,6 +1,6 @@
 import type { CommandAnalysis } from './analysis.js';
 import { Interpreter, TooMuchWork } from './interpreter.js';
-import { INHERITED } from './words/field.js';
+import { UNKNOWN } from './words/field.js';
 import { Findings } from './words/findings.js';
 import { Scope } from './words/scope.js';
 
@@ -15,7 +15,7 @@ export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnal
   const findings = new Findings();
   const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
   try {
-    new Interpreter(findings, limits, MAX_STEPS).runText(text, new Scope(), INHERITED);
+    new Interpreter(findings, limits, MAX_STEPS).runText(text, new Scope(), UNKNOWN);
   } catch (error) {
     const isTooMuch = error instanceof TooMuchWork || error instanceof RangeError;
     findings.ask(

@@ -12,15 +12,7 @@ import { parseShell } from './parse/parse-shell.js';
 import { findProgram, goesByDirectory } from './programs/table.js';
 import { redirect, runCommandWords, runSimple } from './simple-command.js';
 import { type Shell, setVariable } from './words/call.js';
-import {
-  exactTexts,
-  type Field,
-  INHERITED,
-  joinStreams,
-  NOTHING,
-  type Stream,
-  UNKNOWN,
-} from './words/field.js';
+import { exactTexts, type Field, joinStreams, NOTHING, type Stream, UNKNOWN } from './words/field.js';
 import { Findings } from './words/findings.js';
 import type { Scope } from './words/scope.js';
 
@@ -73,12 +65,7 @@ export class Interpreter implements Shell {
     if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
     const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS);
     trial.#isTrial = true;
-    try {
-      trial.runWords(words, scope.copy({ files: new Map(scope.files) }), INHERITED);
-    } catch (error) {
-      if (!(error instanceof TooMuchWork)) throw error;
-      return true;
-    }
+    trial.runWords(words, scope.copy({ files: new Map(scope.files) }), UNKNOWN);
     return trial.findings.conclude().verdict !== 'allow';
   }
 
@@ -195,7 +182,7 @@ export class Interpreter implements Shell {
       this.findings.block(`the function ${name} starts itself again and again (a fork bomb).`);
     if (scope.functions.size > MAX_FUNCTIONS) this.findings.ask('There are too many functions.');
     const inner = this.#enter(node, scope, undefined);
-    this.#deeper(() => this.#block(node.body, inner, input.kind === 'text' ? INHERITED : input));
+    this.#deeper(() => this.#block(node.body, inner, input.kind === 'text' ? UNKNOWN : input));
     return NOTHING;
   }
 

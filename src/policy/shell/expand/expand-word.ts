@@ -9,7 +9,6 @@ import { type Shell, setVariable } from '../words/call.js';
 import {
   COMPUTED,
   Field,
-  INHERITED,
   NUMBER,
   type Piece,
   type Stream,
@@ -76,7 +75,7 @@ export class Expander {
 
   /** For what is not expanded: the commands in it are found all the same. */
   #walkScripts(node: SyntaxNode, scope: Scope): void {
-    if (node.type === 'Script') this.shell.runScript(node, scope.copy(), INHERITED);
+    if (node.type === 'Script') this.shell.runScript(node, scope.copy(), UNKNOWN);
     else forEachChild(node, (child) => this.#walkScripts(child, scope));
   }
 
@@ -114,7 +113,7 @@ export class Expander {
       case 'ParameterExpansion':
         return toPieces(expandParameter(this, part, scope), isQuoted);
       case 'CommandExpansion': {
-        const output = part.script && shell.runScript(part.script, scope.fork(), INHERITED);
+        const output = part.script && shell.runScript(part.script, scope.fork(), UNKNOWN);
         return toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
       }
       case 'ArithmeticExpansion':
@@ -305,7 +304,7 @@ export function walkArithmetic(expander: Expander, node: SyntaxNode, scope: Scop
   const { shell } = expander;
   if (node.type === 'ArithmeticCommandExpansion') {
     if (node.script !== undefined)
-      checkNumber(shell, fromStream(shell.runScript(node.script, scope.copy(), INHERITED)), scope);
+      checkNumber(shell, fromStream(shell.runScript(node.script, scope.copy(), UNKNOWN)), scope);
   } else if (node.type !== 'ArithmeticWord')
     forEachChild(node, (child) => walkArithmetic(expander, child, scope));
   else if (node.parts !== undefined)

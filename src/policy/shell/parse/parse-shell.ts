@@ -8,7 +8,8 @@ export { forEachChild } from 'unbash';
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
   if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
-  if (endsEscaped(text)) return { flaw: 'it ends in a backslash, which shells read differently' };
+  if (/(?<!\\)(?:\\\\)*\\$/.test(text))
+    return { flaw: 'it ends in a backslash, which shells read differently' };
   if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
     return { flaw: 'substitutions are nested too deep' };
   try {
@@ -127,12 +128,6 @@ const RUNS = /`|\$[({]|\$\w/;
 
 function withoutEscapes(text: string): string {
   return text.replaceAll(/\\[\s\S]/g, '');
-}
-
-function endsEscaped(text: string): boolean {
-  let at = text.length;
-  while (text[at - 1] === '\\') at--;
-  return (text.length - at) % 2 === 1;
 }
 
 function isClosed(text: string): boolean {

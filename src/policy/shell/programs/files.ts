@@ -9,7 +9,7 @@ export const FILE_PROGRAMS: Evaluators = {
   'cp gcp install mv gmv ln link': transfer,
   'dd dcfldd dc3dd': evaluateDd,
   'tar bsdtar gtar': evaluateTar,
-  'chmod chown chgrp chattr setfacl chcon chflags gchmod gchown': evaluateOwnership,
+  'chmod chown chgrp chattr chcon chflags gchmod gchown': evaluateOwnership,
   'shred srm wipe'(call, options) {
     if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
   },
@@ -37,7 +37,8 @@ function evaluateRemoval(call: Call): void {
     // `ls / | while read x; do rm "$x"; done`
     if (source?.kind === 'listing' && call.isVital(source.root))
       call.block(`rm would remove what ${source.root} holds.`);
-    if (recursive || options.isUnclear) call.removeTree(operand, recursive);
+    if (recursive || call.words.some(({ startsUnknown }) => startsUnknown))
+      call.removeTree(operand, recursive);
     if (!recursive) call.removeFile(operand);
     if (recursive && operand.startsUnknown && operand.pieces.length === 1 && !operand.isNewFile)
       call.ask('What rm removes with all below it is computed.');
@@ -110,17 +111,16 @@ function evaluateTar(call: Call, options: Options): void {
   }
 }
 
-/** `chmod`, `chown`, `chgrp`, `chattr`, `setfacl`: who may do what. */
+/** `chmod`, `chown`, `chgrp`, `chattr`: who may do what. */
 function evaluateOwnership(call: Call): void {
   const { name, words } = call;
-  const isAcl = name === 'setfacl';
   // `-x` takes a right away, and is no option.
-  const minus = isAcl ? undefined : words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
+  const minus = words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
   const options = new Options(
     words.filter((word) => word !== minus),
-    isAcl ? { short: 'mxMXdk' } : { long: 'from reference' },
+    { long: 'from reference' },
   );
-  const hasMode = minus === undefined && !isAcl && !options.has('reference');
+  const hasMode = minus === undefined && !options.has('reference');
   const mode = minus?.shown ?? (hasMode ? (options.operands[0]?.shown ?? '') : '');
   if (options.given.some((option) => option.name.startsWith('no-pre')))
     call.block(`${name} --no-preserve-root is there to change the root directory.`);

@@ -20,7 +20,9 @@ export const USES = {
   skip: () => {},
   /** What is looked for, which is no file. */
   pattern: () => {},
-  read: (call, word) => call.touches('read', word),
+  read(call, word) {
+    if (word.shown !== '-') call.touches('read', word);
+  },
   /** A file that is written, made of others as a compiler makes one, or replaced. */
   write: (call, word) => call.touches('write', word),
   make: (call, word) => call.overwrite(word, undefined),
@@ -234,7 +236,8 @@ function printed(call: Call, { prints }: Program, read: readonly Field[], first?
     case 'fetched':
       return { kind: 'fetched', from: first?.shown ?? call.name };
     case 'input': {
-      if (read.length === 0) return through(call.input);
+      if (read.length === 0)
+        return call.shown === '' && call.name === 'cat' ? call.input : through(call.input);
       const secrets = read.map((file) => secretIn(file, call.scope.directory));
       return secrets.find((one) => one !== undefined) ?? streamFrom(read);
     }

@@ -65,7 +65,8 @@ ddrescue  : skip overwrite skip
 unzip  -Px  -d =write  : read skip
 cpio  -O =overwrite  --rsh-command =command
 zip  takes code  : write read  code /^(?:-TT|--unzip-command(?:=(.*))?)$/s
-chmod chown chgrp chattr setfacl chcon chflags gchmod gchown  > nothing
+chmod chown chgrp chattr chcon chflags gchmod gchown  > nothing
+setfacl  -mxMXdk  : write  ask /^/ changes who may use files
 split  takes code  -abClnt  : read write  --filter =command
 patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
 
@@ -110,7 +111,7 @@ tr  > input
 wc  : read  > number
 nproc seq expr  > number
 ls  -wIT  : read
-cat bat  --pager =command
+cat bat  : read  > input  --pager =command
 pwd mktemp echo
 sed gsed awk gawk mawk nawk  takes code
 printf  -v =computed  leads  > words
@@ -281,6 +282,7 @@ systemctl
     block /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:reboot|poweroff|halt|kexec|soft-reboot|emergency)(?=\n|$)/ would stop the machine
     block /^(?:-[tpHMn]\n.*\n|-.*\n)*(?:suspend|hibernate|hybrid-sleep|exit|isolate|rescue)(?=\n|$)/ would stop the machine
 kill  harmless /^-(?:l|L|-list)/  > nothing
+    block /^(?:-(?:[sn]|-signal)\n.*\n|-(?!-\n)..*\n|(?=[^-]|--\n))(?:.*\n)*-?0*1(?:\n|$)/ would end every process
 killall5  block /^(?![^]*-0)/ would end every process
 pkill killall  -FGgPstuU --signal --uid --euid --parent --pgroup --session --terminal --pidfile  > nothing
     block /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/m would end every process

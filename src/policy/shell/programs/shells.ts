@@ -5,8 +5,21 @@ import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
 import { codesBehind, type Evaluators, type Program } from './program.js';
 
-/** What shells have built in, and programs that end processes. */
-export const BUILTINS: Evaluators = {
+/** Shells, what they have built in, and programs that end processes. */
+export const SHELL_PROGRAMS: Evaluators = {
+  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': evaluateShell,
+  // The words, joined, in this very shell.
+  eval(call) {
+    const words = withoutMark(call);
+    return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
+  },
+  // A file's text is not known here; what it sets is not known after it.
+  'source .'(call) {
+    const [file] = withoutMark(call);
+    if (file === undefined) return UNKNOWN;
+    if (isStandardInput(file)) return call.runStream(call.input, call.scope);
+    return runFile(call, file, call.scope);
+  },
   'cd chdir pushd popd': evaluateCd,
   'declare typeset local export readonly': evaluateDeclaration,
   set: evaluateSet,
@@ -22,14 +35,8 @@ export const BUILTINS: Evaluators = {
     if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) call.runCode(code);
   },
   kill(call) {
-    const first = call.words[0]?.shown ?? '';
-    const signal = /^-(?:s|n|-signal)$/.test(first) ? 2 : /^-(?!-$)./.test(first) ? 1 : 0;
-    for (const word of call.words.slice(signal)) {
-      // `-1` is every process there is, and process 1 is all of them too.
-      if (/^-?0*1$/.test(word.shown)) call.block('kill would end every process.');
-      if (word.exact === undefined && (word.pieces[0]?.kind === 'text' || word.isComputed))
-        call.ask('Which processes kill ends is computed.');
-    }
+    if (call.words.some(({ exact, pieces }) => exact === undefined && pieces[0]?.kind === 'text'))
+      call.ask('Which processes kill ends is computed.');
   },
 };
 
@@ -112,23 +119,6 @@ function declare(call: Call, variable: string, given: Value, shown: string): voi
   findings.setting(shown);
   scope.set(variable, isArray || isOld ? COMPUTED : given);
 }
-
-/** Programs that read shell code. */
-export const SHELL_PROGRAMS: Evaluators = {
-  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': evaluateShell,
-  // The words, joined, in this very shell.
-  eval(call) {
-    const words = withoutMark(call);
-    return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
-  },
-  // A file's text is not known here; what it sets is not known after it.
-  'source .'(call) {
-    const [file] = withoutMark(call);
-    if (file === undefined) return UNKNOWN;
-    if (isStandardInput(file)) return call.runStream(call.input, call.scope);
-    return runFile(call, file, call.scope);
-  },
-};
 
 function withoutMark({ words }: Call): readonly Field[] {
   return words[0]?.shown === '--' ? words.slice(1) : words;

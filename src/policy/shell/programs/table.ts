@@ -1,22 +1,21 @@
 import { FILE_PROGRAMS } from './files.js';
 import { NETWORK_PROGRAMS } from './network.js';
-import { type Evaluate, type Evaluators, Program } from './program.js';
+import { type Evaluate, Program } from './program.js';
 import { ROWS } from './rows.js';
-import { BUILTINS, interpret, SHELL_PROGRAMS } from './shells.js';
+import { interpret, SHELL_PROGRAMS } from './shells.js';
 import { TEXT_PROGRAMS } from './text.js';
-import { FINDING_PROGRAMS, unwrap, WRAPPERS } from './wrappers.js';
-
-const EVALUATORS: Evaluators = {
-  ...{ ...BUILTINS, ...FILE_PROGRAMS, ...FINDING_PROGRAMS, ...NETWORK_PROGRAMS, ...SHELL_PROGRAMS },
-  ...{ ...TEXT_PROGRAMS, ...WRAPPERS },
-};
+import { unwrap, WRAPPERS } from './wrappers.js';
 
 /** An entry for each of the names that are one key, separated by spaces. */
 function byName<T>(entries: readonly (readonly [names: string, value: T])[]): Map<string, T> {
   return new Map(entries.flatMap(([names, value]) => names.split(' ').map((name) => [name, value])));
 }
 
-const OWN = byName(Object.entries(EVALUATORS));
+const OWN = byName(
+  [FILE_PROGRAMS, NETWORK_PROGRAMS, SHELL_PROGRAMS, TEXT_PROGRAMS, WRAPPERS].flatMap(
+    Object.entries<Evaluate>,
+  ),
+);
 
 /** The columns of each program; they are read when they are first asked for. */
 const COLUMNS = byName(

@@ -4,16 +4,13 @@ import {
   exactTexts,
   type Field,
   isLiteral,
-  joinStreams,
-  NOTHING,
   type Stream,
   streamFrom,
   textStream,
   UNKNOWN,
 } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { secretIn } from '../words/place.js';
-import { type Evaluators, through } from './program.js';
+import type { Evaluators } from './program.js';
 import { findCertain } from './shells.js';
 
 /**
@@ -26,21 +23,10 @@ export const TEXT_PROGRAMS: Evaluators = {
     words.every(({ shown }) => /^-[dq]+$/.test(shown)) && !scope.variables.has('TMPDIR')
       ? { kind: 'directory', isNew: true }
       : UNKNOWN,
-  'cat bat': (call, { operands }) => contents(call, operands),
   echo: ({ words }) => echoed(words),
   'sed gsed': evaluateSed,
   'awk gawk mawk nawk': evaluateAwk,
 };
-
-/** Files one after the other, or what stands on the input. */
-function contents(call: Call, files: readonly Field[]): Stream {
-  if (files.length === 0) return call.words.length === 0 ? call.input : through(call.input);
-  return files.reduce<Stream>((output, file) => {
-    if (file.shown === '-') return joinStreams(output, call.input);
-    call.touches('read', file);
-    return joinStreams(output, secretIn(file, call.scope.directory) ?? streamFrom([file]));
-  }, NOTHING);
-}
 
 /** Some shells take backslashes for escapes here, others do not. */
 function echoed(words: readonly Field[]): Stream {

@@ -1,11 +1,13 @@
 import { type Call, evaluateVariable } from '../words/call.js';
-import { Field, INHERITED, type Stream, textValue, UNKNOWN } from '../words/field.js';
+import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import type { Evaluators, Program } from './program.js';
 
 /** Programs that run a command that stands among their words, and do more than columns say. */
 export const WRAPPERS: Evaluators = {
+  'find gfind': evaluateFind,
+  'xargs gxargs': evaluateXargs,
   watch: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
 };
 
@@ -66,12 +68,6 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
   return [];
 }
 
-/** Programs that run a command for each of the names that they find or read. */
-export const FINDING_PROGRAMS: Evaluators = {
-  'find gfind': evaluateFind,
-  'xargs gxargs': evaluateXargs,
-};
-
 /** `find START… TESTS ACTIONS`. */
 function evaluateFind(call: Call): Stream {
   const { words, findings, scope } = call;
@@ -106,7 +102,7 @@ function evaluateFind(call: Call): Stream {
         call.runRest(
           command.map((word) => fillPlace(word, '{}', start)),
           inner.copy(),
-          INHERITED,
+          UNKNOWN,
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
@@ -167,7 +163,7 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
     replaces === undefined
       ? [...command, ...arrivals(call)]
       : command.map((word) => fillPlace(word, place, line));
-  return call.runRest(fed, call.scope.copy(), INHERITED);
+  return call.runRest(fed, call.scope.copy(), UNKNOWN);
 }
 
 /** The words that come in: known ones as they are, others as what is not known. */

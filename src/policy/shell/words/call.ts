@@ -1,5 +1,5 @@
 import type { Script } from '../parse/parse-shell.js';
-import { Field, INHERITED, type Stream, UNKNOWN, type Value } from './field.js';
+import { Field, type Stream, UNKNOWN, type Value } from './field.js';
 import type { Findings } from './findings.js';
 import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, isDescriptor, secretIn } from './place.js';
 import { isSafeNumber, type Scope } from './scope.js';
@@ -66,7 +66,7 @@ export class Call {
   }
 
   /** A word that is read as shell code (`sh -c`, `eval`, `trap`): only what is written out can be told. */
-  runCode(word: Field, scope = this.scope.copy(), input = INHERITED): Stream {
+  runCode(word: Field, scope = this.scope.copy(), input: Stream = UNKNOWN): Stream {
     if (word.source?.kind === 'fetched') this.blockFetched(word.source.from);
     if (!word.literal) this.ask(`The code that ${this.name} runs is computed: ${word.shown}`);
     return word.known.trim() === '' ? UNKNOWN : this.shell.runText(word.known, scope, input);
@@ -80,14 +80,14 @@ export class Call {
 
   /** Code that is asked about for another reason. */
   runText(text: string): void {
-    this.shell.runText(text, this.scope.copy(), INHERITED);
+    this.shell.runText(text, this.scope.copy(), UNKNOWN);
   }
 
   /** A stream that is read as shell code (`… | sh`, `bash <<EOF`). */
   runStream(stream = this.input, scope = this.scope.copy()): Stream {
     if (stream.kind === 'text') {
       if (!stream.literal) this.ask(`The code that ${this.name} reads is computed.`);
-      return this.shell.runText(stream.text, scope, INHERITED);
+      return this.shell.runText(stream.text, scope, UNKNOWN);
     }
     if (stream.kind === 'fetched') {
       this.blockFetched(stream.from);
@@ -241,8 +241,11 @@ export function evaluateVariable(at: At, name: string, value: Value): void {
   const { shell, scope } = at;
   const { findings } = shell;
   if (name === 'PATH') {
-    const why = whyStrange(value);
-    if (why !== undefined) findings.ask(why);
+    // With another search path, `git` may be any program: `PATH=. git status` runs the one that lies here.
+    const folders = value.kind === 'text' ? value.text.split(':') : ['?'];
+    const strange = folders.find((one) => !SYSTEM_FOLDER.test(one) || one.split('/').includes('..'));
+    if (strange !== undefined)
+      findings.ask(`Programs are looked for in "${strange}" (PATH), which is not known.`);
     return;
   }
   if (INTEGERS.test(name) && !isSafeNumber(value, scope)) {
@@ -256,20 +259,10 @@ export function evaluateVariable(at: At, name: string, value: Value): void {
   const code = value.kind === 'text' ? value.text : undefined;
   if (code !== undefined && PLAIN_VALUE.test(code)) return;
   findings.ask(`${name}, which other programs run, is ${code ?? 'not known'}.`);
-  if (code !== undefined) shell.runText(code.replace(/^[|!]-?/, ''), scope.copy(), INHERITED);
+  if (code !== undefined) shell.runText(code.replace(/^[|!]-?/, ''), scope.copy(), UNKNOWN);
 }
 
 /** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
 export function runSubstitutions({ shell, scope }: At, text: string): void {
-  if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), INHERITED);
-}
-
-/** With another search path, `git` may be any program: `PATH=. git status` runs the one that lies here. */
-function whyStrange(value: Value): string | undefined {
-  if (value.kind !== 'text') return 'Where programs are looked for (PATH) is not known.';
-  const strange = value.text
-    .split(':')
-    .find((folder) => !SYSTEM_FOLDER.test(folder) || folder.split('/').includes('..'));
-  if (strange === undefined) return undefined;
-  return `Programs are looked for in "${strange}" (PATH), which is no folder of the system.`;
+  if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), UNKNOWN);
 }

@@ -38,15 +38,12 @@ export type Stream =
   /** The path of a directory that the system names: where the call starts, or a new one. Empty, if that failed. */
   | { readonly kind: 'directory'; readonly isNew: boolean }
   /** What a shell answers whose input is not known. */
-  | { readonly kind: 'shell' }
-  /** What the shell itself was given. */
-  | { readonly kind: 'inherited' };
+  | { readonly kind: 'shell' };
 
 export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
 export const COMPUTED: Unknown = { kind: 'unknown', numeric: false, computed: true };
 export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
 export const NOTHING: Stream = { kind: 'text', text: '', literal: true };
-export const INHERITED: Stream = { kind: 'inherited' };
 
 export function textValue(text: string, assumed = false): Value {
   return { kind: 'text', text, assumed };

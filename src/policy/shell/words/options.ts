@@ -24,15 +24,12 @@ interface GivenOption {
 export class Options {
   readonly given: GivenOption[] = [];
   readonly operands: Field[] = [];
-  /** A word that may be an option, or several: it is not known. */
-  isUnclear = false;
 
   constructor(words: readonly Field[], { short = '', long = '', leads, plus }: OptionSpec = {}) {
     const names = long.split(' ');
     for (let at = 0; at < words.length; at++) {
       const word = words[at];
       if (word === undefined) return;
-      if (word.startsUnknown) this.isUnclear = true;
       const [first] = word.pieces;
       const given = word.exact ?? (first?.kind === 'text' ? first.text : '');
       const text = plus ? given.replace(/^\+(?=\w)/, '-') : given;

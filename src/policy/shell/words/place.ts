@@ -151,12 +151,11 @@ function matchAny(segment: Segment, names: readonly string[]): string | undefine
   return names.includes(text) ? text : undefined;
 }
 
-/** A pattern for whatever a directory holds. */
+/** A pattern for whatever a directory holds: `*`, `.*`, `[a-z]*`, or what is not known. */
 function coversAll(segment: Segment): boolean {
-  if (textOf(segment) !== undefined) return false;
-  return COMMON_NAMES.some(
-    (names) => names.filter((name) => couldMatch(segment, name)).length * 2 > names.length,
-  );
+  const isStar = (piece: Piece): boolean =>
+    piece.kind === 'unknown' || (piece.kind === 'glob' && !/^(?:\?|\[.*)$/s.test(piece.text));
+  return segment.some(isStar) && segment.every((piece) => piece.kind !== 'text' || /^\.*$/.test(piece.text));
 }
 
 /** What writing to a path would hit, with a word for people. */
@@ -180,8 +179,7 @@ export function dangerOfFile(field: Field, directory: string | undefined): FileD
   const [first, ...below] = segments.map(textOf);
   if (origin === 'unknown') {
     const text = segments.map((one) => textOf(one) ?? '*').join('/');
-    const isHere =
-      directory === undefined && !field.startsUnknown && MAY_BE_VITAL.some((one) => one.test(text));
+    const isHere = directory === undefined && !field.startsUnknown && mayBeVital(text);
     return isHere || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
   }
   // `../../../etc/passwd`: far enough up it can only be the root.
@@ -235,9 +233,6 @@ const SYSTEM_SUBDIRECTORIES = [
   names('private etc var tmp'),
 ];
 
-/** Names that tell a pattern for everything from a pattern for something. */
-const COMMON_NAMES = [names('lib passwd nginx apt hosts src work data'), names('.config .ssh .git .cache')];
-
 /** A disk or memory by any of its names; what a pattern is tried on. */
 const DEVICE_SAMPLES = names(
   'sda sdb sda1 sdb1 hda hda1 vda vda1 xvda xvda1 nvme0 nvme0n1 nvme0n1p1 mmcblk0 mmcblk0p1',
@@ -278,11 +273,10 @@ const STARTUP_FILES: readonly RegExp[] = [
 ];
 
 /** A relative name where the directory is not known: it may be `/dev`, `/etc` or the home directory. */
-const MAY_BE_VITAL = [
-  DEVICE_NAME,
-  /^(?:(?:g?shadow|sudoers|passwd|group|fstab|crontab|hosts|profile|environment|(?:sudoers|cron|pam|init)\.?\w*)-?|systemd|ssh|udev)(?:\/|$)/,
-  ...STARTUP_FILES,
-];
+function mayBeVital(text: string): boolean {
+  const isNamed = [DEVICE_NAME, ...STARTUP_FILES].some((one) => one.test(text));
+  return isNamed || CRITICAL_FILES.some((one) => one.test(`/etc/${text}`));
+}
 
 /** What a pattern for a file is tried on. */
 const FILE_SAMPLES = [

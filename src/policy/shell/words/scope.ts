@@ -10,12 +10,10 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ['HOME', HOME],
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
   ['SHELL', '/bin/bash'],
-  ['BASH', '/bin/bash'],
   ['PWD', '/home/~/work'],
   ['OLDPWD', '/home/~/work'],
   ['TMPDIR', '/tmp'],
   ['IFS', ' \t\n'],
-  ['ROOT', '/'],
 ]);
 
 /** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
