@@ -85,8 +85,13 @@ export function prewarm(pattern: Pattern, survey: Survey, isUnchanged: boolean):
   begun.add(confinement);
   const found = waiting.get(confinement);
   if (isFirst || found?.isFor({ ...pattern.request, cwd: '/', command: '' }) === true) return;
-  waiting.set(confinement, new PrewarmedSandbox(pattern, survey, isUnchanged));
   void found?.drop();
+  waiting.delete(confinement);
+  waiting.set(confinement, new PrewarmedSandbox(pattern, survey, isUnchanged));
+  const [oldest] = waiting;
+  if (oldest === undefined || waiting.size <= MOST_WAITING) return;
+  waiting.delete(oldest[0]);
+  void oldest[1].drop();
 }
 
 /** To be called when no more commands come. Resolves when nothing is left of what was built ahead. */
@@ -100,6 +105,8 @@ export async function endPrewarmed(confinement: Confinement): Promise<void> {
 
 /** So long after a change a directory may change again without its time telling. */
 const SETTLED_MS = 60;
+/** Each is three processes; a program with many executors runs commands in few of them at a time. */
+const MOST_WAITING = 4;
 /** A mount keeps a file system from being unmounted. */
 const KEPT_MS = 2 * 60 * 1000;
 

@@ -286,7 +286,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
       { created: [], refused: [{ path: 'only-mine' }] },
     ]);
     await preview.commit();
-    expect(shop.outside('ls -A; stat -c %a cards; cat stray')).toBe('cards\nout\nstray\nw\ny\n700\nx\nmore\n');
+    expect(shop.outside('ls -A; stat -c %a cards; cat stray')).toBe(
+      'cards\nout\nstray\nw\ny\n700\nx\nmore\n',
+    );
   });
 
   it('is not tried in a preview where it runs outside of the sandbox', async () => {

@@ -168,6 +168,22 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect((await bash('ls -A ..')).output).toBe('root\n');
   });
 
+  it('is kept for few executors of a program', async () => {
+    const others = [1, 2, 3, 4, 5].map((n) =>
+      createExecutor({
+        root,
+        approver: null,
+        journal: join(around, `${n}.db`),
+        sandbox: { os: 'required', transactions: 'required' },
+      }),
+    );
+    for (const other of others)
+      for (let turn = 0; turn < 2; turn++) await other.execute('bash', { command: 'true' });
+    await expect.poll(waiting).toHaveLength(4);
+    await Promise.all(others.map((other) => other.close()));
+    expect(waiting()).toEqual([]);
+  });
+
   it('ends with its program, however that ends', async () => {
     const file = bundleProgram(fileURLToPath(new URL('fixtures/commands-in-turn.ts', import.meta.url)));
     const program = spawn(process.execPath, [file, root, join(around, 'other.db')], { stdio: 'ignore' });
