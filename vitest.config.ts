@@ -49,7 +49,7 @@ function filesWith(pattern: RegExp): string[] {
 const TRY_SOME = filesWith(/from '(?:fast-check|\S+\/share-of-runs\.js)'/);
 
 /** Files in which a test is tagged `soak`: see `test/soak-alone.ts`. */
-const TAGGED = filesWith(/tags: \['soak'\]/);
+const TAGGED = filesWith(/tags: \['soak'\]|\/each-of\.js'/);
 
 const TAGGED_ALONE = {
   extends: true as const,

@@ -57,7 +57,9 @@ for (const [where, confinement] of Object.entries({
         expect((await run('echo "$0"; kill -9 $$', limits, { shell: 'sh' })).signal).toBe('SIGKILL');
       });
 
-      it('is ended when a process has had its processor time', async () => {
+      // It takes the processor for as long.
+      const tags = confinement === undefined ? ['soak'] : [];
+      it('is ended when a process has had its processor time', { tags }, async () => {
         expect(await run(BUSY, { cpuSeconds: 1 })).toMatchObject({
           signal: 'SIGXCPU',
           limit: { limit: 'cpuSeconds', max: 1 },
@@ -93,7 +95,7 @@ for (const [where, confinement] of Object.entries({
         );
       });
 
-      it('is told of in the background too', async () => {
+      it('is told of in the background too', { tags: ['soak'] }, async () => {
         const pool = new ShellPool();
         const shell = await pool.createShell(BUSY, root, { env, limits: { cpuSeconds: 1 }, ...around });
         await shell.wait(20_000);

@@ -139,13 +139,16 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     }
   }, 30_000);
 
-  it('start all the same where they are wanted before the shell that waits has begun to listen', async () => {
+  it('start all the same where they are wanted before the shell that waits has begun to listen', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     for (let round = 0; round < 60; round++) {
       const outcomes = await Promise.all([run(`echo ${round}`), run('exit 3'), run('echo fine >&2')]);
       expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 3, 0]);
       expect(outcomes[0]?.stdout.head).toBe(`${round}\n`);
     }
-  }, 60_000);
+  });
 
   it('fail as ever where a shell that waits has been killed, and the next one runs', async () => {
     const server = await serverPid();
@@ -163,7 +166,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect([stdout.head, stderr.head, exitCode]).toEqual(['out\n', 'err\n', 0]);
   });
 
-  it('run many at once, each with its own output', async () => {
+  it('run many at once, each with its own output', { tags: ['soak'], timeout: 60_000 }, async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 80 }, (_, index) => run(`echo ${index}; echo ${index} >&2; exit ${index}`)),
     );
@@ -171,7 +174,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     for (const [index, { stdout, stderr }] of outcomes.entries()) {
       expect([stdout.head, stderr.head]).toEqual([`${index}\n`, `${index}\n`]);
     }
-  }, 60_000);
+  });
 
   it('fail as others do where they cannot be started', async () => {
     const error: unknown = await run('true', { cwd: '/nowhere' }).catch((thrown: unknown) => thrown);

@@ -171,7 +171,9 @@ describe('trustProject()', () => {
     expect(isTrusted(file, { XDG_STATE_HOME: join(home, '.local/state') })).toBe(false);
   });
 
-  it('loses no entry of several processes that trust at once, and leaves no drafts', async () => {
+  it('loses no entry of several processes that trust at once, and leaves no drafts', {
+    tags: ['soak'],
+  }, async () => {
     const { home, env, write } = workshop();
     const state = join(home, '.local', 'state');
     const files = Array.from({ length: 24 }, (_, index) => write(`p${index}/toolexec.toml`, `# ${index}`));

@@ -94,7 +94,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.error?.message).toMatch(/^tool failed: /);
   });
 
-  it('gives every one of many calls at once its own answer', async () => {
+  it('gives every one of many calls at once its own answer', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('v=$(echo "$line" | cut -d: -f4 | cut -d"}" -f1)\nanswer "[$v,$$]"'));
     await using service = await openTools(folder.path, { warm: { processes: 3 } });
@@ -129,19 +129,19 @@ describe('a process that misbehaves is never asked again', () => {
     expect(await results(body)).toEqual(['secret of call 1', 'invalid_tool_output']);
   });
 
-  it('answers without an id', async () => {
+  it('answers without an id', { tags: ['soak'] }, async () => {
     expect(await results(`echo '{"type":"result","value":1}'`)).toEqual([
       'invalid_tool_output',
       'invalid_tool_output',
     ]);
   });
 
-  it('begins another line behind its answer', async () => {
+  it('begins another line behind its answer', { tags: ['soak'] }, async () => {
     const body = `one=$(answer $n)\nprintf '%s\\n{"type"' "$one"`;
     expect(await results(body)).toEqual([1, 1]);
   });
 
-  it('changes the format of its answers', async () => {
+  it('changes the format of its answers', { tags: ['soak'] }, async () => {
     const body = 'case $n in 1) answer $n ;; *) echo "Result: $n" ;; esac';
     const [first, second, third] = await callAll(servingScript(body), [{}, {}, {}]);
     expect([first?.structured, second?.error?.code, third?.structured]).toEqual([
@@ -152,7 +152,7 @@ describe('a process that misbehaves is never asked again', () => {
     expect(second?.error?.message).toContain('it wrote a line that is no JSON');
   });
 
-  it('floods', async () => {
+  it('floods', { tags: ['soak'] }, async () => {
     const [first] = await callAll(servingScript('yes | tr -d "\\n"'), [{}], { maxOutputBytes: 10_000 });
     expect(first?.error).toMatchObject({
       code: 'invalid_tool_output',
@@ -198,7 +198,9 @@ describe('the pool', () => {
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);
   });
 
-  it('starts the next process a little before, and goes on with the old one until that one is ready', async () => {
+  it('starts the next process a little before, and goes on with the old one until that one is ready', {
+    tags: ['soak'],
+  }, async () => {
     using folder = new ToolsFolder();
     const gate = join(folder.root, 'gate');
     writeFileSync(gate, '');
@@ -271,7 +273,7 @@ describe('the pool', () => {
     expect(new Set(seen.map(([pid]) => pid)).size).toBe(3);
   });
 
-  it('starts a program that was replaced, and ends the old one', async () => {
+  it('starts a program that was replaced, and ends the old one', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('answer $$'));
     await using service = await openTools(folder.path);

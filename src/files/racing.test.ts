@@ -13,7 +13,9 @@ const ROUNDS = 250;
 /** On a busy machine fewer are done. */
 const PHASE_MS = 2000;
 
-it('no read or write escapes while directories and files are swapped for links to the outside', async () => {
+it('no read or write escapes while directories and files are swapped for links to the outside', {
+  tags: ['soak'],
+}, async () => {
   const { root, outside } = temporaryTree(
     {
       'd/secret.txt': 'inside',

@@ -73,7 +73,7 @@ describe('a journal', () => {
     archive.close();
   });
 
-  it('loses nothing of what several write while they look', async () => {
+  it('loses nothing of what several write while they look', { tags: ['soak'] }, async () => {
     const journals = [await open(), await open(), await open()];
     await Promise.all(
       journals.map(async (journal, of) => {
@@ -100,7 +100,10 @@ describe('a journal', () => {
     expect(await (await open()).batches()).toHaveLength(3);
   });
 
-  it('is in the way of nobody who opens the file meanwhile', async () => {
+  it('is in the way of nobody who opens the file meanwhile', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const writers = ['a', 'b', 'c'].map((name) => startWriter(name, true, ROUNDS));
     await Promise.all(writers.map(timesAlone));
     // Nobody was left with a lock: the next one has the file for himself.
@@ -108,7 +111,7 @@ describe('a journal', () => {
     const journal = await open();
     expect(await journal.batches()).toHaveLength(3 * ROUNDS + 1);
     expect(verifyJournal(path)).toMatchObject({ intact: true });
-  }, 60_000);
+  });
 
   it('is alone again when the other process was killed, with all that it had written', async () => {
     const writer = startWriter('w', false);

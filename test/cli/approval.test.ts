@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { message, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
@@ -131,7 +132,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(touched()).toEqual(['one', 'two']);
   });
 
-  it('denies all when the person gives no answer (Ctrl-D)', async () => {
+  it('denies all when the person gives no answer (Ctrl-D)', { tags: ['soak'] }, async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code } = await atTerminal(`run '${file}'`, [['Run these?', '\u0004']]);
     expect(code).toBe(1);
@@ -148,7 +149,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(touched()).toEqual([]);
   });
 
-  it('shows the whole of a command that is longer than its summary', async () => {
+  it('shows the whole of a command that is longer than its summary', { tags: ['soak'] }, async () => {
     const file = toolexec.json(
       'r.json',
       message(['bash', { command: `echo ${'x'.repeat(300)}; touch one` }]),
@@ -171,11 +172,14 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(screen).toContain('\u001b[32m✓\u001b[39m bash');
   });
 
-  it.each([
-    ['NO_COLOR=1', false],
-    ['TERM=dumb', false],
-    ['CI=1', true],
-  ])('respects %s, and rewrites no line', async (variable, coloured) => {
+  eachOf<[string, boolean]>(
+    [
+      ['CI=1', true],
+      ['NO_COLOR=1', false],
+      ['TERM=dumb', false],
+    ],
+    1,
+  )('respects %s, and rewrites no line', async (variable, coloured) => {
     const [name = '', value = ''] = variable.split('=');
     const file = toolexec.json('r.json', message(['bash', { command: 'echo first; sleep 0.3' }]));
     const { screen } = await atTerminal(`run '${file}' --yes`, [], { [name]: value });

@@ -175,7 +175,10 @@ describe('toolexec chat, in a script', () => {
     });
   }, 60_000);
 
-  it('defers a sub-agent, which works with the model of the conversation once it is approved', async () => {
+  it('defers a sub-agent, which works with the model of the conversation once it is approved', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     respond = ({ messages }) => {
       const last = messages.at(-1);
       const isSub = messages.some(({ content }) => content === 'Write it.');
@@ -196,7 +199,7 @@ describe('toolexec chat, in a script', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([{ tool_name: 'task', success: true, output: 'It is there.' }]);
     expect(readFileSync(join(toolexec.root, 'sub.txt'), 'utf8')).toBe('x');
-  }, 60_000);
+  });
 
   it('says in one line what is missing', async () => {
     const lines = async (args: readonly string[], stdin = '') => {
@@ -284,7 +287,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(shown).toContain('toolexec: cancelled');
   }, 60_000);
 
-  it('takes results by hand in mode parse_only', async () => {
+  it('takes results by hand in mode parse_only', { tags: ['soak'], timeout: 60_000 }, async () => {
     const config = toolexec.write('c.toml', '[tools]\nmode = "parse_only"\n');
     script = [{ calls: [['read_file', { path: 'a' }]] }, { content: 'Thank you.' }];
     const { code, stdout, shown } = await sit(
@@ -301,5 +304,5 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect([code, stdout]).toEqual([0, 'Thank you.\n']);
     expect(shown).toContain('pending: read_file (call_1_0)');
     expect(requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'seen by me' });
-  }, 60_000);
+  });
 });

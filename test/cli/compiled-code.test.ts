@@ -114,7 +114,7 @@ describe('what the command has compiled', () => {
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
   });
 
-  it('is written whole by several starts at once', async () => {
+  it('is written whole by several starts at once', { tags: ['soak'] }, async () => {
     const versions = await Promise.all(Array.from({ length: 4 }, () => versionOf(builtCommand())));
     expect(new Set(versions)).toEqual(new Set([packageJson.version]));
     const [build = ''] = readdirSync(compiled());

@@ -154,7 +154,7 @@ describe('toolexec journal export', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ success: false, error: { code: 'stale_file' } }]);
   });
 
-  it('reads while another process writes', async () => {
+  it('reads while another process writes', { tags: ['soak'] }, async () => {
     await record(HELLO);
     const writing = openJournal(file);
     const entry = { callId: 'x', toolName: 't', args: {}, effects: [], reason: '' };

@@ -83,7 +83,7 @@ const MIXED = [
 
 describe
   .skipIf(!hasScreens)
-  .concurrent('the screen (skipped where tmux is not installed)', { timeout: 60_000 }, () => {
+  .concurrent('the screen (skipped where tmux is not installed)', { timeout: 180_000 }, () => {
     it('shows what is asked, what is selected, and a line for every call that stays', async ({ expect }) => {
       using at = desk();
       writeFileSync(join(at.toolexec.root, 'a.txt'), 'hi\n');
@@ -104,7 +104,8 @@ describe
     });
 
     for (const env of [{ TERM: 'dumb' }, { TERM: 'screen', NO_COLOR: '' }]) {
-      it(`says the same words with ${JSON.stringify(env)}`, async ({ expect }) => {
+      const tags = env.NO_COLOR === undefined ? [] : ['soak'];
+      it(`says the same words with ${JSON.stringify(env)}`, { tags }, async ({ expect }) => {
         using at = desk();
         const screen = at.run(MIXED.slice(2, 4), { columns: 160, env });
         await screen.shows('numbers select');
@@ -216,7 +217,9 @@ describe
       expect(code).toBe(0);
     });
 
-    it('lists in mode parse_only what is pending, and how to answer it by hand', async ({ expect }) => {
+    it('lists in mode parse_only what is pending, and how to answer it by hand', { tags: ['soak'] }, async ({
+      expect,
+    }) => {
       using at = desk();
       const config = at.toolexec.write('parse.toml', '[tools]\nmode = "parse_only"\n');
       const file = at.toolexec.json('r.json', [MIXED[3], bash('b', "echo 'hi there'")]);

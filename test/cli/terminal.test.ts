@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open-journal.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { leaveHalfDone } from './leave-half-done.js';
 import { hasTerminal, type Sat, sitBefore } from './terminal.js';
 import { useToolexec } from './toolexec.js';
@@ -68,7 +69,7 @@ describe.skipIf(!hasTerminal)(
       expect((await run(CALLS, [])).shown).not.toContain('What counts?');
     }, 120_000);
 
-    it('answers all of it as failed when it is discarded', async () => {
+    it('answers all of it as failed when it is discarded', { tags: ['soak'], timeout: 60_000 }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, stdout } = await run(CALLS, [
         [QUESTION, 'd'],
@@ -78,12 +79,15 @@ describe.skipIf(!hasTerminal)(
       const store = openJournal(journal);
       expect((await store.decisions('b1')).map(({ kind }) => kind)).toEqual(['wait', 'discard']);
       await store.close();
-    }, 60_000);
+    });
 
-    it.each([
-      ['Enter', '\n'],
-      ['Ctrl-D', '\u0004'],
-    ])(
+    eachOf(
+      [
+        ['Enter', '\n'],
+        ['Ctrl-D', '\u0004'],
+      ],
+      1,
+    )(
       'leaves it for later with %s, runs nothing, and exits 4',
       async (_, keys) => {
         await leaveHalfDone(journal, CALLS);
@@ -94,24 +98,27 @@ describe.skipIf(!hasTerminal)(
       60_000,
     );
 
-    it('asks nobody where CI says that nobody is there', async () => {
+    it('asks nobody where CI says that nobody is there', { tags: ['soak'], timeout: 60_000 }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, shown } = await run([NEW], [], { CI: 'true' }, '--yes');
       expect(code).toBe(4);
       expect(shown).not.toContain('What counts?');
-    }, 60_000);
+    });
   },
 );
 
 describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, asking for approval (skipped where python3 has no pty)',
   () => {
-    it.each<[string, string, readonly string[], number]>([
-      ['all of them', 'y', ['ok', 'ok', 'ok'], 0],
-      ['none', 'n', ['user_denied', 'user_denied', 'user_denied'], 1],
-      ['some', '13\n', ['ok', 'user_denied', 'ok'], 1],
-      ['nobody, with Ctrl-D', '\u0004', ['user_denied', 'user_denied', 'user_denied'], 1],
-    ])(
+    eachOf<[string, string, readonly string[], number]>(
+      [
+        ['some', '13\n', ['ok', 'user_denied', 'ok'], 1],
+        ['all of them', 'y', ['ok', 'ok', 'ok'], 0],
+        ['none', 'n', ['user_denied', 'user_denied', 'user_denied'], 1],
+        ['none, with Ctrl-D', '\u0004', ['user_denied', 'user_denied', 'user_denied'], 1],
+      ],
+      1,
+    )(
       'shows every call, and runs %s',
       async (_, keys, expected, exit) => {
         const { code, stdout, shown } = await run(CALLS, [['numbers select', keys]]);
@@ -161,7 +168,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
     }, 60_000);
 
-    it('leaves the keyboard to an editor that reads it', async () => {
+    it('leaves the keyboard to an editor that reads it', { tags: ['soak'], timeout: 60_000 }, async () => {
       writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
       const editor = join(toolexec.folder, 'editor.sh');
       writeFileSync(
@@ -184,7 +191,7 @@ describe.skipIf(!hasTerminal)(
         { EDITOR: `sh '${editor}'` },
       );
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'a longer word\n']);
-    }, 60_000);
+    });
 
     it('runs what takes something away only after the word yes', async () => {
       const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
@@ -224,7 +231,10 @@ describe.skipIf(!hasTerminal)(
       expect([second.code, second.shown.includes('your approval')]).toEqual([0, false]);
     }, 60_000);
 
-    it('takes no key for an answer that was typed before the question', async () => {
+    it('takes no key for an answer that was typed before the question', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
       const slow = { id: 's', name: 'bash', args: { command: 'touch early' } };
       const { code } = await run(
         [slow],
@@ -234,9 +244,9 @@ describe.skipIf(!hasTerminal)(
         ],
       );
       expect([code, isThere('early')]).toEqual([1, false]);
-    }, 60_000);
+    });
 
-    it('cannot be driven by what a model wrote', async () => {
+    it('cannot be driven by what a model wrote', { tags: ['soak'], timeout: 60_000 }, async () => {
       const wild = [
         { id: 'x\u001b[2J', name: 'bash', args: { command: 'touch wild; printf "\u001b]0;owned\u0007"' } },
       ];
@@ -244,7 +254,7 @@ describe.skipIf(!hasTerminal)(
       expect(shown).not.toContain('\u001b[2J');
       expect(shown).not.toContain('\u001b]0;');
       expect(readFileSync(join(toolexec.folder, 'r.json'), 'utf8')).toContain('\\u001b');
-    }, 60_000);
+    });
   },
 );
 

@@ -104,7 +104,8 @@ export class Toolexec {
   /** For processes of the command as it is shipped. */
   shippedEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
     shareCompiled(join(this.state, 'toolexec'));
-    return this.environment(more);
+    const { NODE_DISABLE_COMPILE_CACHE: _, ...kept } = this.environment();
+    return { ...kept, ...more };
   }
 
   remove(): void {

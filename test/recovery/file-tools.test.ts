@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { RecoveredCall } from '../../src/contract/executor.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
@@ -68,23 +69,24 @@ describe('what a killed process left', () => {
     append: { ...NOTHING_DONE, a: 'one\nX' },
   };
 
+  // Those around the change itself first.
   const moments: readonly (readonly [at: string, expected: string])[] = [
+    ['before put', 'cancelled no'],
+    ['after put', 'applied'],
     ['after accept', 'cancelled no'],
     ['before claim', 'cancelled no'],
     ['after claim', 'cancelled no'],
     ['before note', 'cancelled no'],
     ['after note', 'cancelled no'],
-    ['before put', 'cancelled no'],
-    ['after put', 'applied'],
     ['before finish', 'applied'],
   ];
   const modes = ['create', 'overwrite', 'append'] as const;
   const kills = moments.flatMap(([at, expected], first) =>
-    modes.map((_, turn) => [modes[(first + turn) % 3] ?? 'create', at, expected] as const),
+    modes.map((_, turn): [string, string, string] => [modes[(first + turn) % 3] ?? 'create', at, expected]),
   );
 
   // Each moment once, and each mode some times.
-  it.each(someOf(kills, moments.length))(
+  eachOf(someOf(kills, moments.length), 2)(
     'is settled by what the file says: %s, killed %s',
     async (mode, at, expected) => {
       const { last, files } = await recoverAfter({ at, calls: [write(mode)] });
@@ -94,10 +96,13 @@ describe('what a killed process left', () => {
     90_000,
   );
 
-  it.each([
-    ['before put', 'cancelled no', NOTHING_DONE],
-    ['after put', 'applied', { ...NOTHING_DONE, a: 'X\n' }],
-  ])(
+  eachOf<[string, string, object]>(
+    [
+      ['after put', 'applied', { ...NOTHING_DONE, a: 'X\n' }],
+      ['before put', 'cancelled no', NOTHING_DONE],
+    ],
+    1,
+  )(
     'is told of an edit too: killed %s',
     async (at, expected, files) => {
       const found = await recoverAfter({ at, calls: [edit] });
@@ -114,7 +119,7 @@ describe('what a killed process left', () => {
     90_000,
   );
 
-  it.each([1, 2, 3])(
+  eachOf([[2], [1], [3]], 1)(
     'is put right between two renames: killed after step %i of a patch',
     async (nth) => {
       const { last, files } = await recoverAfter({

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { openJournal } from '../../src/journal/open-journal.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
@@ -38,7 +39,7 @@ async function patched(): Promise<{ readonly root: string; readonly journal: str
 }
 
 describe('an undo that is killed', () => {
-  const kills: readonly (readonly [at: string, nth: number, expected: string, files: object])[] = [
+  const kills: readonly [at: string, nth: number, expected: string, files: object][] = [
     ['after claim', 1, 'cancelled no', AFTER],
     ['after note', 2, 'cancelled no', AFTER],
     ['before put', 1, 'cancelled no', AFTER],
@@ -47,7 +48,7 @@ describe('an undo that is killed', () => {
     ['after put', 3, 'applied', BEFORE],
     ['before finish', 1, 'applied', BEFORE],
   ];
-  it.each(someOf(kills, 4))(
+  eachOf(someOf(kills, 4), 2)(
     'is settled by what the files say, or put right: %s, time %i',
     async (at, nth, expected, files) => {
       const { root, journal } = await patched();

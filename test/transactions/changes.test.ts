@@ -181,7 +181,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     other.remove();
   });
 
-  it('do not tell of 10,000 files one by one', async () => {
+  it('do not tell of 10,000 files one by one', { tags: ['soak'] }, async () => {
     const { changes } = await here.run('mkdir d; cd d; for i in $(seq 1000); do echo $i >f$i; done');
     expect(changes?.created).toHaveLength(200);
     expect(changes?.more).toBe(801);
@@ -272,11 +272,11 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect(here.outside('cat .config/toolexec/config.toml; ls .local/state/toolexec; cat ok')).toBe('a\ny\n');
   });
 
-  it('may be thousands of files', async () => {
+  it('may be thousands of files', { tags: ['soak'], timeout: 30_000 }, async () => {
     here.outside(
       'for i in $(seq 60); do mkdir d$i; for j in $(seq 20); do echo SECRET >d$i/$j.pem; done; done',
     );
     const outcome = await here.run('cat */*.pem | head -1; find . -name "*.pem" | wc -l; ls | wc -l');
     expect(outcome.stdout.head).toBe('0\n60\n');
-  }, 30_000);
+  });
 });

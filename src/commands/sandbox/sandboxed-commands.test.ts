@@ -112,7 +112,10 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(await out(own)).toBe('traced');
   });
 
-  it('opens sockets of the families that programs need, and no others', { timeout: 30_000 }, async () => {
+  it('opens sockets of the families that programs need, and no others', {
+    tags: ['soak'],
+    timeout: 30_000,
+  }, async () => {
     const families = {
       unix: 1,
       ip: 2,

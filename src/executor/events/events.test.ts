@@ -188,7 +188,10 @@ describe('chunks', () => {
 describe('a reader', () => {
   const BIG = { id: 'c0', name: 'command', args: { command: `head -c 50000000 /dev/zero | tr '\\0' x` } };
 
-  it('that pauses gets every byte of 50 MB, and the memory stays small', { timeout: 120_000 }, async () => {
+  it('that pauses gets every byte of 50 MB, and the memory stays small', {
+    tags: ['soak'],
+    timeout: 120_000,
+  }, async () => {
     const { code, stdout, stderr } = await runProgram(
       `
       const command = probeTool('command', async (args, ctx) => String((await ctx.processes.run({ shell: 'bash', command: String(args.command) })).stdout.totalBytes), { effects: () => [{ kind: 'unknown' }] });
@@ -215,7 +218,7 @@ describe('a reader', () => {
     expect(told.mb).toBeLessThan(20);
   });
 
-  it('that is not there slows nothing down', { timeout: 60_000 }, async () => {
+  it('that is not there slows nothing down', { tags: ['soak'], timeout: 60_000 }, async () => {
     const run = executorOf([command]).start([BIG]);
     const [result] = await run.results;
     expect(result?.output).toBe('50000000');

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { makeSandboxedRoot, type SandboxedRoot } from '../fixtures/sandboxed-root.js';
 
 let at: SandboxedRoot;
@@ -170,18 +171,21 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     expect(at.outside('git status -s')).toBe('');
   });
 
-  it.each([
-    'echo 2 > a; git add -A; git commit -qm x',
-    'echo 2 > a; git commit -qam x',
-    'echo 2 > a; git commit -qm x -- .',
-    'echo 2 > a; git stash -q; git stash pop -q; git commit -qam x',
-    'git checkout -q -b y; echo 2 > a; git commit -qam x; git rebase -q other; git merge -q other',
-    'git read-tree HEAD; git add -A; echo 2 > a; git commit -qam x',
-    'git add --renormalize .; echo 2 > a; git commit -qam x',
-    'git add .npmrc p/.env secrets; echo 2 > a; git commit -qam x',
-    'git update-index -q --really-refresh; echo 2 > a; git commit -qam x',
-    'git reset -q --hard; git checkout -q other; echo 2 > a; git commit -qam x',
-  ])('is recorded as it was: %s', async (command) => {
+  eachOf(
+    [
+      ['echo 2 > a; git add -A; git commit -qm x'],
+      ['git checkout -q -b y; echo 2 > a; git commit -qam x; git rebase -q other; git merge -q other'],
+      ['git add .npmrc p/.env secrets; echo 2 > a; git commit -qam x'],
+      ['echo 2 > a; git commit -qam x'],
+      ['echo 2 > a; git commit -qm x -- .'],
+      ['echo 2 > a; git stash -q; git stash pop -q; git commit -qam x'],
+      ['git read-tree HEAD; git add -A; echo 2 > a; git commit -qam x'],
+      ['git add --renormalize .; echo 2 > a; git commit -qam x'],
+      ['git update-index -q --really-refresh; echo 2 > a; git commit -qam x'],
+      ['git reset -q --hard; git checkout -q other; echo 2 > a; git commit -qam x'],
+    ],
+    3,
+  )('is recorded as it was: %s', async (command) => {
     const before = blobs();
     const { exitCode, stderr } = await at.run(command);
     expect([exitCode, stderr.head]).toEqual([0, '']);
@@ -190,13 +194,16 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     for (const [path, text] of Object.entries(HIDDEN)) expect(taken(path)).toBe(text);
   });
 
-  it.each([
-    ['git rm -q --cached .npmrc; git add -A', /hidden from commands/],
-    ['git rm -q .npmrc', /busy/],
-    ['git mv .npmrc x', /busy/],
-    ['rm -rf secrets', /Read-only|busy/],
-    ['git clean -fdxq; rm .npmrc', /busy/],
-  ])('is never recorded as empty or gone unasked, and the result says why: %s', async (command, words) => {
+  eachOf<[string, RegExp]>(
+    [
+      ['git rm -q --cached .npmrc; git add -A', /hidden from commands/],
+      ['git rm -q .npmrc', /busy/],
+      ['git mv .npmrc x', /busy/],
+      ['rm -rf secrets', /Read-only|busy/],
+      ['git clean -fdxq; rm .npmrc', /busy/],
+    ],
+    2,
+  )('is never recorded as empty or gone unasked, and the result says why: %s', async (command, words) => {
     const before = blobs();
     const { wall, ...outcome } = await at.run(`${command} || exit 1; false`);
     expect(outcome.stderr.head).toMatch(words);

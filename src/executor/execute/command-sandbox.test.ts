@@ -271,7 +271,9 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(existsSync(join(root, 'ran'))).toBe(false);
     });
 
-    it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', async () => {
+    it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', {
+      tags: ['soak'],
+    }, async () => {
       const answer = await whereNoneStands(`
       const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] };
       const asked = [];

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import { configHome, stateHome } from '../../platform/runtime/environment.js';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
@@ -78,6 +79,11 @@ const EVIL =
 
 const ATTACKS: readonly [string, string][] = [
   ['an absolute link', `${EVIL} ln -s "$PWD/x" .config`],
+  ['a directory that is renamed', `${EVIL} mv x .config`],
+  [
+    'plain files',
+    'mkdir -p .config/toolexec .config/git .config/fish .kube; for f in .config/toolexec/config.toml .config/git/config .config/fish/config.fish .gitconfig .bashrc .kube/config; do echo evil >$f; done',
+  ],
   ['a relative link', `${EVIL} ln -s x .config; ln -s x .kube`],
   [
     'a link to where nothing is yet',
@@ -92,7 +98,6 @@ const ATTACKS: readonly [string, string][] = [
     'mkdir -p x/state/toolexec; echo evil >x/state/toolexec/config.toml; rm -rf .local; ln -s x .local',
   ],
   ['a link one level up', `rm -rf .local/state; mkdir -p .local; ${EVIL} ln -s ../x .local/state`],
-  ['a directory that is renamed', `${EVIL} mv x .config`],
   [
     'a directory whose links are renamed with it',
     `${EVIL} mkdir d; ln -s ../x d/state; rm -rf .local; mv d .local`,
@@ -105,14 +110,10 @@ const ATTACKS: readonly [string, string][] = [
     'hard links to what it has written',
     `${EVIL} mkdir -p .config/toolexec .config/git; ln x/config .config/toolexec/config.toml; ln x/config .config/git/config; ln x/config .gitconfig; ln x/config .bashrc`,
   ],
-  [
-    'plain files',
-    'mkdir -p .config/toolexec .config/git .config/fish .kube; for f in .config/toolexec/config.toml .config/git/config .config/fish/config.fish .gitconfig .bashrc .kube/config; do echo evil >$f; done',
-  ],
 ];
 
 describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home directory${WHY_NO_SANDBOX}`, () => {
-  it.each(ATTACKS)('is not led elsewhere by %s', async (_, command) => {
+  eachOf(ATTACKS, 3)('is not led elsewhere by %s', async (_, command) => {
     const { output, refused, isTransaction } = await run(`${command}; echo done >done`);
     expect(isTransaction, output).toBe(true);
     expect(obeyed()).toEqual([]);

@@ -91,7 +91,7 @@ it('nothing is searched once the call is cancelled', async () => {
   expect(result?.error?.code).toBe('cancelled');
 });
 
-it('many searches at once give each its own', async () => {
+it('many searches at once give each its own', { tags: ['soak'] }, async () => {
   const { executor } = searchedTree(
     Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}/f${at}.txt`, `word${at}.\n`])),
     { limits: { maxToolCallsPerBatch: 80 } },
@@ -105,7 +105,7 @@ it('many searches at once give each its own', async () => {
   expect(results.map(({ output }) => output)).toEqual(calls.map((_, at) => `d${at}/f${at}.txt:1:word${at}.`));
 });
 
-it('what is left open by hundreds of searches is nothing', async () => {
+it('what is left open by hundreds of searches is nothing', { tags: ['soak'] }, async () => {
   const { executor } = searchedTree({ 'd/a.txt': 'x\n', '.gitignore': '/d/b\n' });
   const once = async (): Promise<void> => {
     await executor.execute('grep', { pattern: 'x', path: 'd' });

@@ -64,7 +64,9 @@ describe('bash with run_in_background', () => {
     expect(result.output).toContain(String(id));
   });
 
-  it('says of a shell that was ended while it started that there is none to be read', async () => {
+  it('says of a shell that was ended while it started that there is none to be read', {
+    tags: ['soak'],
+  }, async () => {
     for (let round = 0; round < 20; round++) {
       const abort = new AbortController();
       const running = executor.execute(
@@ -162,14 +164,14 @@ describe('bash with run_in_background', () => {
     expect(error).toMatchObject({ code: 'spawn_failed', details: { executed: 'yes' } });
   });
 
-  it('is refused when there are 32 already', async () => {
+  it('is refused when there are 32 already', { tags: ['soak'], timeout: 60_000 }, async () => {
     const ids = await Promise.all(Array.from({ length: 32 }, () => start('exec sleep 300')));
     expect(new Set(ids).size).toBe(32);
     const { error } = await executor.execute('bash', { command: 'true', run_in_background: true });
     expect(error).toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('kill_shell') });
     await kill(ids[0] ?? '');
     await start('true');
-  }, 60_000);
+  });
 });
 
 describe('bash_output', () => {
@@ -231,7 +233,10 @@ describe('bash_output', () => {
     expect(output).toContain('end');
   });
 
-  it('never lets a command wait at a full pipe, and keeps what is newest', async () => {
+  it('never lets a command wait at a full pipe, and keeps what is newest', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const id = await start('head -c 30000000 /dev/zero | tr "\\0" x; echo; echo END; touch done');
     await until(
       () => existsSync(join(root, 'done')),
@@ -242,7 +247,7 @@ describe('bash_output', () => {
     expect(metadata.dropped_bytes).toBeGreaterThan(19_000_000);
     expect(truncated).toBe(true);
     expect(output).toContain('bytes of older output were not read in time');
-  }, 60_000);
+  });
 
   it('tells of binary output, and does not show it', async () => {
     const { output } = await readToEnd(await start('head -c 5000 /dev/urandom'));

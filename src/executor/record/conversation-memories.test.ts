@@ -256,7 +256,7 @@ describe('what a named conversation has read, in the journal', () => {
     expect(codeOf(await executor.execute('apply_patch', LP1, { conversation: 'c' }))).toBe('ok');
   });
 
-  it('survives the conversations that push it out of memory', async () => {
+  it('survives the conversations that push it out of memory', { tags: ['soak'] }, async () => {
     const { process, put, root } = desk();
     put('f', 'mine\n');
     const { executor, call } = process();

@@ -97,7 +97,9 @@ describe.each(['memory', 'file'])('undo of a move, with a journal in %s', (kind)
     expect([at.read('old'), at.read('new')]).toEqual(['text', 'mine']);
   });
 
-  it('leaves both alone where the old content was too large to keep, and puts back the others', async () => {
+  it('leaves both alone where the old content was too large to keep, and puts back the others', {
+    tags: ['soak'],
+  }, async () => {
     const at = desk(kind);
     at.write('old', large('a'));
     at.write('other', 'before');
@@ -152,7 +154,7 @@ describe.each(['memory', 'file'])('undo of a move, with a journal in %s', (kind)
     expect(['a', 'b', 't'].map(at.read)).toEqual(['b', 'a', undefined]);
   });
 
-  it('leaves a swap of what was too large to keep as it is', async () => {
+  it('leaves a swap of what was too large to keep as it is', { tags: ['soak'] }, async () => {
     const at = desk(kind);
     for (const name of ['a', 'b']) at.write(name, large(name));
     await at.act('swap', async (files) => {
@@ -185,7 +187,7 @@ describe.each(['memory', 'file'])('undo of a move, with a journal in %s', (kind)
 });
 
 describe('undo, where old contents were pushed out of the journal in memory', () => {
-  it('leaves a moved file where it is', async () => {
+  it('leaves a moved file where it is', { tags: ['soak'] }, async () => {
     const at = desk('memory');
     at.write('old', 'text');
     await at.act('move', (files) => files.rename('old', 'new'));
@@ -206,7 +208,9 @@ describe('undo, where old contents were pushed out of the journal in memory', ()
     expect([at.read('old'), at.read('new')]).toEqual([undefined, 'text']);
   });
 
-  it('replaces no more than there is room for, and can take back all of that', async () => {
+  it('replaces no more than there is room for, and can take back all of that', {
+    tags: ['soak'],
+  }, async () => {
     const at = desk('memory');
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const name of names) at.write(name, `old ${name}`);

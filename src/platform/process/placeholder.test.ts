@@ -55,14 +55,17 @@ describe('a placeholder', () => {
     expect(settled).toEqual([['made']]);
   });
 
-  it('stays whole for whoever holds it while others come and go', async () => {
+  it('stays whole for whoever holds it while others come and go', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const visitors = [startVisitor(), startVisitor(), startVisitor()];
     const said = visitors.map(({ stdout }) => text(stdout));
     await Promise.all(visitors.map(({ stdout }) => once(stdout, 'readable')));
     for (const { stdin } of visitors) stdin.end();
     expect(await Promise.all(said)).toEqual(visitors.map(() => 'ready, lost: 0'));
     expect(existsSync(path)).toBe(false);
-  }, 60_000);
+  });
 
   it.skipIf(process.platform !== 'linux')(
     'of a process that was killed is swept, of a living one not',
