@@ -87,7 +87,7 @@ export function awaitDeliveries(
   const { size } = unrecordedResultsOf(world.journal);
   const known = size === 0 ? answers : answers.map((answer) => withUnrecorded(answer, world));
   if (known.some(wasTakenOver)) return pollTaken(known, world, batch, limitMs);
-  if (known.some((answer) => isUnderWay(answer, world))) return poll(known, world, batch, limitMs);
+  if (known.some(isOpen)) return poll(known, world, batch, limitMs);
   return known === answers ? undefined : Promise.resolve(known);
 }
 
@@ -124,7 +124,8 @@ async function poll(
   });
   let current = answers;
   for (let pauseMs = FIRST_PAUSE_MS; !isStopped && clock.monotonic() < end; ) {
-    if (!current.some((answer) => isUnderWay(answer, world))) break;
+    // Once more: a process that is gone now may have recorded the answer after it was read here.
+    if (!current.some((answer) => isUnderWay(answer, world))) return readAll(current, world);
     let forget = (): void => {};
     const pause = new Promise<void>((done) => {
       forget = clock.after(pauseMs, done);
@@ -132,21 +133,29 @@ async function poll(
     await Promise.race([pause, stop]);
     forget();
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-    current = await Promise.all(current.map((answer) => readAgain(answer, world)));
+    current = await readAll(current, world);
   }
   return current;
 }
 
-/** It is neither ended, nor does it wait for the person, and the process that has it lives. */
+/** It has no answer, and does not wait for the person. */
+function isOpen(answer: Acceptance): boolean {
+  return answer.kind === 'known' && answer.record.result === undefined && answer.record.decision !== 'wait';
+}
+
+/** The process that has it lives, too. */
 function isUnderWay(answer: Acceptance, { isWorkerAlive }: Pick<World, 'isWorkerAlive'>): boolean {
-  if (answer.kind !== 'known') return false;
-  const { result, decision, worker, acceptedBy } = answer.record;
-  const owner = worker ?? acceptedBy;
-  return result === undefined && decision !== 'wait' && owner !== undefined && isWorkerAlive(owner);
+  if (answer.kind !== 'known' || !isOpen(answer)) return false;
+  const owner = answer.record.worker ?? answer.record.acceptedBy;
+  return owner !== undefined && isWorkerAlive(owner);
+}
+
+function readAll(answers: readonly Acceptance[], world: World): Promise<readonly Acceptance[]> {
+  return Promise.all(answers.map((answer) => readAgain(answer, world)));
 }
 
 async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> {
-  if (answer.kind !== 'known' || !isUnderWay(answer, world)) return answer;
+  if (answer.kind !== 'known' || !isOpen(answer)) return answer;
   const record = await world.journal.call(answer.record.key);
   return withTaker(withUnrecorded(record === undefined ? answer : { ...answer, record }, world), world);
 }
