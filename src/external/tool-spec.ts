@@ -39,6 +39,7 @@ export function toolSpecOf(tool: DescribedTool, parts: SpecParts): ToolSpec<Json
     name,
     category: 'external',
     program: { trusted },
+    background: false,
     execute,
     ...(limitMs === undefined ? {} : { timeoutMs: limitMs }),
     ...(changed.length === 0

@@ -1,8 +1,10 @@
-import { chmodSync, cpSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { servingScript } from '../../src/external/fixtures/serving-program.js';
-import { useToolexec } from './toolexec.js';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
+import { addProgram } from '../transactions/tool-workshop.js';
+import { message, useToolexec } from './toolexec.js';
 
 const SERVED = { input_schema: { type: 'object' }, output_schema: {}, effects: [] };
 const EXAMPLES = join(import.meta.dirname, '../../examples/external-tools');
@@ -218,5 +220,31 @@ describe('toolexec tools scan, init and check', () => {
       '--json',
     ]);
     expect([code, JSON.parse(stdout).verdict]).toEqual([1, 'broken']);
+  });
+});
+
+const WHY_NOT = await whyNoTransactions();
+
+describe.skipIf(WHY_NOT !== '')(`programs in the sandbox${WHY_NOT}`, () => {
+  it('are previewed, change what they may when they have ended, and are undone', async () => {
+    toolexec.write('root/old', 'before\n');
+    const at = (name: string): string => join(toolexec.root, name);
+    const old = (): string => readFileSync(at('old'), 'utf8');
+    addProgram(join(tools, 'change'), 'echo after >old; mkdir d; echo x >d/x; echo x >.env; echo true');
+    const config = configure('[tools.sandbox]\nexternal_tools = "all"\n');
+    const file = toolexec.json('r.json', message(['change', {}], ['bash', { command: 'cat old' }]));
+    const toolexecWith = (...words: string[]) => toolexec.run([...words, '--config', config]);
+    const planned = JSON.parse((await toolexecWith('plan', file, '--preview', '--json')).stdout);
+    expect(planned).toMatchObject({ changes: { created: ['d/', 'd/x'], modified: ['old'] } });
+    expect([old(), existsSync(at('d'))]).toEqual(['before\n', false]);
+    const run = await toolexecWith('run', file, '--yes');
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Not kept, and as it was before') });
+    expect([old(), readFileSync(at('d/x'), 'utf8'), existsSync(at('.env'))]).toEqual([
+      'after\n',
+      'x\n',
+      false,
+    ]);
+    expect((await toolexecWith('undo', 'toolu_1')).code).toBe(0);
+    expect([old(), existsSync(at('d'))]).toEqual(['before\n', false]);
   });
 });

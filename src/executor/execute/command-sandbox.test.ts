@@ -271,6 +271,32 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(existsSync(join(root, 'ran'))).toBe(false);
     });
 
+    it('holds for a program that is a tool as well: required it refuses, preferred it asks', async () => {
+      const answer = await whereNoneStands(`
+      const parts = { description: '', input: { type: 'object' }, aliases: [], category: 'external', timeoutClass: 'external' };
+      const execute = async (args, { cwd, signal, processes }) => {
+        const rest = { args: [], env: {}, input: '', maxOutputBytes: 10, keepErrorBytes: 10 };
+        return { structured: (await processes.runProgram({ file: '/bin/true', cwd, signal, ...rest })).metadata };
+      };
+      const tool = { name: 'bash', ...parts, program: { trusted: false }, execute };
+      const policy = { rules: [{ decision: 'allow', tool: 'bash' }] };
+      const sandbox = { externalTools: 'all' };
+      const options = { tools: [tool], policy };
+      return [
+        await bash({ ...options, sandbox: { ...sandbox, os: 'required' } }),
+        await bash({ ...options, sandbox }),
+        await bash({ ...options, sandbox, approver: null }),
+        await bash(options),
+      ];
+    `);
+      expect(answer).toMatchObject([
+        { code: 'sandbox_violation', message: expect.stringContaining('there is none') },
+        { code: 'approval_unavailable', hint: expect.stringContaining('no OS sandbox would stand') },
+        { success: true, output: expect.stringContaining('"wall":"none"') },
+        { success: true, output: '{}' },
+      ]);
+    });
+
     it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', {
       tags: ['soak'],
     }, async () => {

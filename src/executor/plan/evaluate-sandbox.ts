@@ -1,21 +1,20 @@
-import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
-import { runsCommand } from '../../effects/traits.js';
 import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
- * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where
- * it decides something: a command that is asked for anyway needs no answer yet, unless the command sandbox is required.
+ * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where it
+ * decides something: a command that is asked for anyway needs no answer yet, unless the command sandbox is required.
+ * @param runsInside it runs a command, or a program that belongs into the sandbox
  * @param startsShell it may start one in the background, which writes through
  */
 export function evaluateSandbox(
   guard: CommandGuard,
-  declared: readonly Effect[],
+  runsInside: boolean,
   { disposition, writesThrough }: PolicyAnswer,
   startsShell: boolean,
 ): CommandSandboxVerdict | Promise<CommandSandboxVerdict> {
-  if (disposition === 'pre_resolved' || !runsCommand(declared)) return FINE;
+  if (disposition === 'pre_resolved' || !runsInside) return FINE;
   const isThrough = startsShell || writesThrough === true;
   const known = guard.known(isThrough);
   if (known !== undefined) return known;

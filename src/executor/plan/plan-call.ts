@@ -11,6 +11,7 @@ import { summarizeText } from '../../output/clean-output.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
+import { confinementOf } from '../call/program-confinement.js';
 import type { CommandSandboxVerdict, EngineSettings } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
@@ -216,7 +217,8 @@ function evaluateSaid(
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
   const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
-  const verdict = evaluateSandbox(settings.commandGuard, declared, answer, startsShell);
+  const runsInside = runsCommand(declared) || confinementOf(tool, settings) !== undefined;
+  const verdict = evaluateSandbox(settings.commandGuard, runsInside, answer, startsShell);
   return verdict instanceof Promise
     ? makeReadyLater(permitted, verdict, settings)
     : makeReady(permitted, verdict, settings);
