@@ -163,7 +163,7 @@ export function sandboxMetadata({
             ...(unheld === undefined ? {} : { unheld }),
             ...(lost === undefined ? {} : { lost: [...lost] }),
             ...(disarmed === undefined ? {} : { disarmed: [...disarmed] }),
-            ...(transaction === undefined ? {} : { transaction }),
+            transaction: transaction === true,
             ...(transactionReason === undefined ? {} : { transaction_reason: transactionReason }),
           },
         }),

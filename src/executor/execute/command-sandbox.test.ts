@@ -52,7 +52,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     const plain = await bash(executorOf({ sandbox: { os: 'off' } }), 'cat ../secret.txt');
     expect(plain).toMatchObject({
       output: 'the secret',
-      metadata: { sandbox: { wall: 'none', network: true } },
+      metadata: { sandbox: { wall: 'none', network: true, transaction: false } },
     });
   });
 
