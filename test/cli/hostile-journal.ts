@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { builtinTools, createExecutor, defineTool, type JsonObject } from '../../src/index.js';
+import { builtCommand } from './built-command.js';
+import { type Ran, Toolexec } from './toolexec.js';
 
 /** Commands, addresses, paths and outputs that were made to deceive. */
 export const HOSTILE: {
@@ -11,8 +14,25 @@ export const HOSTILE: {
   readonly json: readonly string[];
 } = JSON.parse(readFileSync(join(import.meta.dirname, '../attacks/hostile-texts.json'), 'utf8'));
 
+/** For a file of tests: a workspace with such a journal, and the commands that read it. */
+export function useHostileJournal(): {
+  readonly toolexec: Toolexec;
+  readonly journal: (...args: readonly string[]) => Promise<Ran>;
+} {
+  const toolexec = new Toolexec();
+  beforeAll(async () => {
+    builtCommand();
+    await recordHostile(toolexec.root, toolexec.journal);
+  }, 120_000);
+  afterAll(() => toolexec.remove());
+  return {
+    toolexec,
+    journal: (...args) => toolexec.run(['journal', ...args, '--journal', toolexec.journal]),
+  };
+}
+
 /** A journal with changes, commands, questions, failures, a batch that waits, and every hostile text there is. */
-export async function recordHostile(root: string, file: string): Promise<void> {
+async function recordHostile(root: string, file: string): Promise<void> {
   const say = defineTool({
     name: 'say',
     description: 'Says.',

@@ -1,23 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Browser, CHROMIUM } from './browser.js';
-import { builtCommand } from './built-command.js';
-import { HOSTILE, recordHostile } from './hostile-journal.js';
-import { Toolexec } from './toolexec.js';
+import { HOSTILE, useHostileJournal } from './hostile-journal.js';
 
-let toolexec: Toolexec;
-let file: string;
-beforeAll(async () => {
-  builtCommand();
-  toolexec = new Toolexec();
-  file = join(toolexec.folder, 'calls.db');
-  await recordHostile(toolexec.root, file);
-}, 120_000);
-afterAll(() => toolexec.remove());
-
-const journal = (...args: readonly string[]) => toolexec.run(['journal', ...args, '--journal', file]);
+const { toolexec, journal } = useHostileJournal();
 
 describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where there is no Chromium)', () => {
   it('runs nothing, loads nothing, fits from 320 to 1,600 pixels, and can be used with keys', async () => {

@@ -9,24 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/index.js';
-import { builtCommand } from './built-command.js';
-import { recordHostile } from './hostile-journal.js';
-import { Toolexec } from './toolexec.js';
+import { useHostileJournal } from './hostile-journal.js';
 
-let toolexec: Toolexec;
-let file: string;
-
-beforeAll(async () => {
-  builtCommand();
-  toolexec = new Toolexec();
-  file = join(toolexec.folder, 'calls.db');
-  await recordHostile(toolexec.root, file);
-}, 120_000);
-afterAll(() => toolexec.remove());
-
-const journal = (...args: readonly string[]) => toolexec.run(['journal', ...args, '--journal', file]);
+const { toolexec, journal } = useHostileJournal();
 
 /** The text of a page as a person reads it. */
 const words = (page: string): string =>

@@ -1,42 +1,31 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalDecision, ApprovalRequest } from '../../src/contract/approval.js';
 import type { Executor } from '../../src/contract/executor.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
-import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
+import { usePlace } from './use-place.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let around: string;
-let root: string;
+const place = usePlace();
+const { outside } = place;
 let asked: ApprovalRequest[];
 let decision: ApprovalDecision;
 /** What is in the root while the person is asked. */
 let seen: string;
 beforeEach(() => {
-  around = realpathSync(mkdtempSync(join(tmpdir(), 'ask-after-')));
-  root = join(around, 'root');
-  mkdirSync(root);
   asked = [];
   seen = '';
   decision = { kind: 'approve_all' };
 });
-afterEach(() => removeTree(around));
-
-const outside = (command: string): string =>
-  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
 
 function open(more: ExecutorOptions = {}): Executor {
   return createExecutor({
-    root,
+    root: place.root,
     tools: builtinTools({ bash: { approval: 'after' } }),
-    journal: join(around, 'journal.db'),
+    journal: place.journal,
     async approver(requests) {
       asked.push(...requests);
       seen = outside('ls');
@@ -71,7 +60,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
 
   it('asks nothing where nothing was changed', async () => {
     const tools = builtinTools({ bash: { approval: 'after' } });
-    await using executor = createExecutor({ root, tools, sandbox: { os: 'required' } });
+    await using executor = createExecutor({ root: place.root, tools, sandbox: { os: 'required' } });
     await using other = open({ journal: false });
     expect((await other.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
     expect(asked).toEqual([]);

@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
+import { describe, expect, it } from 'vitest';
+import { makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 const hasPerl = process.arch === 'x64' && spawnSync('perl', ['-v']).status === 0;
 
-let here: KeptApart;
-beforeEach(() => {
-  here = makeKeptApart();
-});
-afterEach(() => here.remove());
+const here = useKeptApart();
 
 /** Prints the names of a file's extended attributes. */
 const LIST = `perl -e 'for (@ARGV) { my $b = "\\0" x 4096; my $n = syscall(194, $_, $b, 4096); print "$_:", join(",", sort split /\\0/, substr($b, 0, $n < 0 ? 0 : $n)), "\\n" }'`;

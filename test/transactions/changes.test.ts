@@ -1,15 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
+import { describe, expect, it } from 'vitest';
+import { makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let here: KeptApart;
-beforeEach(() => {
-  here = makeKeptApart();
-});
-afterEach(() => here.remove());
+const here = useKeptApart();
 
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 

@@ -1,40 +1,29 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../../src/contract/executor.js';
 import type { CommandChanges } from '../../src/contract/processes.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
-import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
+import { usePlace } from './use-place.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let around: string;
-let root: string;
-beforeEach(() => {
-  around = realpathSync(mkdtempSync(join(tmpdir(), 'transactions-')));
-  root = join(around, 'root');
-  mkdirSync(root);
-});
-afterEach(() => removeTree(around));
+const place = usePlace();
+const { outside } = place;
 
 function open(more: ExecutorOptions = {}): Executor {
   return createExecutor({
-    root,
+    root: place.root,
     approver: null,
-    journal: join(around, 'journal.db'),
+    journal: place.journal,
     ...more,
     sandbox: { os: 'required', transactions: 'required', ...more.sandbox },
   });
 }
-
-const outside = (command: string): string =>
-  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
 
 const bash = (command: string, id = 'c1', timeout?: number) => ({
   id,
@@ -144,7 +133,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
   });
 
   it('is one without being asked to be, and names that differ in case alone are two files', async () => {
-    await using executor = createExecutor({ root, approver: null });
+    await using executor = createExecutor({ root: place.root, approver: null });
     const [result] = await executor.run([bash('echo a >Name; echo b >name; truncate -s 3G large')]);
     expect(result?.metadata).toMatchObject({
       sandbox: { transaction: true },
@@ -161,14 +150,14 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     const [idle] = await executor.run([bash('echo said; sleep 30', 'c2', 800)]);
     expect(idle).toMatchObject({ output: 'said\n', error: { details: { executed: 'no' } } });
     expect(outside('ls -A')).toBe('');
-    await using online = open({ journal: join(around, 'other.db'), sandbox: { network: true } });
+    await using online = open({ journal: join(place.around, 'other.db'), sandbox: { network: true } });
     const [maybe] = await online.run([bash('echo x >new; sleep 30', 'c1', 800)]);
     expect(maybe).toMatchObject({ error: { code: 'timeout', details: { executed: 'maybe' } } });
     expect(outside('ls -A')).toBe('');
   });
 
   it('is refused where transactions are required and cannot be, and says so where they are not', async () => {
-    const many = Array.from({ length: 6 }, (_, index) => join(around, `${index}`));
+    const many = Array.from({ length: 6 }, (_, index) => join(place.around, `${index}`));
     for (const path of many) mkdirSync(path);
     await using executor = open({ root: many });
     const [result] = await executor.run([bash('true')]);
@@ -238,7 +227,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     outside('echo since >>old; echo since >tree; echo since >d/e/f; rm new');
     const { skipped } = await executor.undo('c1');
     expect(
-      Object.fromEntries(skipped.map(({ path, reason }) => [path.slice(root.length + 1), reason])),
+      Object.fromEntries(skipped.map(({ path, reason }) => [path.slice(place.root.length + 1), reason])),
     ).toEqual({
       d: 'others have put something into it',
       'd/e': 'others have put something into it',

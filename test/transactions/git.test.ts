@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type KeptApart, makeKeptApart, whyNoTransactions } from './kept-apart.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let here: KeptApart;
-beforeEach(() => {
-  here = makeKeptApart();
-});
-afterEach(() => here.remove());
+const here = useKeptApart();
 
 const ME = 'git config user.name me; git config user.email me@here';
 

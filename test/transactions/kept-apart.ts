@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { runCommand } from '../../src/commands/run-command.js';
 import { openLayers } from '../../src/commands/transaction/open-layers.js';
 import type { CommandOutcome, CommandRequest, TransactionRules } from '../../src/contract/processes.js';
@@ -64,6 +65,28 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
     outside: (command, cwd = root) =>
       execFileSync('/bin/sh', ['-c', command], { cwd, env, encoding: 'utf8' }),
     remove: () => removeTree(around),
+  };
+}
+
+/** One for each test of the file. */
+export function useKeptApart(): Omit<KeptApart, 'remove'> {
+  let here: KeptApart;
+  beforeEach(() => {
+    here = makeKeptApart();
+  });
+  afterEach(() => here.remove());
+  return {
+    get around() {
+      return here.around;
+    },
+    get root() {
+      return here.root;
+    },
+    get place() {
+      return here.place;
+    },
+    run: (command, more) => here.run(command, more),
+    outside: (command, cwd) => here.outside(command, cwd),
   };
 }
 

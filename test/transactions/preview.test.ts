@@ -1,34 +1,23 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import type { Executor } from '../../src/contract/executor.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
-import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
+import { usePlace } from './use-place.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let around: string;
-let root: string;
-beforeEach(() => {
-  around = realpathSync(mkdtempSync(join(tmpdir(), 'preview-')));
-  root = join(around, 'root');
-  mkdirSync(root);
-});
-afterEach(() => removeTree(around));
+const place = usePlace();
+const { outside } = place;
 
 function open(more: ExecutorOptions = {}): Executor {
-  return createExecutor({ root, approver: null, journal: join(around, 'journal.db'), ...more });
+  return createExecutor({ root: place.root, approver: null, journal: place.journal, ...more });
 }
-
-const outside = (command: string): string =>
-  execFileSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
 
 const call = (id: string, name: string, args: ToolCall['args']): ToolCall => ({ id, name, args });
 const bash = (id: string, command: string): ToolCall => call(id, 'bash', { command });
@@ -37,7 +26,7 @@ const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts
 
 /** What is left of transactions. */
 const left = (): readonly string[] =>
-  readdirSync(join(around, 'journal.db-transactions')).filter((name) => name.startsWith('transaction-'));
+  readdirSync(`${place.journal}-transactions`).filter((name) => name.startsWith('transaction-'));
 
 /** Each sees what those before it have left, whatever kind of tool it is. */
 const CHAIN = [
@@ -102,7 +91,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(edited?.error).toBeUndefined();
     outside('echo one >src/a.txt; echo three >>src/a.txt');
     const { skipped } = await executor.undo('2', { conversation: 'c' });
-    expect(skipped.map(({ path }) => path)).toEqual([join(root, 'src/a.txt'), join(root, 'src')]);
+    expect(skipped.map(({ path }) => path)).toEqual([join(place.root, 'src/a.txt'), join(place.root, 'src')]);
     expect(outside('cat old; ls -A')).toBe('old\nkeep\nold\nsrc\n');
   });
 

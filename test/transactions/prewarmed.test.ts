@@ -3,58 +3,52 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../src/contract/call.js';
 import type { Executor } from '../../src/contract/executor.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
-import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import { whyNoTransactions } from './kept-apart.js';
+import { usePlace } from './use-place.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-let around: string;
-let root: string;
+const place = usePlace();
 let executor: Executor;
 beforeEach(() => {
-  around = realpathSync(mkdtempSync(join(tmpdir(), 'ready-')));
-  root = join(around, 'root');
-  mkdirSync(root);
   executor = createExecutor({
-    root,
+    root: place.root,
     approver: null,
-    journal: join(around, 'journal.db'),
+    journal: place.journal,
     sandbox: { os: 'required', transactions: 'required' },
   });
 });
 afterEach(async () => {
   await executor.close();
-  removeTree(around);
 });
 
 /** Directories of transactions that no command has made real yet. */
 const unused = (): string[] => {
-  const place = join(around, 'journal.db-transactions');
-  return readdirSync(place)
-    .filter((name) => /^transaction-[0-9a-f-]+$/.test(name) && !existsSync(join(place, name, 'done.json')))
-    .map((name) => join(place, name));
+  const transactions = `${place.journal}-transactions`;
+  return readdirSync(transactions)
+    .filter(
+      (name) => /^transaction-[0-9a-f-]+$/.test(name) && !existsSync(join(transactions, name, 'done.json')),
+    )
+    .map((name) => join(transactions, name));
 };
 
 /** Sandboxes of ours that wait for a command: those of this test's root. */
 const waiting = (): number[] =>
   execFileSync('ps', ['-e', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes(`--chdir ${root} `) && line.includes('toolexec_line'))
+    .filter((line) => line.includes(`--chdir ${place.root} `) && line.includes('toolexec_line'))
     .map((line) => line.trim().split(/\s+/).map(Number))
     // bubblewrap is two processes.
     .filter(([, parent], _, all) => !all.some(([pid]) => pid === parent))
@@ -73,30 +67,30 @@ async function built(): Promise<string> {
 
 describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is known${WHY_NOT}`, () => {
   it('is used once, and shows what others have changed meanwhile', async () => {
-    writeFileSync(join(root, 'log'), 'one\n');
+    writeFileSync(join(place.root, 'log'), 'one\n');
     const ready = await built();
-    appendFileSync(join(root, 'log'), 'two\nthree\n');
-    writeFileSync(join(root, 'new'), 'x');
+    appendFileSync(join(place.root, 'log'), 'two\nthree\n');
+    writeFileSync(join(place.root, 'new'), 'x');
     const result = await bash('cp log copy; ls; stat -c %y . >time');
     expect(result.output).toBe('copy\nlog\nnew\n');
     expect(existsSync(join(ready, 'done.json'))).toBe(true);
-    expect(readFileSync(join(root, 'copy'), 'utf8')).toBe('one\ntwo\nthree\n');
+    expect(readFileSync(join(place.root, 'copy'), 'utf8')).toBe('one\ntwo\nthree\n');
     // The next one is another.
     await expect.poll(unused).toHaveLength(1);
     expect(unused()).not.toContain(ready);
   });
 
   it('is not used where something is hidden since, or the root is another directory', async () => {
-    mkdirSync(join(root, 'api'));
+    mkdirSync(join(place.root, 'api'));
     await built();
-    writeFileSync(join(root, 'api', '.env'), 'SECRET');
+    writeFileSync(join(place.root, 'api', '.env'), 'SECRET');
     expect((await bash('ls -A api; cat api/.env 2>/dev/null; true')).output).not.toMatch(/env|SECRET/);
     await built();
-    renameSync(root, join(around, 'moved'));
-    mkdirSync(root);
+    renameSync(place.root, join(place.around, 'moved'));
+    mkdirSync(place.root);
     expect((await bash('ls -A; echo x >made')).metadata.changes).toMatchObject({ created: ['made'] });
-    expect(readdirSync(root)).toEqual(['made']);
-    expect(readdirSync(join(around, 'moved'))).toEqual(['api']);
+    expect(readdirSync(place.root)).toEqual(['made']);
+    expect(readdirSync(join(place.around, 'moved'))).toEqual(['api']);
   });
 
   it('is done without where its process was killed; nothing of it is left at the end', async () => {
@@ -104,7 +98,7 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     for (const pid of waiting()) process.kill(pid, 'SIGKILL');
     await expect.poll(waiting).toEqual([]);
     expect(await bash('echo x >made; ls')).toMatchObject({ output: 'made\n' });
-    expect(readdirSync(root)).toEqual(['made']);
+    expect(readdirSync(place.root)).toEqual(['made']);
     await built();
     await executor.close();
     expect(waiting()).toEqual([]);
@@ -115,12 +109,12 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     await built();
     const results = await Promise.all([1, 2, 3].map((n) => bash(`echo ${n} >f${n}; sleep 0.1; ls`)));
     expect(results.map(({ metadata }) => Object(metadata.changes).created)).toEqual([['f1'], ['f2'], ['f3']]);
-    expect(readdirSync(root).sort()).toEqual(['f1', 'f2', 'f3']);
+    expect(readdirSync(place.root).sort()).toEqual(['f1', 'f2', 'f3']);
   });
 
   it('gives a command what one gets that nothing was built for', async () => {
-    mkdirSync(join(root, 'a b'));
-    writeFileSync(join(root, 'a b', 'f'), 'x');
+    mkdirSync(join(place.root, 'a b'));
+    writeFileSync(join(place.root, 'a b', 'f'), 'x');
     const shows = String.raw`env -0 | sort -z | tr '\0' '\n' | grep -v ^TOOLEXEC_CALL=
 echo "$0|$#|$-|$OLDPWD|$(pwd)|$(umask)|$(ulimit -a | cksum)"
 ls -l /proc/self/fd | grep ' [0-9] ->' | sed 's/.* \([0-9] ->\)/\1/; s/[0-9]\{3,\}//; s/pipes-.*(/(/'; cat; ls -A
@@ -137,7 +131,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
       expect((await bash(String.raw`printf 'Ёж\n'`)).output).toBe('Ёж\n');
       expect((await bash(`: ${'x'.repeat(8000)}; printf y`)).output).toBe('y');
     }
-    expect(first.output).toContain(`${root}/a b|`);
+    expect(first.output).toContain(`${place.root}/a b|`);
     const before = waiting();
     expect(before).toHaveLength(1);
     expect((await bash('echo x', { working_dir: 'missing' })).error).toBeDefined();
@@ -147,15 +141,15 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
   });
 
   it('is not used where what is mounted beside the root is another', async () => {
-    const beside = join(around, 'beside');
+    const beside = join(place.around, 'beside');
     mkdirSync(beside);
     writeFileSync(join(beside, 'f'), 'old\n');
     await executor.close();
     executor = createExecutor({
-      root,
+      root: place.root,
       sandbox: { os: 'required', transactions: 'required', readable: [beside] },
       approver: null,
-      journal: join(around, 'journal.db'),
+      journal: place.journal,
     });
     const show = `cat ${join(beside, 'f')}; ls`;
     await built();
@@ -171,9 +165,9 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
   it('is kept for few executors of a program', async () => {
     const others = [1, 2, 3, 4, 5].map((n) =>
       createExecutor({
-        root,
+        root: place.root,
         approver: null,
-        journal: join(around, `${n}.db`),
+        journal: join(place.around, `${n}.db`),
         sandbox: { os: 'required', transactions: 'required' },
       }),
     );
@@ -186,7 +180,9 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
 
   it('ends with its program, however that ends', async () => {
     const file = bundleProgram(fileURLToPath(new URL('fixtures/commands-in-turn.ts', import.meta.url)));
-    const program = spawn(process.execPath, [file, root, join(around, 'other.db')], { stdio: 'ignore' });
+    const program = spawn(process.execPath, [file, place.root, join(place.around, 'other.db')], {
+      stdio: 'ignore',
+    });
     await expect.poll(waiting).toHaveLength(1);
     program.kill('SIGKILL');
     await expect.poll(waiting).toEqual([]);
