@@ -4,7 +4,7 @@ import {
   type CommandNode,
   type CompoundList,
   type FunctionNode,
-  forEachNode,
+  holds,
   type Pipeline,
   type SyntaxNode,
   type Word,
@@ -94,34 +94,29 @@ function unlessText(output: Stream): Stream {
   return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
 }
 
-/** In the background, and nothing in the loop waits or ends it; its condition, where it has one, ends it never. */
-export function startsOnly(body: CompoundList, condition?: CompoundList): boolean {
+/** A loop without end, as far as it shows, that starts processes in the background and waits for none. */
+export function checkLoop({ findings }: Interpreter, body: CompoundList, condition?: CompoundList): void {
   const inFront = body.commands.filter(({ background }) => background !== true);
-  if (inFront.length === body.commands.length) return false;
-  const isEndless = condition === undefined || !holdsCommand(condition, /^(?!(?::|true|false|\[|test)$)/);
-  return isEndless && !inFront.some((one) => holdsCommand(one, ENDS_OR_WAITS));
+  if (inFront.length === body.commands.length) return;
+  const isEndless =
+    condition === undefined || !holdsCommand(condition, (name) => !/^(?::|true|false|\[|test)$/.test(name));
+  if (isEndless && !inFront.some((one) => holdsCommand(one, (name) => ENDS_OR_WAITS.test(name))))
+    findings.ask('A loop without end starts processes and waits for none.');
 }
 
 const ENDS_OR_WAITS = /^(?:wait|sleep|read|break|exit|return|inotifywait|usleep|select)$/;
 
 /** A function that starts itself in the background, or twice in a pipe. What is less plain is asked about. */
 export function isForkBomb({ body, name }: FunctionNode): boolean {
-  const isItself = (node: SyntaxNode): boolean => holdsCommand(node, name.value);
-  let isFound = false;
-  forEachNode(body, (node) => {
-    if (node.type === 'Statement') isFound ||= node.background === true && isItself(node);
-    if (node.type === 'Pipeline') isFound ||= node.commands.filter(isItself).length > 1;
+  const isItself = (node: SyntaxNode): boolean => holdsCommand(node, (one) => one === name.value);
+  return holds(body, (node) => {
+    if (node.type === 'Statement') return node.background === true && isItself(node);
+    return node.type === 'Pipeline' && node.commands.filter(isItself).length > 1;
   });
-  return isFound;
 }
 
-function holdsCommand(node: SyntaxNode, name: RegExp | string): boolean {
-  let isFound = false;
-  forEachNode(node, (inner) => {
-    const text = inner.type === 'Command' ? (inner.name?.value ?? '') : undefined;
-    isFound ||= text !== undefined && (name instanceof RegExp ? name.test(text) : name === text);
-  });
-  return isFound;
+function holdsCommand(node: SyntaxNode, isMeant: (name: string) => boolean): boolean {
+  return holds(node, (inner) => inner.type === 'Command' && isMeant(inner.name?.value ?? ''));
 }
 
 interface Loop {
@@ -134,7 +129,7 @@ interface Loop {
 export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Stream): Stream {
   const words = node.wordlist?.flatMap((word) => shell.expander.words(word, scope)) ?? [];
   const items = words.slice(0, MAX_ROUNDS);
-  if (items.length === 0 || words.length > MAX_ROUNDS) items.push(UNKNOWN_WORD);
+  if (items.length === 0 || words.length > MAX_ROUNDS) items.push(new Field([UNKNOWN], '$?'));
   let output: Stream = NOTHING;
   const before = scope.copy();
   for (const item of items) {
@@ -147,9 +142,6 @@ export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Str
 }
 
 const MAX_ROUNDS = 12;
-
-/** What the arguments are, where a loop goes over them. */
-const UNKNOWN_WORD = new Field([UNKNOWN], '$?');
 
 function itemValue(field: Field): Value {
   if (field.exact !== undefined) return textValue(field.exact, field.isAssumed);

@@ -1,4 +1,4 @@
-import { isForkBomb, runAndOr, runBranches, runEach, runLoop, runPipeline, startsOnly } from './compound.js';
+import { checkLoop, isForkBomb, runAndOr, runBranches, runEach, runLoop, runPipeline } from './compound.js';
 import { Expander, walkArithmetic, walkTest } from './expand/expand-word.js';
 import type {
   CommandNode,
@@ -149,19 +149,19 @@ export class Interpreter implements Shell {
         return runBranches(this, { clauses: parts.map(({ clause }) => clause), bodies }, scope, input);
       }
       case 'Case': {
-        this.expander.value(node.word, scope);
+        this.expander.single(node.word, scope).value;
         for (const { pattern } of node.items) for (const word of pattern) this.expander.single(word, scope);
         const bodies = [...node.items.map(({ body }) => body), undefined];
         return runBranches(this, { clauses: [], bodies }, scope, input);
       }
       case 'While':
-        if (startsOnly(node.body, node.clause)) this.findings.ask(STARTS_ONLY);
+        checkLoop(this, node.body, node.clause);
         return runLoop(this, [node.clause, node.body], scope, input);
       case 'For':
       case 'Select':
         return runEach(this, node, scope, input);
       case 'ArithmeticFor':
-        if (node.test === undefined && startsOnly(node.body)) this.findings.ask(STARTS_ONLY);
+        if (node.test === undefined) checkLoop(this, node.body);
         for (const part of [node.initialize, node.test, node.update])
           if (part !== undefined) walkArithmetic(this.expander, part, scope);
         return runLoop(this, [node.body], scope, input);
@@ -196,4 +196,3 @@ export class Interpreter implements Shell {
 const MAX_DEPTH = 60;
 const TRIAL_STEPS = 300;
 const MAX_FUNCTIONS = 100;
-const STARTS_ONLY = 'A loop without end starts processes and waits for none.';

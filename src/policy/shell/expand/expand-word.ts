@@ -58,10 +58,6 @@ export class Expander {
     return toField(this.#pieces(word, scope, false).flat(), word);
   }
 
-  value(word: Word, scope: Scope): Value {
-    return this.single(word, scope).value;
-  }
-
   /** The text of a here-document, of which quotes are part. */
   parts(parts: readonly WordPart[], scope: Scope): readonly Piece[] {
     return parts.flatMap((part) => this.#part(part, scope, true));
@@ -69,7 +65,7 @@ export class Expander {
 
   /** What stands in an index, an offset or a length is arithmetic. */
   number(word: Word, scope: Scope): void {
-    const value = this.value(word, scope);
+    const value = this.single(word, scope).value;
     if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.shell, value, scope);
   }
 
@@ -130,7 +126,6 @@ export class Expander {
 function literal(text: string, value: string, isFirst: boolean, scope: Scope): Piece[] {
   if (!isFirst || !text.startsWith('~')) return [textValue(value)];
   const [, name = '', rest = ''] = /^~([^/]*)(.*)$/s.exec(value) ?? [];
-  if (name === '+') return [...toPieces(scope.get('PWD') ?? UNKNOWN, true), textValue(rest)];
   if (!/^[\w.-]*$/.test(name) || name === '-') return [UNKNOWN, textValue(rest)];
   const home = name === '' ? scope.get('HOME') : undefined;
   return [textValue(home?.kind === 'text' ? home.text : HOME, true), textValue(rest)];
@@ -233,7 +228,7 @@ export function expandParameter(expander: Expander, part: ParameterExpansionPart
   switch (operation.type) {
     case 'Default': {
       const { operator, operand } = operation;
-      const given = expander.value(operand, scope);
+      const given = expander.single(operand, scope).value;
       const other = given.kind === 'text' ? { ...given, assumed: true } : given;
       // What made a directory may have failed.
       if (base.kind === 'unknown' && base.from?.kind === 'directory') return changed;
@@ -329,7 +324,7 @@ export function walkTest(expander: Expander, node: SyntaxNode, scope: Scope): vo
   const words = node.type === 'TestUnary' ? [node.operand] : [node.left, node.right];
   const isEvaluated = /^-(?:[vR]|eq|ne|lt|le|gt|ge)$/.test(node.operator);
   for (const word of words) {
-    const value = expander.value(word, scope);
+    const value = expander.single(word, scope).value;
     if (isEvaluated && !isSafeNumber(value, scope))
       expander.shell.findings.ask('A test evaluates a value that is not known.');
   }

@@ -14,7 +14,7 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
     return { flaw: 'substitutions are nested too deep' };
   try {
     const script = parse(text);
-    const flaw = findFlaw(script, text, limits, { nodes: 0, scripts: 0, isInArray: false });
+    const flaw = findFlaw(script, text, limits);
     return flaw === undefined ? { script } : { flaw };
   } catch {
     // What the parser fails on was not understood.
@@ -22,10 +22,13 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   }
 }
 
-/** The node itself and everything below it. */
-export function forEachNode(node: SyntaxNode, see: (node: SyntaxNode) => void): void {
-  see(node);
-  forEachChild(node, (child) => forEachNode(child, see));
+/** Whether the node, or anything below it, is such a one. */
+export function holds(node: SyntaxNode, test: (inner: SyntaxNode) => boolean): boolean {
+  let isFound = test(node);
+  forEachChild(node, (child) => {
+    isFound ||= holds(child, test);
+  });
+  return isFound;
 }
 
 export type ParsedShell = { readonly script: ParsedScript } | { readonly flaw: string };
@@ -41,36 +44,39 @@ const MAX_SCRIPT_DEPTH = 24;
 const MAX_NODE_DEPTH = 300;
 
 /** The first thing below the node that the parser has not understood. */
-function findFlaw(node: SyntaxNode, text: string, limits: ParseLimits, depth: Depth): string | undefined {
-  let flaw = ownFlaw(node, text, limits, depth);
-  const below = {
-    nodes: depth.nodes + 1,
-    scripts: node.type === 'Script' ? depth.scripts + 1 : depth.scripts,
-    isInArray: depth.isInArray || node.type === 'ArrayValue',
-  };
+function findFlaw(
+  node: SyntaxNode,
+  text: string,
+  limits: ParseLimits,
+  depth = 0,
+  scripts = 0,
+): string | undefined {
+  let flaw = ownFlaw(node, text, limits, depth, scripts);
+  const below = node.type === 'Script' ? scripts + 1 : scripts;
   if (flaw === undefined)
     forEachChild(node, (child) => {
-      flaw ??= findFlaw(child, text, limits, below);
+      flaw ??= findFlaw(child, text, limits, depth + 1, below);
     });
   return flaw;
 }
 
-interface Depth {
-  readonly nodes: number;
-  readonly scripts: number;
-  readonly isInArray: boolean;
-}
-
-function ownFlaw(node: SyntaxNode, text: string, limits: ParseLimits, depth: Depth): string | undefined {
+function ownFlaw(
+  node: SyntaxNode,
+  text: string,
+  limits: ParseLimits,
+  depth: number,
+  scripts: number,
+): string | undefined {
   if (limits.nodesLeft-- <= 0) return 'there is too much of it';
-  if (depth.nodes > MAX_NODE_DEPTH || depth.scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
+  if (depth > MAX_NODE_DEPTH || scripts > MAX_SCRIPT_DEPTH) return 'it is nested too deep';
   if (node.type === 'Script') {
     if (node.errors?.[0] !== undefined) return `it is not valid shell (${node.errors[0].message})`;
-    if (depth.scripts > 0) limits.nestedCharactersLeft -= node.end - node.pos;
+    if (scripts > 0) limits.nestedCharactersLeft -= node.end - node.pos;
     return limits.nestedCharactersLeft < 0 ? 'it is nested too deep' : undefined;
   }
   // Bash reads `a=(@(x|$(…)))` twice, and forgets on the way that a here-document's delimiter was quoted.
-  if (depth.isInArray && /^(?:HereDoc|ExtendedGlob)$/.test(node.type)) return 'an array is not understood';
+  if (node.type === 'ArrayValue' && holds(node, ({ type }) => type === 'HereDoc' || type === 'ExtendedGlob'))
+    return 'an array is not understood';
   if (node.type === 'ProcessSubstitution' && isWithinWord(node, text))
     return 'a process substitution within a word is not understood';
   return isUnfinished(node) ? 'a part of it is not understood' : undefined;

@@ -10,9 +10,6 @@ export const FILE_PROGRAMS: Evaluators = {
   'dd dcfldd dc3dd': evaluateDd,
   'tar bsdtar gtar': evaluateTar,
   'chmod chown chgrp chattr chcon chflags gchmod gchown': evaluateOwnership,
-  'shred srm wipe'(call, options) {
-    if (options.has('r', 'recursive')) for (const operand of options.operands) call.removeTree(operand);
-  },
   'tee sponge'(call, options) {
     for (const target of options.operands) call.overwrite(target, call.input);
     return call.input;
@@ -29,14 +26,8 @@ export const FILE_PROGRAMS: Evaluators = {
 function evaluateRemoval(call: Call): void {
   const options = new Options(call.words);
   const recursive = options.has('r', 'R', 'recursive');
-  if (options.given.some(({ name }) => name.startsWith('no-pre')))
-    call.block('rm --no-preserve-root is there to remove the root directory.');
   for (const operand of options.operands) {
-    const { source } = operand;
     call.touches('delete', operand);
-    // `ls / | while read x; do rm "$x"; done`
-    if (source?.kind === 'listing' && call.isVital(source.root))
-      call.block(`rm would remove what ${source.root} holds.`);
     if (recursive || call.words.some(({ startsUnknown }) => startsUnknown))
       call.removeTree(operand, recursive);
     if (!recursive) call.removeFile(operand);
@@ -122,10 +113,7 @@ function evaluateOwnership(call: Call): void {
   );
   const hasMode = minus === undefined && !options.has('reference');
   const mode = minus?.shown ?? (hasMode ? (options.operands[0]?.shown ?? '') : '');
-  if (options.given.some((option) => option.name.startsWith('no-pre')))
-    call.block(`${name} --no-preserve-root is there to change the root directory.`);
   const recursive = options.has('R', 'recursive');
-  if (words.some(({ isComputed }) => isComputed)) call.ask(`What ${name} changes is computed.`);
   for (const target of options.operands.slice(hasMode ? 1 : 0)) {
     const { shown } = target;
     call.touches('write', target);

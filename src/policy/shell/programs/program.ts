@@ -23,6 +23,11 @@ export const USES = {
   read(call, word) {
     if (word.shown !== '-') call.touches('read', word);
   },
+  /** A file with code, which is not read. */
+  script(call, word) {
+    call.touches('read', word);
+    call.runsFile(word);
+  },
   /** A file that is written, made of others as a compiler makes one, or replaced. */
   write: (call, word) => call.touches('write', word),
   make: (call, word) => call.overwrite(word, undefined),
@@ -32,7 +37,10 @@ export const USES = {
     call.removeFile(word);
   },
   /** A directory that is removed with all below it. */
-  remove: (call, word) => call.removeTree(word),
+  remove(call, word) {
+    call.touches('delete', word);
+    call.removeTree(word);
+  },
   /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
   save(call, word) {
     if (word.shown !== '-') call.overwrite(word, { kind: 'fetched', from: call.name });
@@ -169,7 +177,7 @@ export function evaluateProgram(call: Call, program: Program, own?: Evaluate): S
   if (program.has('sends')) call.send(call.input);
   const uses = program.options.map(([use, names]) => [use, options.all(...names)] as const);
   // A pattern that an option carries is none of the operands.
-  const hasPattern = uses.some(([use, values]) => use === 'pattern' && values.length > 0);
+  const hasPattern = uses.some(([use, values]) => /^(?:pattern|script)$/.test(use) && values.length > 0);
   const read: Field[] = [];
   operands.forEach((operand, index) => {
     const at = hasPattern ? index + 1 : index;
@@ -220,9 +228,8 @@ export function codesBehind(words: readonly Field[], option: RegExp): Field[] {
 }
 
 function eraseDisk(call: Call, { operands }: Options): void {
-  const disk =
-    call.words.find((word) => call.dangerOfFile(word).kind !== 'ordinary') ??
-    call.words.find(({ shown }) => shown.startsWith('/dev/'));
+  const isDisk = (one: Field) => one.shown.startsWith('/dev/') || call.dangerOfFile(one).kind !== 'ordinary';
+  const disk = call.words.find(isDisk);
   if (disk !== undefined) call.block(`${call.name} would erase ${disk.shown}.`);
   else if (operands.length > 0) call.ask(`${call.name} erases what is on a disk.`);
 }
@@ -236,8 +243,10 @@ function printed(call: Call, { prints }: Program, read: readonly Field[], first?
     case 'fetched':
       return { kind: 'fetched', from: first?.shown ?? call.name };
     case 'input': {
-      if (read.length === 0)
-        return call.shown === '' && call.name === 'cat' ? call.input : through(call.input);
+      // Part of what came in, or changed: of the same origin, but not known any more.
+      const isCat = call.name === 'cat' && call.shown === '';
+      const isCopied = isCat || call.input.kind !== 'text' || call.input.text === '';
+      if (read.length === 0) return isCopied ? call.input : COMPUTED;
       const secrets = read.map((file) => secretIn(file, call.scope.directory));
       return secrets.find((one) => one !== undefined) ?? streamFrom(read);
     }
@@ -247,9 +256,4 @@ function printed(call: Call, { prints }: Program, read: readonly Field[], first?
     default:
       return UNKNOWN;
   }
-}
-
-/** Part of what came in, or changed: of the same origin, but not known any more. */
-export function through(input: Stream): Stream {
-  return input.kind === 'text' && input.text !== '' ? COMPUTED : input;
 }

@@ -14,14 +14,12 @@
  *   it runs: one that the command wrote itself is asked about. `directory`: it goes by files of its directory.
  * - `host SCHEME`, `hosts SCHEME`: it reaches the host that its first operand names, or all of them. `sends`: its input
  *   leaves the machine. `erases`: it changes or erases the disk that it is given.
- * - `takes code`, `takes first`: options tell it to run something: words that may be any are asked about; `first`: before
- *   its first operand.
+ * - `takes code`, `takes first` (before its first operand): options tell it to run something; words that may be any ask.
  * - `leads`: its options end where the first operand begins. `plus`: `+x` is an option as `-x` is. `bundle`: its first
  *   word is letters of options, without a dash.
  * - `runs`, `runs /WORDS/`: a wrapper, which runs the command behind its options, or behind these words and options.
  *   `before N`, `before /WORD/`: so many words, or one such word, stand before that command; `assigns`: so does
- *   `NAME=value`. `shell /OPTION/`: without a command it runs a shell on its input. `moves`, `moves /OPTION/`: the command
- *   runs in another directory.
+ *   `NAME=value`. `shell /OPTION/`: without a command it runs a shell on its input. `moves`, `moves /OPTION/`: elsewhere.
  * - `language /OPTION/`: an interpreter of another language, and the option that carries code; `edits`: it does not run
  *   the files that it is given.
  */
@@ -47,10 +45,11 @@ sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh  -oO --rc
     harmless /^--(?:version|help)/
 eval source .
 
-rm grm  > nothing
+rm grm  > nothing  block /^--no-pre/m is there to remove the root directory
 rimraf trash-put  : remove  > nothing
 rmdir unlink  : delete  > nothing
-shred srm wipe  -ns --iterations --size --random-source  : delete  > nothing
+shred  -ns --iterations --size --random-source  : delete  > nothing
+srm wipe  : remove  > nothing
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
 tee sponge dd dcfldd dc3dd
@@ -66,6 +65,7 @@ unzip  -Px  -d =write  : read skip
 cpio  -O =overwrite  --rsh-command =command
 zip  takes code  : write read  code /^(?:-TT|--unzip-command(?:=(.*))?)$/s
 chmod chown chgrp chattr chcon chflags gchmod gchown  > nothing
+    block /^--no-pre/m is there to change the root directory
 setfacl  -mxMXdk  : write  ask /^/ changes who may use files
 split  takes code  -abClnt  : read write  --filter =command
 patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
@@ -113,7 +113,9 @@ nproc seq expr  > number
 ls  -wIT  : read
 cat bat  : read  > input  --pager =command
 pwd mktemp echo
-sed gsed awk gawk mawk nawk  takes code
+sed gsed  takes code  -l --line-length  -e --expression =pattern  -f --file =script  : pattern read
+awk gawk mawk nawk  takes code  -FvlWi --field-separator --assign --include --load  -e --source =pattern
+    -fE --file --exec =script  leads  : pattern read
 printf  -v =computed  leads  > words
 which type  > words
 psql  -oL --output --log-file =overwrite  script  ask /\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i

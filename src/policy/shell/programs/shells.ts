@@ -1,5 +1,5 @@
 import { type Call, evaluateVariable, runSubstitutions } from '../words/call.js';
-import { COMPUTED, exactTexts, Field, type Stream, textValue, UNKNOWN, type Value } from '../words/field.js';
+import { COMPUTED, exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
@@ -31,7 +31,7 @@ export const SHELL_PROGRAMS: Evaluators = {
   },
   // `trap CODE SIGNAL…`: the code runs later, in this shell.
   trap(call) {
-    const [code, signal] = call.words[0]?.shown === '--' ? call.words.slice(1) : call.words;
+    const [code, signal] = withoutMark(call);
     if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) call.runCode(code);
   },
   kill(call) {
@@ -88,6 +88,8 @@ function evaluateDeclaration(call: Call): void {
   const { words, name, scope } = call;
   const flags = words.flatMap(({ shown }) => (/^-\w/.test(shown) ? [shown] : [])).join('');
   const isFixed = name === 'readonly' || flags.includes('r');
+  // `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays.
+  const mayFail = name === 'local' ? scope.calls.size === 0 : /^(?:declare|typeset)$/.test(name);
   if (flags.includes('i')) call.ask(`${name} -i makes a variable that evaluates what it is given.`);
   if (flags.includes('f') && (name === 'export' || flags.includes('x')))
     call.ask(`${name} hands functions on to other shells.`);
@@ -103,21 +105,17 @@ function evaluateDeclaration(call: Call): void {
       runSubstitutions(call, text);
     }
     if (variable === undefined) continue;
-    if (assigns !== undefined) declare(call, variable, word.dropPrefix(whole.length).value, word.shown);
+    if (assigns !== undefined) {
+      const { value } = word.dropPrefix(whole.length);
+      const before = scope.variables.get(variable);
+      const isArray = value.kind === 'text' && value.text.startsWith('(');
+      const isOld = mayFail && before !== undefined && !isSame(before, value);
+      evaluateVariable(call, variable, value);
+      call.findings.setting(word.shown);
+      scope.set(variable, isArray || isOld ? COMPUTED : value);
+    }
     if (isFixed) scope.fixed.add(variable);
   }
-}
-
-function declare(call: Call, variable: string, given: Value, shown: string): void {
-  const { scope, name, findings } = call;
-  const before = scope.variables.get(variable);
-  const isArray = given.kind === 'text' && given.text.startsWith('(');
-  // `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays.
-  const mayFail = name === 'local' ? scope.calls.size === 0 : /^(?:declare|typeset)$/.test(name);
-  const isOld = mayFail && before !== undefined && !isSame(before, given);
-  evaluateVariable(call, variable, given);
-  findings.setting(shown);
-  scope.set(variable, isArray || isOld ? COMPUTED : given);
 }
 
 function withoutMark({ words }: Call): readonly Field[] {

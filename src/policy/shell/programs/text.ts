@@ -3,13 +3,12 @@ import {
   COMPUTED,
   exactTexts,
   type Field,
-  isLiteral,
   type Stream,
   streamFrom,
   textStream,
   UNKNOWN,
 } from '../words/field.js';
-import { Options } from '../words/options.js';
+import type { Options } from '../words/options.js';
 import type { Evaluators } from './program.js';
 import { findCertain } from './shells.js';
 
@@ -34,34 +33,26 @@ function echoed(words: readonly Field[]): Stream {
   const text = exactTexts(rest)?.join(' ');
   if (text === undefined) return streamFrom(words);
   if (/\\|^-[neE]/.test(text)) return COMPUTED;
-  return textStream(`${text}\n`, isLiteral(words));
+  return textStream(
+    `${text}\n`,
+    words.every(({ literal }) => literal),
+  );
 }
 
 /** `sed`: its scripts can run commands (`e`) and write files (`w`); `-i` writes those it reads. */
-function evaluateSed(call: Call): Stream {
-  const options = new Options(call.words, { short: 'efl', long: 'expression file line-length' });
-  const inPlace = options.given.find(({ name }) => name === 'i' || /^in-p/.test(name));
-  for (const file of options.values('f', 'file')) readsScript(call, file);
-  const given = options.values('e', 'expression');
-  const isFirst = given.length === 0 && !options.has('f', 'file');
-  for (const script of isFirst ? options.operands.slice(0, 1) : given) {
+function evaluateSed(call: Call, options: Options): Stream {
+  const isFirst = !options.has('e', 'expression', 'f', 'file');
+  const scripts = isFirst ? options.operands.slice(0, 1) : options.values('e', 'expression');
+  for (const script of scripts) {
     // A value within a script can end it and start a command of its own.
     if (script.exact === undefined) call.ask(`The script of sed is computed: ${script.shown}`);
     if (!isPlainScript(script.known)) call.ask('The script of sed is not plain: it may run or write more.');
   }
   const files = options.operands.slice(isFirst ? 1 : 0);
-  for (const file of files) {
-    call.touches('read', file);
-    if (inPlace !== undefined)
-      call.findings.byOption(inPlace.word.shown, () => call.overwrite(file, UNKNOWN));
-  }
+  const inPlace = options.given.find(({ name }) => name === 'i' || /^in-p/.test(name))?.word.shown;
+  if (inPlace !== undefined)
+    for (const file of files) call.findings.byOption(inPlace, () => call.overwrite(file, UNKNOWN));
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
-}
-
-/** A script in a file is not read. */
-function readsScript(call: Call, file: Field): void {
-  call.touches('read', file);
-  call.runsFile(file);
 }
 
 /** Within `[…]` of a pattern the delimiter stands for itself. */
@@ -87,21 +78,14 @@ function isPlainScript(script: string): boolean {
 }
 
 /** `awk`: programs that run commands (`system`, pipes) or write files. */
-function evaluateAwk(call: Call): void {
-  const options = new Options(call.words, {
-    short: 'FvfEilWe',
-    long: 'field-separator assign file source include load exec',
-    leads: true,
-  });
+function evaluateAwk(call: Call, options: Options): void {
   const isFile = options.has('f', 'file', 'E', 'exec');
-  for (const file of options.values('f', 'file', 'E', 'exec')) readsScript(call, file);
   const program = options.value('e', 'source') ?? (isFile ? undefined : options.operands[0]);
   const library = options.given.find(({ name }) => /^(?:[il]|include|load)$/.test(name));
-  const files = options.operands.slice(isFile ? 0 : 1).filter(({ shown }) => !/^\w+=/.test(shown));
-  for (const file of files) call.touches('read', file);
-  if (library?.value?.shown === 'inplace') {
-    for (const file of files) call.findings.byOption(library.word.shown, () => call.overwrite(file, UNKNOWN));
-  } else if (library !== undefined) call.ask('awk loads a library.');
+  if (library?.value?.shown === 'inplace')
+    for (const file of options.operands.slice(isFile ? 0 : 1))
+      call.findings.byOption(library.word.shown, () => call.overwrite(file, UNKNOWN));
+  else if (library !== undefined) call.ask('awk loads a library.');
   if (program === undefined) return;
   if (program.exact === undefined) call.ask(`The program of awk is computed: ${program.shown}`);
   // Strings and patterns emptied, so that what is in them is not read as code.

@@ -76,7 +76,11 @@ export class Field {
   /** Several words as one, with a space between them. */
   static join(words: readonly Field[]): Field {
     const pieces = words.flatMap((word, at) => (at === 0 ? word.pieces : [textValue(' '), ...word.pieces]));
-    return new Field(pieces, words.map(({ shown }) => shown).join(' '), isLiteral(words));
+    return new Field(
+      pieces,
+      words.map(({ shown }) => shown).join(' '),
+      words.every(({ literal }) => literal),
+    );
   }
 
   /** The text, when all of it is known. */
@@ -144,10 +148,6 @@ export class Field {
     });
     return new Field(pieces, this.shown.slice(length), this.literal);
   }
-}
-
-export function isLiteral(words: readonly Field[]): boolean {
-  return words.every(({ literal }) => literal);
 }
 
 /** The texts of all of them; undefined: one is not known. */

@@ -11,7 +11,6 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
   ['SHELL', '/bin/bash'],
   ['PWD', '/home/~/work'],
-  ['OLDPWD', '/home/~/work'],
   ['TMPDIR', '/tmp'],
   ['IFS', ' \t\n'],
 ]);
@@ -54,7 +53,7 @@ export class Scope {
   }
 
   set(name: string, value: Value): void {
-    this.variables.set(name, this.fixed.has(name) ? UNKNOWN : value);
+    this.variables.set(name, this.fixed.has(name) ? COMPUTED : value);
   }
 
   noteWritten(file: Field, content: Stream): void {
