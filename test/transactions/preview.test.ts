@@ -141,6 +141,37 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 
+  it('counts what a command has closed, and holes where they would be filled on another disk', async () => {
+    const sandbox = { os: 'required', maxTransactionMb: 3 } as const;
+    const closing = 'mkdir d && head -c 5000000 /dev/urandom >d/large && chmod 0 d';
+    const hole = 'truncate -s 50M hole';
+    const discarded = { success: false, error: { message: expect.stringContaining('3 MB') } };
+    await using near = open({ sandbox });
+    for (const [command, expected] of [
+      [closing, discarded],
+      [hole, { success: true }],
+    ] as const) {
+      const preview = await near.preview([bash('1', command)]);
+      expect(preview.results[0], command).toMatchObject(expected);
+      await preview.discard();
+    }
+    // The root is in memory, what it changes beside the journal.
+    const elsewhere = mkdtempSync(join('/dev/shm', 'preview-'));
+    try {
+      await using far = open({ root: elsewhere, sandbox });
+      for (const command of [closing, hole]) {
+        const preview = await far.preview([bash('1', command)]);
+        expect(preview.results[0], command).toMatchObject(discarded);
+        expect((await preview.commit())[0]).toMatchObject({ success: false });
+      }
+      const small = await far.preview([bash('1', 'truncate -s 2M hole; echo end >>hole')]);
+      expect((await small.commit())[0]).toMatchObject({ success: true });
+      expect(readdirSync(elsewhere)).toEqual(['hole']);
+    } finally {
+      removeTree(elsewhere);
+    }
+  });
+
   it('does not try what reaches further, and runs it when the rest is real', async () => {
     let sent = 0;
     const send = defineTool({
