@@ -39,6 +39,28 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
   }, 30_000);
 
+  it('never commits the absence of what no command may write: in a working tree, a branch, a clone of its own', async () => {
+    here.outside(
+      'git checkout -q -b other; echo token >.pypirc; git add -f .pypirc; git commit -qm more; git checkout -q main',
+    );
+    const tracked = 'git ls-tree -r --name-only HEAD | grep -cE "env|npmrc|pypirc"';
+    for (const [making, at, count] of [
+      ['git worktree add -q tree other', 'tree', 3],
+      ['git clone -q --no-hardlinks . clone', 'clone', 2],
+      ['git checkout -q --detach other', '.', 3],
+    ] as const) {
+      await here.run(making);
+      expect(await out(`cd ${at}; git status --porcelain -uno`), making).toBe('');
+      await here.run(
+        `cd ${at}; git config user.name >&2 || export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=b; echo z >z; git add -A; git commit -qam z; echo y >>z; git stash -q; git stash pop -q; git commit -qam y`,
+      );
+      expect(here.outside(`cd ${at}; git log -1 --format=%s; ${tracked}`), making).toBe(`y\n${count}\n`);
+    }
+    // What is not meant to be there is not shown.
+    here.outside('git checkout -q main; git sparse-checkout set --no-cone "/*" "!/api"');
+    expect(await out('ls; git status --porcelain -uno')).not.toMatch(/api/);
+  }, 30_000);
+
   it('keeps hooks, settings and what leads to others of them as they are', async () => {
     const before = here.outside('cat .git/config; ls .git/hooks');
     const { changes } = await here.run(

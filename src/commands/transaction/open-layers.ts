@@ -84,9 +84,9 @@ function lookInto(known: Omit<Survey, 'hidden' | 'tracked'>): Survey | NoTransac
   if (repositories.some(({ isOutside }) => isOutside)) {
     return { reason: 'the repository of a root lies outside of the roots' };
   }
-  const tracked = trackedLayer(repositories, guarded.hidden);
+  const tracked = trackedLayer(repositories, guarded.hidden, known.rules.isHidden);
   if (tracked === undefined) return { reason: 'what git tracks of the hidden files cannot be told' };
-  return { ...known, hidden: guarded.hidden, tracked };
+  return { ...known, hidden: tracked.hidden, tracked };
 }
 
 /** How git works beside what is hidden. */

@@ -5,6 +5,8 @@ export interface IndexEntry {
   readonly size: number;
   readonly modifiedSeconds: number;
   readonly isExecutable: boolean;
+  /** It is not meant to be in the working tree. */
+  readonly isSkipped?: true;
 }
 
 /**
@@ -45,6 +47,8 @@ const TYPE = 0o170_000;
 const HEADER_BYTES = 12;
 const FLAG_EXTENDED = 0x4000;
 const FLAG_STAGE = 0x3000;
+/** Of those that come where the flags are extended. */
+const FLAG_SKIPPED = 0x4000;
 
 function readEntries(
   bytes: Buffer,
@@ -60,14 +64,17 @@ function readEntries(
   let name: Buffer = Buffer.alloc(0);
   for (let left = bytes.readUInt32BE(8); left > 0; left--) {
     const flags = bytes.readUInt16BE(at + 40 + hashBytes);
-    const start = at + 42 + hashBytes + ((flags & FLAG_EXTENDED) === 0 ? 0 : 2);
+    const isExtended = (flags & FLAG_EXTENDED) !== 0;
+    const start = at + 42 + hashBytes + (isExtended ? 2 : 0);
     const named = version === 4 ? nextName(bytes, start, name) : plainName(bytes, start, at);
     name = named.name;
     const path = name.toString();
     const mode = bytes.readUInt32BE(at + 24);
     if ((flags & FLAG_STAGE) === 0 && isPlain(path) && isWanted(path, mode)) {
       const [modifiedSeconds, size] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 36)];
-      entries.push({ path, size, modifiedSeconds, isExecutable: (mode & 0o100) !== 0 });
+      const entry = { path, size, modifiedSeconds, isExecutable: (mode & 0o100) !== 0 };
+      const isSkipped = isExtended && (bytes.readUInt16BE(at + 42 + hashBytes) & FLAG_SKIPPED) !== 0;
+      entries.push(isSkipped ? { ...entry, isSkipped } : entry);
     }
     at = named.next;
   }

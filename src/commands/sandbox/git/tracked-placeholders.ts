@@ -1,5 +1,6 @@
+import { dirname } from 'node:path';
 import type { GuardedPath } from '../../../contract/files.js';
-import { filePrint } from '../../../platform/fs/fs-entry.js';
+import { entryStat, filePrint } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/process/placeholder-files.js';
 import { isWithin, type Mount, readOnlyMount } from '../mount-holder.js';
@@ -50,41 +51,67 @@ export interface TrackedLayer extends Pick<TrackedPlaceholders, 'env'> {
   /** Arguments for bubblewrap. */
   readonly mounts: readonly string[];
   readonly files: readonly TrackedFile[];
+  /** With what git tracks and a command could not write, as in a working tree or a clone that it has made. */
+  readonly hidden: readonly GuardedPath[];
 }
 
+/** @param isDenied what no command may see, where it is there */
 export function trackedLayer(
   repositories: readonly Repository[],
   hidden: readonly GuardedPath[],
+  isDenied: (path: string) => boolean,
 ): TrackedLayer | undefined {
-  const tracked = repositories.map((repository) => trackedIn(repository, hidden));
+  const tracked = repositories.map((repository) => trackedIn(repository, hidden, isDenied));
+  const missing = tracked.flatMap((found) => (found === 'unknown' ? [] : found.filter(isMissing)));
   const before = layers.get(hidden);
   const isSame =
-    tracked.length === before?.tracked.length && tracked.every((found, at) => found === before.tracked[at]);
-  const layer = isSame ? before?.layer : layerFor(tracked, hidden);
-  if (layer !== undefined) layers.set(hidden, { tracked, layer });
+    before !== undefined && isSameList(tracked, before.tracked) && isSameList(missing, before.missing);
+  const layer = isSame ? before.layer : layerFor(tracked, missing, hidden);
+  if (layer !== undefined) layers.set(hidden, { tracked, missing, layer });
   return layer;
+}
+
+/** Else git would take it for removed, and a commit of everything would say so. */
+function isMissing({ at, isStray, isSkipped }: TrackedFile): boolean {
+  if (isStray !== true || isSkipped === true) return false;
+  return entryStat(at) === undefined && entryStat(dirname(at))?.isDirectory() === true;
+}
+
+function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at]);
 }
 
 /** The last one for the very same list: where nothing else has changed either, its lists are the same too. */
 const layers = new WeakMap<
   readonly GuardedPath[],
-  { readonly tracked: readonly (readonly TrackedFile[] | 'unknown')[]; readonly layer: TrackedLayer }
+  {
+    readonly tracked: readonly (readonly TrackedFile[] | 'unknown')[];
+    readonly missing: readonly TrackedFile[];
+    readonly layer: TrackedLayer;
+  }
 >();
 
 function layerFor(
   tracked: readonly (readonly TrackedFile[] | 'unknown')[],
+  missing: readonly TrackedFile[],
   hidden: readonly GuardedPath[],
 ): TrackedLayer | undefined {
-  const files = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
+  const there = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
+  const files = [...there.filter(({ isStray }) => isStray !== true), ...missing];
   const isInHidden = ({ at }: TrackedFile): boolean =>
     hidden.some(({ path, type }) => type === 'dir' && isWithin(at, path));
   if (tracked.includes('unknown') || files.length > MOST_FILES || files.some(isInHidden)) return undefined;
   const made = files.length === 0 ? undefined : placeholdersFor(files, []);
   return {
     files,
+    hidden: missing.length === 0 ? hidden : [...hidden, ...missing.map(({ at }) => asHidden(at))],
     mounts: made === undefined ? [] : ['--ro-bind', `${made}/git`, PLACE],
     env: made === undefined ? {} : SETTINGS,
   };
+}
+
+function asHidden(path: string): GuardedPath {
+  return { path, type: 'file' };
 }
 
 function placeholdersFor(
@@ -124,33 +151,40 @@ const MOST_FILES = 2000;
 export interface TrackedFile extends IndexEntry {
   /** Absolute. */
   readonly at: string;
+  /** It is denied, and not among what is hidden: nothing is there, or no one has looked. */
+  readonly isStray?: true;
 }
 
 function trackedIn(
   { top, directory, common }: Repository,
   hidden: readonly GuardedPath[],
+  isDenied?: (path: string) => boolean,
 ): readonly TrackedFile[] | 'unknown' {
-  const index = `${directory}/index`;
-  const print = filePrint(index);
+  const place = `${directory}/index`;
+  const print = filePrint(place);
   // Nothing is tracked yet.
-  if (hidden.length === 0 || print === undefined) return NO_FILES;
+  if ((hidden.length === 0 && isDenied === undefined) || print === undefined) return NO_FILES;
+  const index = isDenied === undefined ? place : `${place}\0layer`;
   const known = seen.get(index);
   if (known?.hidden === hidden && known.print === print) return known.found;
   const below = hidden.filter(({ path }) => isWithin(path, top));
-  if (below.length === 0) return NO_FILES;
+  if (below.length === 0 && isDenied === undefined) return NO_FILES;
   const key = JSON.stringify([print, below]);
   if (known?.key === key) {
     seen.set(index, { ...known, hidden });
     return known.found;
   }
   const hashBytes = /^\s*objectformat\s*=\s*"?sha256/im.test(readSmallFile(`${common}/config`)) ? 32 : 20;
-  const isHidden = (path: string): boolean => {
+  const isHidden = (at: string): boolean => below.some((one) => isOf({ at }, one));
+  const isWanted = (path: string): boolean => {
     const at = `${top}/${path}`;
-    return below.some((place) => isOf({ at }, place));
+    return isHidden(at) || isDenied?.(at) === true;
   };
   const placed =
-    readIndex(index, hashBytes, isHidden)?.map((entry) => ({ ...entry, at: `${top}/${entry.path}` })) ??
-    'unknown';
+    readIndex(place, hashBytes, isWanted)?.map((entry): TrackedFile => {
+      const at = `${top}/${entry.path}`;
+      return isHidden(at) ? { ...entry, at } : { ...entry, at, isStray: true };
+    }) ?? (below.length === 0 ? NO_FILES : 'unknown');
   if (seen.size > 100) seen.clear();
   seen.set(index, { key, print, hidden, found: placed });
   return placed;
