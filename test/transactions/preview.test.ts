@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
@@ -7,6 +7,7 @@ import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { whyNoTransactions } from './kept-apart.js';
 import { usePlace } from './use-place.js';
 
