@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -103,6 +103,13 @@ describe('what the command has compiled', () => {
       (main) => {
         rmSync(main);
         mkdirSync(main);
+      },
+    ],
+    [
+      'a pipe',
+      (main) => {
+        rmSync(main);
+        execFileSync('mkfifo', [main]);
       },
     ],
   ])('is compiled again where its file is %s', async (_what, spoil) => {

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants as fsConstants,
   fstatSync,
   lstatSync,
   openSync,
@@ -60,11 +61,15 @@ function compile(filename: string, kept: Buffer | undefined): Script {
   });
 }
 
+/** A pipe would wait for its writer. Windows has no such flag. */
+const WITHOUT_WAITING = fsConstants.O_RDONLY | (fsConstants.O_NONBLOCK ?? 0);
+
 function readKept(path: string): Buffer | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, 'r');
-    return isOwn(fstatSync(descriptor)) ? readFileSync(descriptor) : undefined;
+    descriptor = openSync(path, WITHOUT_WAITING);
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && isOwn(stats) ? readFileSync(descriptor) : undefined;
   } catch {
     return undefined;
   } finally {
