@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll } from 'vitest';
 import { REPOSITORY, removeOld, stateOfSources } from '../../src/testing/fixtures/state-of-sources.js';
@@ -31,6 +39,17 @@ function buildOnce(): string {
   const place = join(BUILDS, state.digest('hex').slice(0, 16));
   const program = join(place, 'dist', 'command', 'toolexec.cjs');
   if (existsSync(program)) return program;
+  const lock = `${place}.lock`;
+  if (!isFirst(lock) && wasBuilt(program, lock)) return program;
+  try {
+    buildInto(place);
+  } finally {
+    rmSync(lock, { force: true });
+  }
+  return program;
+}
+
+function buildInto(place: string): void {
   const unfinished = join(BUILDS, `unfinished-${randomUUID()}`);
   build(join(unfinished, 'dist'));
   removeOld(BUILDS);
@@ -40,7 +59,33 @@ function buildOnce(): string {
     // Another test file was faster, with the same result.
     rmSync(unfinished, { recursive: true });
   }
-  return program;
+}
+
+function isFirst(lock: string): boolean {
+  mkdirSync(BUILDS, { recursive: true });
+  try {
+    writeFileSync(lock, `${process.pid}`, { flag: 'wx' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for another process that builds it; false if that has died. */
+function wasBuilt(program: string, lock: string): boolean {
+  while (!existsSync(program) && isHeld(lock)) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  }
+  return existsSync(program);
+}
+
+function isHeld(lock: string): boolean {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')) || process.pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // In a process of its own: a bundler that takes plugins answers asynchronously.
