@@ -88,6 +88,7 @@ function traceVariables(trace: TraceContext): Record<string, string> {
 function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader | undefined): ToolOutput {
   const { exitCode, signal, stdout, notice, fault } = outcome;
   const said = shownError(outcome);
+  const shown = (text: string): string => withNotice(text, notice, call.ctx.limits.maxOutputBytes);
   const metadata: JsonObject = {
     exit_code: exitCode,
     ...(signal === null ? {} : { signal }),
@@ -99,10 +100,10 @@ function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader
     if (!call.ctx.signal.aborted) throw error;
     // The engine says why it was stopped; what it had said by then may show what it waited for.
     const text = [decodeStrictly(stdout) ?? '', said].filter((part) => part !== '').join('\n');
-    return { text: withNotice(text, notice), metadata, error: { code: error.code, message: error.message } };
+    return { text: shown(text), metadata, error: { code: error.code, message: error.message } };
   }
   const failed = (code: ErrorCode, why: string, hint?: string): ToolOutput => ({
-    text: withNotice(decodeStrictly(stdout) ?? '', notice),
+    text: shown(decodeStrictly(stdout) ?? ''),
     metadata,
     error: {
       code,
@@ -127,13 +128,14 @@ function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader
   const result = answer === undefined ? readResult(stdout, call.output()) : readAnswer(answer, call.output());
   if ('fault' in result) return failed('invalid_tool_output', result.fault);
   if (notice === '') return { ...result, metadata };
-  const text = withNotice(result.text ?? JSON.stringify(result.structured), notice);
-  return { ...result, text, metadata };
+  return { ...result, text: shown(result.text ?? JSON.stringify(result.structured)), metadata };
 }
 
-function withNotice(text: string, notice: string): string {
-  if (notice === '') return text;
-  return text === '' ? notice : `${text.trimEnd()}\n\n${notice}`;
+/** Behind the text; before one of which the end will be cut off. */
+function withNotice(text: string, notice: string, mostBytes: number): string {
+  if (notice === '' || text === '') return text + notice;
+  const isCut = Buffer.byteLength(text) + Buffer.byteLength(notice) + 2 > mostBytes;
+  return isCut ? `${notice}\n\n${text}` : `${text.trimEnd()}\n\n${notice}`;
 }
 
 /** Why the call was told to stop, as an error: what the engine says, or that the service was closed. */

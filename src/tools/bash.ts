@@ -139,7 +139,7 @@ async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput
   const short = shortenOutput(printed, printedBytes(outcome), outputRef);
   const truncated = short.truncated || isIncomplete(outcome);
   const shown = {
-    text: withNotice(short.text, outcome),
+    text: withNotice(short.text, outcome, ctx.limits.maxOutputBytes),
     truncated,
     metadata: {
       ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),

@@ -118,15 +118,20 @@ export function commandError(
   };
 }
 
-/** What was printed, and behind it what the command sandbox has kept from the command. */
+/**
+ * What was printed, and behind it what the command sandbox has kept from the command.
+ * @param mostBytes of all that is shown: of a longer text the end is cut off, and what is said stands before it
+ */
 export function withNotice(
   text: string,
   outcome: Pick<CommandOutcome, 'wall' | 'changes' | 'discarded' | 'stderr'>,
+  mostBytes = Number.POSITIVE_INFINITY,
 ): string {
   const notice = [sandboxNotice(outcome.wall), ...changeNotices(outcome)]
     .filter((line) => line !== '')
     .join('\n');
   if (notice === '') return text;
+  if (Buffer.byteLength(text) + Buffer.byteLength(notice) + 3 > mostBytes) return `${notice}\n\n${text}`;
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
 }
 

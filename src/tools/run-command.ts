@@ -50,7 +50,11 @@ async function runInSh(args: RunCommandArgs, ctx: ToolContext): Promise<ToolOutp
   const outcome = await started(ctx.processes.run({ shell: 'sh', command: args.command, clean: true }));
   const stdout = streamText(outcome.stdout);
   const stderr = streamText(outcome.stderr);
-  const text = withNotice(stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`, outcome);
+  const text = withNotice(
+    stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`,
+    outcome,
+    ctx.limits.maxOutputBytes,
+  );
   const metadata = commandMetadata(outcome, ctx.cwd);
   const error = commandError(outcome, (reason) => `run_command failed: ${reason}`);
   const { outputRef } = outcome;

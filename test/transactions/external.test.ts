@@ -82,6 +82,20 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(version?.output).toContain('evil');
   });
 
+  it('is told what was not kept before an answer that is cut, by a command too', async () => {
+    shop.add('long', `echo x >.env; printf '"'; head -c 150000 /dev/zero | tr '\\0' a; echo '"'`);
+    await using opened = await shop.open({ policy: null });
+    const command = 'echo x >.env; head -c 150000 /dev/zero | tr "\\0" a';
+    const results = [
+      await opened.executor.execute('long', {}),
+      await opened.executor.execute('run_command', { command }),
+    ];
+    for (const { truncated, output } of results) {
+      expect(truncated).toBe(true);
+      expect(output).toMatch(/^\[Not kept, and as it was before: "\.env"/);
+    }
+  });
+
   it('never overwrites what others have changed meanwhile', async () => {
     shop.outside('echo a >a; echo b >b');
     shop.add('late', `${WAIT}\necho mine >a; rm b; echo x >new\n${DONE}`, { streaming: true });
