@@ -13,9 +13,9 @@ import { Scope } from './words/scope.js';
  */
 export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   const findings = new Findings();
-  const limits = { nodesLeft: MAX_NODES, nestedCharactersLeft: MAX_NESTED };
+  const limits = { nodesLeft: 20_000, nestedCharactersLeft: 131_072 };
   try {
-    new Interpreter(findings, limits, MAX_STEPS).runText(text, new Scope(), UNKNOWN);
+    new Interpreter(findings, limits, 10_000).runText(text, new Scope(), UNKNOWN);
   } catch (error) {
     const isTooMuch = error instanceof TooMuchWork || error instanceof RangeError;
     findings.ask(
@@ -27,10 +27,6 @@ export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnal
     findings.ask('Other shells than bash read it in another way.');
   return findings.conclude();
 }
-
-const MAX_NODES = 20_000;
-const MAX_NESTED = 131_072;
-const MAX_STEPS = 10_000;
 
 /** What only bash knows, and a POSIX shell (dash) takes for words, strings or the names of programs. */
 const BASH_ALONE =

@@ -81,7 +81,7 @@ export function redirect(
     const { target, operator } = redirection;
     const field = shell.expander.single(target, scope);
     if (operator === '<<<') opens(streamOf(field, '\n'));
-    if (operator === '<&' && own.kind !== 'fetched') opens(UNKNOWN);
+    if (operator === '<&' && own.kind !== 'fetched') opens(COMPUTED);
     // `2>&1`, `>&-`: no file.
     const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
     if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
@@ -168,9 +168,10 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   const takesCode = known?.program.text('takes');
   if ((takesCode === 'code' || (takesCode === 'first' && !isBehindOperand)) && args.some(mayBeOptions))
     call.ask(`The options of ${name} are computed.`);
-  if (known !== undefined) return evaluateProgram(call, known.program, known.own);
   // A program that lies somewhere is a file like others: what it touches is not told.
-  if (path.includes('/')) call.runsFile(command);
+  const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
+  if (isFile) call.runsFile(command);
+  if (known !== undefined) return evaluateProgram(call, known.program, known.own);
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
   if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;

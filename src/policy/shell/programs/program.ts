@@ -59,6 +59,11 @@ export const USES = {
   setting(call, word) {
     for (const code of codesBehind([word], RUN_SETTING)) call.runAskedCode(code);
   },
+  /** What a container is given of the machine: `FROM:TO`, `type=bind,source=FROM`. */
+  volume(call, { shown }) {
+    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
+    if (call.isVital(path)) call.ask(`${call.name} gives a container ${path}.`);
+  },
   /** A program that packs or connects, or what is done meanwhile. */
   packer(call, word) {
     const isCode = word.shown.startsWith('exec=');
@@ -81,7 +86,8 @@ type Use = keyof typeof USES;
 const PLAIN_PACKER =
   /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|\d+|(?:dot|bell|echo|totals|ttyout|wait|sleep).*|(?:ssh|rsync)(?: -[\w=./~ -]*)?)$/;
 
-const RUN_SETTING = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|Match)[=\s]+(.*)$/is;
+const RUN_SETTING =
+  /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|RemoteCommand|Match|PKCS11Provider|SecurityKeyProvider)[=\s]+(.*)$/is;
 
 /** What the columns of a row are called, but for options, operands and what is printed. */
 const COLUMNS =

@@ -46,10 +46,9 @@ sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh  -oO --rc
 eval source .
 
 rm grm  > nothing  block /^--no-pre/m is there to remove the root directory
-rimraf trash-put  : remove  > nothing
+rimraf trash-put srm wipe  : remove  > nothing
 rmdir unlink  : delete  > nothing
 shred  -ns --iterations --size --random-source  : delete  > nothing
-srm wipe  : remove  > nothing
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
 tee sponge dd dcfldd dc3dd
@@ -113,7 +112,8 @@ nproc seq expr  > number
 ls  -wIT  : read
 cat bat  : read  > input  --pager =command
 pwd mktemp echo
-sed gsed  takes code  -l --line-length  -e --expression =pattern  -f --file =script  : pattern read
+sed gsed  takes code  -l --line-length  ask /^-[a-zA-Z]*i.*(?:e.|f|l$)/m
+    -e --expression =pattern  -f --file =script  : pattern read
 awk gawk mawk nawk  takes code  -FvlWi --field-separator --assign --include --load  -e --source =pattern
     -fE --file --exec =script  leads  : pattern read
 printf  -v =computed  leads  > words
@@ -250,10 +250,9 @@ su runuser sg  -ugGs  -c --command --session-command =command  ask /^/ runs comm
 xterm  runs
 kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  takes code  -veuw --volume --mount --env --env-file --user --workdir
+docker podman nerdctl docker-compose  takes code  -v --volume --mount =volume  -euw --env --env-file --user --workdir
     --detach-keys --index  before 1  runs /^(?:(?:-.*|compose|container)\n)*exec\n/
     ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
-    ask /^(?:-v|--volume=|.*(?:source|src)=)?\/+(?:(?:etc|root|home|usr|var|s?bin|lib|boot|dev|proc|sys|run)\/*)?[:,]/m is given
     ask /^system\nprune/m removes what is not running
 
 mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs newfs_msdos mkudffs mkreiserfs mkjfs

@@ -1,14 +1,7 @@
 import type { Call } from '../words/call.js';
-import {
-  COMPUTED,
-  exactTexts,
-  type Field,
-  type Stream,
-  streamFrom,
-  textStream,
-  UNKNOWN,
-} from '../words/field.js';
+import { COMPUTED, exactTexts, Field, type Stream, streamFrom, textStream, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
+import { isRisky } from '../words/place.js';
 import type { Evaluators } from './program.js';
 import { findCertain } from './shells.js';
 
@@ -22,6 +15,9 @@ export const TEXT_PROGRAMS: Evaluators = {
     words.every(({ shown }) => /^-[dq]+$/.test(shown)) && !scope.variables.has('TMPDIR')
       ? { kind: 'directory', isNew: true }
       : UNKNOWN,
+  // Names of what nothing must be written to.
+  ls: (call, { operands }) =>
+    [Field.of('.'), ...operands].some((one) => isRisky(one, call.scope.directory)) ? COMPUTED : UNKNOWN,
   echo: ({ words }) => echoed(words),
   'sed gsed': evaluateSed,
   'awk gawk mawk nawk': evaluateAwk,
@@ -80,7 +76,9 @@ function isPlainScript(script: string): boolean {
 /** `awk`: programs that run commands (`system`, pipes) or write files. */
 function evaluateAwk(call: Call, options: Options): void {
   const isFile = options.has('f', 'file', 'E', 'exec');
-  const program = options.value('e', 'source') ?? (isFile ? undefined : options.operands[0]);
+  const given = options.values('e', 'source');
+  const [first] = isFile ? [] : options.operands;
+  const program = given.length > 0 ? Field.join(given) : first;
   const library = options.given.find(({ name }) => /^(?:[il]|include|load)$/.test(name));
   if (library?.value?.shown === 'inplace')
     for (const file of options.operands.slice(isFile ? 0 : 1))

@@ -147,7 +147,7 @@ export class Call {
   /** Without `-r` only files go; some of them are enough. */
   removeFile(operand: Field): void {
     const { kind, what } = this.dangerOfFile(operand);
-    if (kind === 'vital') this.block(`${this.name} would remove ${what}, ${operand.shown}.`);
+    this.harms(kind, `remove ${what}, ${operand.shown}`);
     if (operand.isComputed) this.ask(`What ${this.name} would remove is computed: ${operand.shown}`);
     if (operand.hasPattern && this.dangerOfTree(operand) === 'vital')
       this.block(`${this.name} would remove what ${operand.shown} matches.`);

@@ -127,6 +127,11 @@ export function dangerOfTree(field: Field, directory: string | undefined): Dange
   return 'ordinary';
 }
 
+/** It may be a place that nothing must be written to, or that must not go. */
+export function isRisky(field: Field, directory: string | undefined): boolean {
+  return dangerOfFile(field, directory).kind !== 'ordinary' || dangerOfTree(field, directory) !== 'ordinary';
+}
+
 const MAX_PARTS = 3;
 const MANY_UPS = 3;
 

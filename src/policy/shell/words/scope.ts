@@ -1,6 +1,6 @@
 import type { FunctionNode } from '../parse/parse-shell.js';
 import { COMPUTED, Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
-import { dangerOfFile, dangerOfTree, pathText } from './place.js';
+import { isRisky, pathText } from './place.js';
 
 /** The person's home directory, whatever it is called. */
 export const HOME = '/home/~';
@@ -90,14 +90,9 @@ function merge([first, ...more]: readonly (Value | undefined)[]): Value {
   const isNumber = (one: Value | undefined): boolean =>
     one?.kind === 'text' ? /^-?\d+$/.test(one.text) : one?.numeric === true;
   if (all.every(isNumber)) return NUMBER;
-  return all.some(isRisky) ? COMPUTED : UNKNOWN;
-}
-
-/** It may be a place that nothing must be written to. */
-function isRisky(value: Value | undefined): boolean {
-  if (value?.kind !== 'text') return value?.computed === true && !value.numeric;
-  const field = Field.of(value.text);
-  return dangerOfFile(field, undefined).kind !== 'ordinary' || dangerOfTree(field, undefined) !== 'ordinary';
+  const isComputed = (one: Value | undefined): boolean =>
+    one?.kind === 'text' ? isRisky(Field.of(one.text), undefined) : one?.computed === true && !one.numeric;
+  return all.some(isComputed) ? COMPUTED : UNKNOWN;
 }
 
 export function isSame(value: Value | undefined, other: Value): boolean {
