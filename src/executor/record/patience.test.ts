@@ -3,7 +3,7 @@ import { Patience } from './patience.js';
 
 // For the whole file: the one timer of all waits goes on from test to test.
 beforeAll(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'hrtime'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 
 afterAll(() => vi.useRealTimers());

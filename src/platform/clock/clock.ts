@@ -4,11 +4,7 @@ import type { Clock } from '../../contract/context.js';
 export function createClock(timersKeepAlive = true): Clock {
   return {
     now: () => Date.now(),
-    monotonic() {
-      // For `performance` Node loads ten modules.
-      const [seconds, nanoseconds] = process.hrtime();
-      return seconds * 1_000 + nanoseconds / 1_000_000;
-    },
+    monotonic: () => performance.now(),
     after(delayMs, callback) {
       // A longer one would ring at once.
       const timer = setTimeout(callback, Math.min(delayMs, LONGEST_MS));

@@ -8,7 +8,7 @@ let limits: TimeLimits<Limited>;
 let over: string[];
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'hrtime'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   limits = new TimeLimits();
   over = [];
 });
