@@ -39,6 +39,23 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
   }, 30_000);
 
+  it('never commits what a filter of the repository makes of a placeholder', async () => {
+    // As git-crypt and LFS have it; times that git cannot rely on make it look into the file.
+    here.outside(
+      `printf '*.env filter=crypt\n' >.gitattributes; printf '.npmrc filter=crypt\n' >api/.gitattributes; git config filter.crypt.clean 'tr a-z b-za'; git config filter.crypt.smudge 'tr b-za a-z'; git config filter.crypt.required true; git add -A; git commit -qm filters; touch -d +1hour api/.env .npmrc; git add -A; git commit -qam again --allow-empty; touch -d +1hour .git/index`,
+    );
+    const before = here.outside('git rev-parse HEAD:api/.env HEAD:.npmrc; cat .git/config');
+    for (const command of [
+      'git status --porcelain -uno',
+      'touch x; git add -A; git add --renormalize .; git commit -qam x; git status --porcelain',
+      'echo y >x; git stash -q; git stash pop -q; git commit -qam y; git checkout -q --detach HEAD~1; git checkout -q -; git status --porcelain',
+    ]) {
+      expect(await out(command), command).toBe('');
+    }
+    expect(here.outside('git rev-parse HEAD:api/.env HEAD:.npmrc; cat .git/config')).toBe(before);
+    expect(here.outside('cat .git/info/attributes')).toBe('');
+  }, 30_000);
+
   it('never commits the absence of what no command may write: in a working tree, a branch, a clone of its own', async () => {
     here.outside(
       'git checkout -q -b other; echo token >.pypirc; git add -f .pypirc; git commit -qm more; git checkout -q main',

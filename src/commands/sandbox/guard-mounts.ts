@@ -54,6 +54,7 @@ export function guardMounts(
     ...ancestors([...hidden, ...readOnly], roots).map((path) => holder.writable(path)),
     ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
     ...git.flatMap((one) => one.mounts),
+    ...tracked.inside,
     ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
     // Later, so that what is secret within what may be read stays secret.
     ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),

@@ -1,18 +1,21 @@
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { GuardedPath } from '../../../contract/files.js';
 import { entryStat, filePrint } from '../../../platform/fs/fs-entry.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { makePlaceholderFiles, type PlaceholderFile } from '../../../platform/process/placeholder-files.js';
 import { isWithin, type Mount, readOnlyMount } from '../mount-holder.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
+import { type OwnAttributes, ownAttributes } from './own-attributes.js';
 import { type IndexEntry, parseGitIndex } from './parse-git-index.js';
 
 /** How what is hidden, and known to git, is shown to commands. */
 export interface TrackedPlaceholders {
   /** What is mounted over a hidden path; undefined where git knows nothing of it. */
   mountOf(hidden: GuardedPath): Mount | undefined;
-  /** Mounts of what git needs to know about it, and variables that tell it. */
+  /** Mounts of what git needs to know about it, elsewhere and inside of repositories, and variables that tell it. */
   readonly mounts: readonly Mount[];
+  readonly inside: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -29,10 +32,11 @@ export function trackedPlaceholders(
   const tracked = repositories.map((repository) => trackedIn(repository, hidden));
   const entries = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
   const doubtful = repositories.filter((_, index) => tracked[index] === 'unknown').map(({ top }) => top);
+  const own = ownAttributes(withFiles(repositories, tracked));
   const made =
-    entries.length > MOST_FILES
+    entries.length > MOST_FILES || own === undefined
       ? undefined
-      : placeholdersFor(entries, unknownTo(repositories, entries, hidden));
+      : placeholdersFor(entries, unknownTo(repositories, entries, hidden), own);
   return {
     mountOf(path) {
       const isTracked = entries.some((entry) => isOf(entry, path));
@@ -42,6 +46,8 @@ export function trackedPlaceholders(
       return path.type === 'dir' && isDoubtful ? closed(path.path) : undefined;
     },
     mounts: made === undefined ? [] : [readOnlyMount(`${made}/git`, PLACE)],
+    inside:
+      made === undefined ? [] : (own ?? []).map(({ path }, at) => readOnlyMount(`${made}/own/${at}`, path)),
     env: made === undefined ? {} : SETTINGS,
   };
 }
@@ -63,11 +69,16 @@ export function trackedLayer(
 ): TrackedLayer | undefined {
   const tracked = repositories.map((repository) => trackedIn(repository, hidden, isDenied));
   const missing = tracked.flatMap((found) => (found === 'unknown' ? [] : found.filter(isMissing)));
+  const own = ownAttributes(withFiles(repositories, tracked));
+  if (own === undefined) return undefined;
   const before = layers.get(hidden);
   const isSame =
-    before !== undefined && isSameList(tracked, before.tracked) && isSameList(missing, before.missing);
-  const layer = isSame ? before.layer : layerFor(tracked, missing, hidden);
-  if (layer !== undefined) layers.set(hidden, { tracked, missing, layer });
+    before !== undefined &&
+    isSameList(tracked, before.tracked) &&
+    isSameList(missing, before.missing) &&
+    isDeepStrictEqual(own, before.own);
+  const layer = isSame ? before.layer : layerFor(tracked, missing, hidden, own);
+  if (layer !== undefined) layers.set(hidden, { tracked, missing, own, layer });
   return layer;
 }
 
@@ -87,6 +98,7 @@ const layers = new WeakMap<
   {
     readonly tracked: readonly (readonly TrackedFile[] | 'unknown')[];
     readonly missing: readonly TrackedFile[];
+    readonly own: readonly OwnAttributes[];
     readonly layer: TrackedLayer;
   }
 >();
@@ -95,17 +107,24 @@ function layerFor(
   tracked: readonly (readonly TrackedFile[] | 'unknown')[],
   missing: readonly TrackedFile[],
   hidden: readonly GuardedPath[],
+  own: readonly OwnAttributes[],
 ): TrackedLayer | undefined {
   const there = tracked.flatMap((found) => (found === 'unknown' ? [] : found));
   const files = [...there.filter(({ isStray }) => isStray !== true), ...missing];
   const isInHidden = ({ at }: TrackedFile): boolean =>
     hidden.some(({ path, type }) => type === 'dir' && isWithin(at, path));
   if (tracked.includes('unknown') || files.length > MOST_FILES || files.some(isInHidden)) return undefined;
-  const made = files.length === 0 ? undefined : placeholdersFor(files, []);
+  const made = files.length === 0 ? undefined : placeholdersFor(files, [], own);
   return {
     files,
     hidden: missing.length === 0 ? hidden : [...hidden, ...missing.map(({ at }) => asHidden(at))],
-    mounts: made === undefined ? [] : ['--ro-bind', `${made}/git`, PLACE],
+    mounts:
+      made === undefined
+        ? []
+        : [
+            ...['--ro-bind', `${made}/git`, PLACE],
+            ...own.flatMap(({ path }, at) => ['--ro-bind', `${made}/own/${at}`, path]),
+          ],
     env: made === undefined ? {} : SETTINGS,
   };
 }
@@ -117,9 +136,10 @@ function asHidden(path: string): GuardedPath {
 function placeholdersFor(
   entries: readonly TrackedFile[],
   unknown: readonly GuardedPath[],
+  own: readonly OwnAttributes[],
 ): string | undefined {
   if (entries.length === 0 && unknown.length === 0) return undefined;
-  return makePlaceholderFiles(JSON.stringify([entries, unknown]), () => filesFor(entries, unknown));
+  return makePlaceholderFiles(JSON.stringify([entries, unknown, own]), () => filesFor(entries, unknown, own));
 }
 
 /** What git does not track, by its path from the top: it would try to add it, and add nothing else for that. */
@@ -143,7 +163,18 @@ function closed(target: string): Mount {
   return { kind: 'empty', target, isClosed: true };
 }
 
-const NONE: TrackedPlaceholders = { mountOf: () => undefined, mounts: [], env: {} };
+/** By repository. */
+function withFiles(
+  repositories: readonly Repository[],
+  tracked: readonly (readonly TrackedFile[] | 'unknown')[],
+): Parameters<typeof ownAttributes>[0] {
+  return repositories.map((repository, at) => {
+    const found = tracked[at];
+    return { repository, files: found === undefined || found === 'unknown' ? [] : found };
+  });
+}
+
+const NONE: TrackedPlaceholders = { mountOf: () => undefined, mounts: [], inside: [], env: {} };
 
 /** Beyond, hidden directories are shown as closed, and hidden files as empty devices, which git refuses to record. */
 const MOST_FILES = 2000;
@@ -224,6 +255,7 @@ const LINES_BYTES = 16 * 1024;
 function filesFor(
   entries: readonly TrackedFile[],
   unknown: readonly GuardedPath[],
+  own: readonly OwnAttributes[],
 ): readonly PlaceholderFile[] {
   return [
     ...entries.map(({ at, size, modifiedSeconds, isExecutable }) => ({
@@ -235,6 +267,10 @@ function filesFor(
     { path: 'git/attributes', content: attributesOf(entries.map(({ path }) => path)) },
     { path: 'git/excludes', content: excludesOf(unknown) },
     { path: 'git/clean', content: CLEAN_FILTER },
+    ...own.map(({ text, paths }, at) => ({
+      path: `own/${at}`,
+      content: `${text}\n${attributesOf(paths)}`,
+    })),
   ];
 }
 
@@ -272,7 +308,9 @@ fi
 
 /** Lines for a file of attributes, which put the filter in the way of these paths. */
 function attributesOf(paths: readonly string[]): string {
-  return paths.map((path) => `${patternOf(path)} filter=${FILTER_NAME}\n`).join('');
+  return paths
+    .map((path) => `${patternOf(path)} filter=${FILTER_NAME} -working-tree-encoding -ident\n`)
+    .join('');
 }
 
 /** Lines for a file of exclusions, for what git shall not try to add. A name with a line feed cannot be said in one. */
