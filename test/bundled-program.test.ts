@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -97,4 +107,13 @@ describe('a program that was bundled with toolexec', () => {
       expect(outcome).toContain('Cannot load SQLite from @photostructure/sqlite');
     },
   );
+});
+
+it('leaves webpack nothing to replace: it puts `undefined` in the place of a `createRequire` that is imported by name', () => {
+  const built = dirname(dirname(builtCommand()));
+  const files = readdirSync(built).filter((name) => name.endsWith('.js'));
+  expect(files.length).toBeGreaterThan(8);
+  for (const name of files) {
+    expect(readFileSync(join(built, name), 'utf8'), name).not.toMatch(/import\s*\{[^}]*\bcreateRequire\b/);
+  }
 });

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
  * Packages with native parts find their binaries beside themselves, so no bundler may put them into another file.
  * These functions hide the name from bundlers and look for the package where the running file lies: a program that was
- * bundled with toolexec needs these packages in a `node_modules` beside or above its bundle.
+ * bundled with toolexec needs these packages in a `node_modules` beside or above its bundle. `createRequire` is not
+ * imported by its name: webpack puts `undefined` in the place of its calls then.
  */
 
 /** Loads a CommonJS package, a builtin module, or a file by its absolute path. @throws Error when the package is not installed. */
 export function requireInstalled(name: string): unknown {
-  return createRequire(thisFile())(name);
+  return nodeModule.createRequire(thisFile())(name);
 }
 
 /** Where a package lies, found as Node finds it, without reading what it declares. Undefined when it is not installed. */
@@ -29,7 +30,7 @@ export function installedDirectory(name: string): string | undefined {
 
 /** Loads an ES module package. Rejects when the package is not installed. */
 export async function importInstalled(name: string): Promise<unknown> {
-  const require = createRequire(thisFile());
+  const require = nodeModule.createRequire(thisFile());
   try {
     // `import()` in a script that was compiled in an earlier process warns on standard error since Node 22.
     return require(name);
