@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from '../fs/remove-tree.js';
 import { openUnnamedFile } from '../fs/scratch.js';
+import { ownIds } from '../runtime/environment.js';
+import { makeOwnDirectory, ownDirectories, privateDirectory } from './transaction-directory.js';
 
 /** An open file whose text a program reads as its standard input. */
 export interface InputFile {
@@ -19,9 +22,12 @@ export function openInputFile(text: string): InputFile {
   return { fd, close: () => closeSync(fd) };
 }
 
-/** The same under a name, for what has to be shown by its path; no other user can read it. */
+/**
+ * The same under a name, for what has to be shown by its path; no other user can read it. What processes have left that
+ * were killed goes with the next one.
+ */
 export function writeInputFile(text: string): { readonly path: string; close(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'toolexec-input-'));
+  const folder = inputFolder();
   const path = join(folder, 'input');
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
@@ -30,6 +36,13 @@ export function writeInputFile(text: string): { readonly path: string; close(): 
     throw error;
   }
   return { path, close: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+function inputFolder(): string {
+  const place = privateDirectory(join(tmpdir(), `toolexec-inputs-${ownIds().uid}`));
+  if (place === undefined) return mkdtempSync(join(tmpdir(), 'toolexec-input-'));
+  for (const { path, maker } of ownDirectories(place, 'input')) if (maker === 'gone') removeTree(path);
+  return makeOwnDirectory(place, 'input', []);
 }
 
 function openUnnamed(text: string): number | undefined {
