@@ -116,7 +116,7 @@ describe('the output of runCommand()', () => {
     expect((await run(command, { shell: 'bash' })).stdout.head).toBe('a\nb\nc\n');
   });
 
-  it('takes memory by what is kept, not by what is written', async () => {
+  it('takes memory by what is kept, not by what is written', { tags: ['soak'] }, async () => {
     const before = process.memoryUsage().rss;
     const { stdout } = await run('head -c 200000000 /dev/zero', { keepBytes: 4096 });
     expect(stdout.totalBytes).toBe(200_000_000);
@@ -294,7 +294,7 @@ describe('what a finished command leaves running', () => {
     60_000,
   );
 
-  it('dies for twelve commands at once', async () => {
+  it('dies for twelve commands at once', { tags: ['soak'], timeout: 120_000 }, async () => {
     const token = sleepToken();
     const trees = Object.values(TREES);
     const runs = Array.from({ length: 12 }, (_, index) => {
@@ -304,7 +304,7 @@ describe('what a finished command leaves running', () => {
     const outcomes = await Promise.all(runs);
     expect(outcomes.flatMap(({ survivors }) => survivors)).toEqual([]);
     expect(living(token)).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('after runCommand() nothing is left', () => {

@@ -171,7 +171,9 @@ describe('freezeArguments()', () => {
     expect(outcome).toMatchObject({ ok: false, code: 'bad_args', message: expect.stringContaining(message) });
   });
 
-  it('refuses more than 100,000 entries, however they are spread, and shared parts that multiply', () => {
+  it('refuses more than 100,000 entries, however they are spread, and shared parts that multiply', {
+    tags: ['soak'],
+  }, () => {
     const wide = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, 1]));
     const spread = { a: Array.from({ length: 60_000 }, () => 1), b: Array.from({ length: 60_000 }, () => 1) };
     let shared: unknown = [1];

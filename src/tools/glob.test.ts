@@ -100,7 +100,7 @@ describe('glob', () => {
     expect(await executor.execute('glob', { pattern: '*.rs', limit: 3 })).toMatchObject({ truncated: false });
   });
 
-  it('gives whole paths where the output may hold only some', async () => {
+  it('gives whole paths where the output may hold only some', { tags: ['soak'] }, async () => {
     const names = Array.from(
       { length: 5000 },
       (_, at) => `d${at % 7}/file-${String(at).padStart(4, '0')}.ts`,
@@ -223,7 +223,7 @@ describe('what glob leaves out', () => {
     },
   );
 
-  it('holds below as from the root, for any rules', { timeout: 60_000 }, async () => {
+  it('holds below as from the root, for any rules', { tags: ['soak'], timeout: 60_000 }, async () => {
     const rule = fc
       .array(fc.constantFrom('a', 'b', 'c', '*', '**', '[ab]', 'c*', '/', '!', '?'), {
         minLength: 1,

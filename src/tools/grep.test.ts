@@ -219,7 +219,7 @@ describe('what grep makes of files that are no plain text', () => {
     ]);
   });
 
-  it('shortens lines that are megabytes long, in bounded memory', async () => {
+  it('shortens lines that are megabytes long, in bounded memory', { tags: ['soak'] }, async () => {
     const { executor } = searchedTree({ 'min.js': `needle${'x'.repeat(20_000_000)}needle\nneedle\n` });
     const [long, short] = await lines(executor, { pattern: 'needle' });
     expect(long).toMatch(/^min\.js:1:needlex{1000,2000}.*\[\.\.\. /);

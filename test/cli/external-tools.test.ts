@@ -160,7 +160,7 @@ describe('toolexec tools approve', () => {
 });
 
 describe('toolexec tools list --metrics', () => {
-  it('counts the calls of the journal by tool', async () => {
+  it('counts the calls of the journal by tool', { tags: ['soak'] }, async () => {
     const options = ['--config', configure()];
     await toolexec.run(['call', 'slug', '{"title":"x"}', ...options]);
     toolexec.write(

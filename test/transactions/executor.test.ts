@@ -40,7 +40,9 @@ const world = (): string =>
   );
 
 describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
-  it('runs however many files are hidden; what writes through is refused or asked about', async () => {
+  it('runs however many files are hidden; what writes through is refused or asked about', {
+    tags: ['soak'],
+  }, async () => {
     outside(
       'mkdir d; cd d; for i in $(seq 2100); do echo SECRET >$i.pem; done; cd ..; mkdir -p "z z"; cp d/1.pem "z z"',
     );

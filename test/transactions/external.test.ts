@@ -239,7 +239,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('out-one\nout-two\n');
   });
 
-  it('writes many files, and an undo takes all of them back', async () => {
+  it('writes many files, and an undo takes all of them back', { tags: ['soak'] }, async () => {
     shop.add('many', `mkdir many; seq 500 | split -l 1 -a 4 - many/f; echo '"done"'`);
     await using opened = await shop.open();
     const [result] = await opened.executor.run([call('c1', 'many')]);

@@ -162,7 +162,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect((await bash('ls -A ..')).output).toBe('root\n');
   });
 
-  it('is kept for few executors of a program', async () => {
+  it('is kept for few executors of a program', { tags: ['soak'] }, async () => {
     const others = [1, 2, 3, 4, 5].map((n) =>
       createExecutor({
         root: place.root,
@@ -178,7 +178,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect(waiting()).toEqual([]);
   });
 
-  it('ends with its program, however that ends', async () => {
+  it('ends with its program, however that ends', { tags: ['soak'] }, async () => {
     const file = bundleProgram(fileURLToPath(new URL('fixtures/commands-in-turn.ts', import.meta.url)));
     const program = spawn(process.execPath, [file, place.root, join(place.around, 'other.db')], {
       stdio: 'ignore',

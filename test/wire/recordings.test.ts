@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { readCalls, type WireFormat } from '../../src/protocols.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 
 const anthropic = [
   {
@@ -179,19 +180,22 @@ describe('readCalls() of a stream that was written down', () => {
     expect(readCalls(text)).toMatchObject({ format: 'fenced', shape: 'known', errors: [] });
   });
 
-  it.each([
-    ['fields', 'data:\n'.repeat(170_000)],
-    ['events', 'data: {}\n\n'.repeat(100_000)],
-    ['objects', '{}\n'.repeat(330_000)],
-    ['one event in pieces', `data: {"candidates":[\n${'data: 1,\n'.repeat(100_000)}`],
-    ['comments', ':\n'.repeat(500_000)],
+  eachOf(
     [
-      'deltas',
-      `${data(anthropic[0] ?? {})}${data({ ...anthropic[1], delta: { type: 'input_json_delta', partial_json: '[' } }).repeat(8_000)}`,
+      ['fields', 'data:\n'.repeat(170_000)],
+      ['events', 'data: {}\n\n'.repeat(100_000)],
+      ['objects', '{}\n'.repeat(330_000)],
+      ['one event in pieces', `data: {"candidates":[\n${'data: 1,\n'.repeat(100_000)}`],
+      ['comments', ':\n'.repeat(500_000)],
+      [
+        'deltas',
+        `${data(anthropic[0] ?? {})}${data({ ...anthropic[1], delta: { type: 'input_json_delta', partial_json: '[' } }).repeat(8_000)}`,
+      ],
     ],
-  ])('reads a megabyte of %s within seconds', (_, text) => {
-    const started = performance.now();
+    1,
+  )('reads a megabyte of %s within seconds', (_, text) => {
+    const before = process.cpuUsage().user;
     expect(readCalls(text).calls).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(10_000);
   });
 });

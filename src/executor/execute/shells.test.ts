@@ -227,7 +227,7 @@ describe('bash_output', () => {
     expect((await readToEnd(id)).output).toContain('keepme');
   });
 
-  it('matches a hostile filter in linear time', async () => {
+  it('matches a hostile filter in linear time', { tags: ['soak'] }, async () => {
     const id = await start("head -c 300000 /dev/zero | tr '\\0' a; echo; sleep 0.2; echo end");
     const { output } = await readToEnd(id, { filter: '(a+)+$|end' });
     expect(output).toContain('end');

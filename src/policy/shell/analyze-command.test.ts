@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { analyzeCommand } from './analyze-command.js';
 
 /** One command a line; `##` begins a heading, which says why the lines behind it are no longer blocked. */
@@ -286,23 +287,26 @@ describe('the limits of analyzeCommand()', () => {
     expect(analyzeCommand(`echo ${'a'.repeat(65_532)}`).verdict).toBe('ask');
   });
 
-  it.each<[string, string]>([
-    ['substitutions without end', '$('.repeat(30_000)],
-    ['closed substitutions', `${'$(echo '.repeat(200)}${'x '.repeat(20_000)}${')'.repeat(200)}`],
-    ['many substitutions', 'echo $(id) '.repeat(5_000)],
-    ['backquotes', '`'.repeat(60_000)],
-    ['parentheses', '('.repeat(60_000)],
-    ['braces within braces', `echo ${'{a,'.repeat(15_000)}${'}'.repeat(15_000)}`],
-    ['braces side by side', `echo ${'{a,b}'.repeat(10_000)}`],
-    ['a range', 'echo {1..99999999}'],
-    ['values that double', `x=a;${'x=$x$x;'.repeat(60)}$x`],
-    ['loops within loops', `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(6)}a $i${'; done'.repeat(6)}`],
+  eachOf<[string, string]>(
     [
-      'functions that call twice',
-      Array.from({ length: 300 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join('\n'),
+      ['substitutions without end', '$('.repeat(30_000)],
+      ['closed substitutions', `${'$(echo '.repeat(200)}${'x '.repeat(20_000)}${')'.repeat(200)}`],
+      ['parentheses', '('.repeat(60_000)],
+      ['braces within braces', `echo ${'{a,'.repeat(15_000)}${'}'.repeat(15_000)}`],
+      ['a range', 'echo {1..99999999}'],
+      [
+        'functions that call twice',
+        Array.from({ length: 300 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join('\n'),
+      ],
+      ['a chain of wrappers', `${'sudo '.repeat(12_000)}ls`],
+      ['loops within loops', `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(6)}a $i${'; done'.repeat(6)}`],
+      ['values that double', `x=a;${'x=$x$x;'.repeat(60)}$x`],
+      ['many substitutions', 'echo $(id) '.repeat(5_000)],
+      ['backquotes', '`'.repeat(60_000)],
+      ['braces side by side', `echo ${'{a,b}'.repeat(10_000)}`],
     ],
-    ['a chain of wrappers', `${'sudo '.repeat(12_000)}ls`],
-  ])('gives up in time: %s', (_what, text) => {
+    8,
+  )('gives up in time: %s', (_what, text) => {
     const before = process.cpuUsage().user;
     expect(analyzeCommand(text.slice(0, 65_536)).verdict).toBe('ask');
     // Ten times what it takes alone on a machine: without the limits it is minutes.

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { createCallStream } from '../create-call-stream.js';
 import { parseToolBlocks } from './parse-tool-blocks.js';
 
@@ -239,23 +240,26 @@ describe('createCallStream("fenced")', () => {
     expect(stream.end().errors).toMatchObject([{ index: 0, message: expect.stringContaining('a string') }]);
   });
 
-  it.each([
-    ['backticks', '`'.repeat(1_000_000)],
-    ['lines of backticks', '```\n'.repeat(250_000)],
-    ['short lines', '\n'.repeat(1_000_000)],
-    ['openers', '```tool\n'.repeat(10_000)],
-    ['opened openers', '```tool\n{"name":"\n'.repeat(10_000)],
-    ['almost closed blocks', `\`\`\`tool\n${'``x\n'.repeat(250_000)}`],
-    ['a body without an end', `\`\`\`tool\n${'x'.repeat(1_000_000)}`],
-    ['a label without an end', `\`\`\`${'t'.repeat(1_000_000)}`],
-    ['quotes', `\`\`\`tool\n${'"'.repeat(1_000_000)}\n\`\`\``],
-    ['nesting', `\`\`\`tool\n${'{"a":'.repeat(200_000)}\n\`\`\``],
-    ['a string without an end', `\`\`\`tool\n{"name":"${'\\\\"'.repeat(333_333)}`],
-    ['carriage returns', '```tool\r'.repeat(125_000)],
-  ])(
+  eachOf(
+    [
+      ['backticks', '`'.repeat(1_000_000)],
+      ['quotes', `\`\`\`tool\n${'"'.repeat(1_000_000)}\n\`\`\``],
+      ['nesting', `\`\`\`tool\n${'{"a":'.repeat(200_000)}\n\`\`\``],
+      ['lines of backticks', '```\n'.repeat(250_000)],
+      ['short lines', '\n'.repeat(1_000_000)],
+      ['openers', '```tool\n'.repeat(10_000)],
+      ['opened openers', '```tool\n{"name":"\n'.repeat(10_000)],
+      ['almost closed blocks', `\`\`\`tool\n${'``x\n'.repeat(250_000)}`],
+      ['a body without an end', `\`\`\`tool\n${'x'.repeat(1_000_000)}`],
+      ['a label without an end', `\`\`\`${'t'.repeat(1_000_000)}`],
+      ['a string without an end', `\`\`\`tool\n{"name":"${'\\\\"'.repeat(333_333)}`],
+      ['carriage returns', '```tool\r'.repeat(125_000)],
+    ],
+    3,
+  )(
     'takes a megabyte of %s within seconds, in one piece, in small ones and character by character',
     (_, hostile) => {
-      const start = performance.now();
+      const before = process.cpuUsage().user;
       const { calls, errors } = parseToolBlocks(hostile, { labels: ['tool', 'json', ''] });
       expect(calls).toEqual([]);
       expect(errors.length).toBeLessThanOrEqual(20_000);
@@ -263,7 +267,7 @@ describe('createCallStream("fenced")', () => {
       const single = createCallStream('fenced');
       for (let at = 0; at < hostile.length; at++) single.push(hostile.charAt(at));
       single.end();
-      expect(performance.now() - start).toBeLessThan(10_000);
+      expect((process.cpuUsage().user - before) / 1000).toBeLessThan(10_000);
     },
   );
 });

@@ -270,7 +270,9 @@ describe('applyPatch()', () => {
     fc.assert(property, { numRuns: 700 });
   });
 
-  test('applies 200 operations to a file of a megabyte, and to one of 500,000 equal lines, in a moment', () => {
+  test('applies 200 operations to a file of a megabyte, and to one of 500,000 equal lines, in a moment', {
+    tags: ['soak'],
+  }, () => {
     const lines = Array.from(
       { length: 20_000 },
       (_, index) => `line number ${index} of a file that is large`,
