@@ -122,13 +122,22 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
 
   it('is not made real where others have changed the same files since', async () => {
     await using executor = open();
-    const preview = await executor.preview([bash('1', 'echo mine >old; touch new')]);
+    const calls = [bash('1', 'echo mine >old; touch new')];
+    const preview = await executor.preview(calls, { conversation: 'c' });
     outside('echo theirs >>old');
     const [result] = await preview.commit();
     expect(result).toMatchObject({
-      error: { code: 'cancelled', details: { executed: 'no' }, message: expect.stringContaining('old') },
+      error: {
+        ...{ code: 'cancelled', details: { executed: 'no' }, message: expect.stringContaining('old') },
+        hint: expect.stringContaining('--again'),
+      },
     });
     expect(outside('cat old; ls -A')).toBe('old\ntheirs\nkeep\nold\n');
+    const same = await executor.preview(calls, { conversation: 'c' });
+    expect((await same.commit())[0]).toMatchObject({ success: false, metadata: { replayed: true } });
+    const again = await executor.preview(calls, { conversation: 'c', again: true });
+    expect((await again.commit())[0]).toMatchObject({ success: true });
+    expect(outside('cat old; ls -A')).toBe('mine\nkeep\nnew\nold\n');
   });
 
   it('is not made real where a command was stopped in the middle', async () => {

@@ -186,9 +186,13 @@ export class PreviewReplay implements PreviewRole {
 
 const REFUSED = 'a part of it was refused';
 
+/** The same delivery gets the same answer. */
+const ANSWERED =
+  'These calls have their answer now: preview new ones, or these with --again (in the library `again: true`).';
+
 function nothingMade(why: string): NothingDone {
   const message = `Nothing of the preview was made real: ${why}. Preview it again.`;
-  return new NothingDone('cancelled', message);
+  return new NothingDone('cancelled', message, { hint: ANSWERED });
 }
 
 /** There was no decision about it. */
@@ -199,7 +203,7 @@ function isOpen(call: EvaluatedCall | undefined): boolean {
 /** @param isUnasked another call got no decision: then this one has none either. */
 function notMade(call: EvaluatedCall, isUnasked = false): EvaluatedCall {
   if (call.kind === 'resolved') return call;
-  if (!isUnasked) return refuseReady(call, 'cancelled', nothingMade(REFUSED).message);
+  if (!isUnasked) return refuseReady(call, 'cancelled', nothingMade(REFUSED).message, ANSWERED);
   const why = 'the person could not be asked about all of it';
   return refuseReady(call, 'approval_unavailable', nothingMade(why).message);
 }
