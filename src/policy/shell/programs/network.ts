@@ -73,7 +73,7 @@ function isElsewhere(text: string): boolean {
 
 /** Settings of git whose value is run, where that is more than the name of a usual program. */
 const RUN_SETTING =
-  /^(?:-c|--config=)?(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile|worktree)|pager\..*|.*\.(?:cmd|path|textconv|command|clean|smudge|process|driver|helper|program|uploadpack|receivepack|vcs|proxy)|diff\.external|sequence\.editor|protocol\..*\.?allow|uploadpack\..*|init\.templatedir|includeif\..*|submodule\..*\.update|interactive\.difffilter|web\.browser|sendemail\..*)(?:=|\n(?!-))(?!(?:cat|less|more|vim?|nano|true|false|always|never|user|store|cache)?(?:\n|$))/im;
+  /^(?:-c|--config=)?(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile|worktree)|pager\..*|.*\.(?:cmd|path|textconv|command|clean|smudge|process|driver|helper|program|uploadpack|receivepack|vcs|proxy)|diff\.external|sequence\.editor|protocol\..*\.?allow|uploadpack\..*|init\.templatedir|includeif\..*|submodule\..*\.update|interactive\.difffilter|web\.browser|sendemail\..*)(?:=|\n)(?!(?:cat|less|more|vim?|nano|true|false|always|never|user|store|cache)?(?:\n|$))/im;
 
 /** Options of subcommands whose value is a command. */
 const CODE_OPTION =

@@ -73,11 +73,15 @@ export const USES = {
   /** The name of a variable, which gets what comes in, or what the words make. */
   name: (call, word) => call.setName(word),
   computed: (call, word) => call.setName(word, COMPUTED),
-  /** A word that is evaluated as arithmetic. */
+  /** A word that is evaluated as arithmetic, and may assign; to other shells than bash `let` is no program. */
   evaluated(call, word) {
-    if (isSafeNumber(word.value, call.scope)) return;
-    call.ask(`${call.name} evaluates ${word.shown}`);
-    runSubstitutions(call, word.known);
+    const name = /^[A-Za-z_]\w*(?=\W*=|\+\+|--)/.exec(word.known)?.[0] ?? '';
+    const before = call.scope.get(name);
+    if (!isSafeNumber(word.value, call.scope)) {
+      call.ask(`${call.name} evaluates ${word.shown}`);
+      runSubstitutions(call, word.known);
+    }
+    call.scope.set(name, before?.kind === 'text' && /\D/.test(before.text) ? COMPUTED : NUMBER);
   },
 } satisfies Record<string, Act>;
 

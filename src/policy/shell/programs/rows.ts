@@ -48,7 +48,7 @@ eval source .
 rm grm  > nothing  block /^--no-pre/m is there to remove the root directory
 rimraf trash-put srm wipe  : remove  > nothing
 rmdir unlink  : delete  > nothing
-shred  -ns --iterations --size --random-source  : delete  > nothing
+shred  -ns --iterations --size --random-source  : delete  > nothing  ask /^-\w*[rR]|^--rec/m removes trees
 cp gcp mv gmv ln link  -St --target-directory --suffix  > nothing
 install  -SgmoCt --target-directory --suffix  > nothing
 tee sponge dd dcfldd dc3dd

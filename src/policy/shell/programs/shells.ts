@@ -68,7 +68,6 @@ function evaluateSet({ words, scope }: Call, { operands }: Options): void {
 }
 
 function evaluateUnset(call: Call): void {
-  const { scope } = call;
   for (const word of call.words) {
     const text = word.exact;
     if (text?.startsWith('-') === true) continue;
@@ -77,8 +76,8 @@ function evaluateUnset(call: Call): void {
       runSubstitutions(call, word.known);
     } else {
       evaluateVariable(call, text, textValue('', true));
-      scope.variables.set(text, textValue('', true));
-      scope.functions.delete(text);
+      call.scope.variables.set(text, textValue('', true));
+      call.scope.functions.delete(text);
     }
   }
 }

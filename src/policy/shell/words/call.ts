@@ -1,7 +1,7 @@
 import type { Script } from '../parse/parse-shell.js';
 import { Field, type Stream, UNKNOWN, type Value } from './field.js';
 import type { Findings } from './findings.js';
-import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, isDescriptor, secretIn } from './place.js';
+import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, secretIn } from './place.js';
 import { isSafeNumber, type Scope } from './scope.js';
 
 /** What the evaluation of a single program may ask of the whole analysis. Each answer is what would be printed. */
@@ -102,7 +102,9 @@ export class Call {
     const written = this.scope.writtenTo(file);
     if (written !== undefined) this.ask(`${this.name} runs ${file.shown}, which was written here.`);
     if (written?.kind === 'fetched') this.blockFetched(written.from);
-    if (isDescriptor(file.shown)) this.ask(`${this.name} runs what it reads from ${file.shown}.`);
+    // A descriptor, or a file of a process: what it holds is not in the file system.
+    if (/^\/+(?:dev|proc)\//.test(file.shown))
+      this.ask(`${this.name} runs what it reads from ${file.shown}.`);
     this.findings.runsUnseen();
   }
 

@@ -75,11 +75,6 @@ export function effectPath(field: Field, directory: string | undefined): string 
   return text === '/home/~' || text.startsWith('/home/~/') ? `~${text.slice('/home/~'.length)}` : text;
 }
 
-/** A descriptor, or a file of a process: what it holds is not in the file system. */
-export function isDescriptor(text: string): boolean {
-  return /^\/+(?:dev|proc)\//.test(text);
-}
-
 /** Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, much else for any text. */
 export function couldMatch(pieces: readonly Piece[], text: string): boolean {
   const sources = pieces.map((piece) => {
