@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/contract/context.js';
 import type { RecoveredBatch } from '../../src/contract/executor.js';
 import type { BatchEntry, CallEntry, Worker } from '../../src/contract/journal.js';
+import type { JsonObject } from '../../src/contract/json.js';
 import type { ToolSpec } from '../../src/contract/tool.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
@@ -146,6 +147,31 @@ describe('recovery', () => {
     expect(batch?.calls[0]?.result?.metadata).toMatchObject({ recovered: true });
     if (expected === 'ok') expect(batch?.calls[0]?.result?.output).toContain('settled by probe');
     expect(runs).toEqual([]);
+  });
+
+  const inside = { transaction: '/x/transaction-1', state: 'discarded' };
+  it.each<[string, readonly JsonObject[], string]>([
+    // Outside of the sandbox a process is noted when it runs already.
+    ['nothing', [], 'outcome_unknown maybe'],
+    ['that it runs', [{ pid: 1 }], 'outcome_unknown maybe'],
+    ['how it ended', [{ pid: 1 }, { pid: 1, exitCode: 0 }], 'ok'],
+    ['how it failed', [{ pid: 1 }, { pid: 1, exitCode: 3 }], 'execution_failed yes'],
+    ['that it is prepared for the sandbox', [{ preparing: true }], 'cancelled no'],
+    ['that it is about to start in it', [{ preparing: true }, { starting: true }], 'outcome_unknown maybe'],
+    ['that its changes were dropped', [{ preparing: true }, { ...inside, network: false }], 'cancelled no'],
+    [
+      'the same, with the network',
+      [{ preparing: true }, { ...inside, network: true }],
+      'outcome_unknown maybe',
+    ],
+  ])('knows of a program that is a tool what its record says: %s', async (_, notes, expected) => {
+    const { root, journal } = newDesk();
+    await leave(journal);
+    const store = openJournal(journal);
+    for (const data of notes) await store.note('b1/0', { kind: 'process', data, at: 3 });
+    await store.close();
+    const { tool } = counting({ program: { trusted: false } });
+    expect(told(await executorFor({ root, journal, tools: [tool] }).recover())).toEqual([[expected]]);
   });
 
   it('waits for a probe that hangs only so long', async () => {
