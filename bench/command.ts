@@ -31,7 +31,7 @@ export function measureCommand(scale: Scale): Promise<readonly Row[]> {
       toRow(what, toMs(timing), beside, { unit: 'ms', computing: false, goal });
     return [
       row('toolexec --help', help, { of: 'ratio', atMost: 1.6 }),
-      row('toolexec run, two calls, journal in a file', run, { of: 'ratio', atMost: 5 }),
+      row('toolexec run, two calls, journal in a file', run, { of: 'ratio', atMost: 4 }),
     ];
   });
 }
