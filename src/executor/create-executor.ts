@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
@@ -8,22 +7,12 @@ import { type EnvironmentOptions, removedValues } from '../commands/sanitize-env
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
-import type { GuardedPaths, Sandbox } from '../contract/files.js';
-import type { Journal } from '../contract/journal.js';
 import type { Policy } from '../contract/policy.js';
-import type { Confinement, TransactionRules } from '../contract/processes.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
-import { sandboxIn, sandboxSeenFrom } from '../files/create-sandbox.js';
-import { createRootSet } from '../files/root-set.js';
-import { createMemoryJournal } from '../journal/memory/memory-journal.js';
-import { openJournal } from '../journal/open-journal.js';
-import { createDigest } from '../journal/redaction/journal-secret.js';
-import { createRedactingJournal, leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
-import { parseRedaction, type RedactArguments } from '../journal/redaction/redaction-rules.js';
+import { leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { TimeLimits } from '../platform/clock/time-limits.js';
-import type { FileView } from '../platform/fs/open-handle.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
@@ -56,17 +45,14 @@ import {
   ENVIRONMENT_RULES,
   type ExecutorOptions,
   isToolSource,
-  JOURNAL_FILE_RULES,
-  type JournalFile,
   LIMIT_RULES,
   OUTPUT_RULES,
-  SANDBOX_RULES,
   TIMEOUT_RULES,
 } from './executor-options.js';
 import type { ExecutorParts } from './executor-parts.js';
-import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-places.js';
+import { journalFor, outputsBeside } from './journal-for.js';
 import { createLocator } from './plan/create-locator.js';
-import { transactionRules } from './transaction-rules.js';
+import { sandboxFor } from './sandbox-for.js';
 
 /**
  * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a
@@ -220,62 +206,6 @@ function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
   };
 }
 
-function sandboxFor(
-  { root = ['.'], sandbox: given, journal = false, policy: givenPolicy }: ExecutorOptions,
-  asked: { readonly policy: Policy | null; readonly registry: Registry },
-): {
-  readonly sandbox: Sandbox;
-  readonly confinement: Confinement;
-  readonly rules: TransactionRules;
-  readonly seenFrom: (view: FileView) => Sandbox;
-  readonly programs: EngineSettings['programs']['which'];
-} {
-  const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
-  const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
-  const { maxTransactionMb, onTimeout, externalTools, ...patterns } = others;
-  const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
-  const own = ownDirectories(rootSet.roots);
-  const file = journal === false ? undefined : toJournalFile(journal);
-  const journalFile = file === undefined || 'accept' in file ? undefined : file.path;
-  const hasDefaults = patterns.includeDefaultDenies !== false;
-  const deniedWritePatterns = [
-    ...(patterns.deniedWritePatterns ?? []),
-    ...(hasDefaults ? ownPatterns(rootSet.roots, journalFile) : []),
-  ];
-  const denies = { ...patterns, deniedWritePatterns };
-  const sandbox = sandboxIn(rootSet, denies);
-  const ledByLink = (): boolean => hasDefaults && isLedByLink(rootSet.roots, journalFile);
-  const guarded: Confinement['guarded'] = (every) => {
-    const found = sandbox.guarded?.(every) ?? NOTHING_GUARDED;
-    return transactions === 'off' && ledByLink() ? { ...found, incomplete: true } : found;
-  };
-  const readablePaths = readable.map((path) => resolve(path));
-  const rules = transactionRules(
-    { transactions, maxTransactionMb, onTimeout },
-    {
-      sandbox,
-      ways: hasDefaults ? () => waysToOwn(rootSet.roots, journalFile) : undefined,
-      ...asked,
-      hasRules: typeof givenPolicy !== 'function' && !(givenPolicy && 'decide' in givenPolicy),
-      journalFile,
-      env: readEnvironment(),
-    },
-  );
-  const confinement = {
-    ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded },
-    ...(hasDefaults ? { own, ledByLink } : {}),
-  };
-  return {
-    sandbox,
-    confinement: transactions === 'off' ? confinement : { ...confinement, transactions: rules },
-    rules,
-    seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
-    programs: externalTools,
-  };
-}
-
-const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };
-
 function cacheOf({ cache }: ExecutorOptions, clock: Clock): LruResultCache | null {
   if (cache === false) return null;
   return new LruResultCache(normalizeOptions('cache', cache, CACHE_RULES), clock);
@@ -290,47 +220,6 @@ function timeoutsOf({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {
     commands: { ms: ms.shellCommandsMs, explicit: explicit('shellCommandsMs') },
     external: { ms: ms.externalToolsMs, explicit: explicit('externalToolsMs') },
   };
-}
-
-/** A journal of ours is closed with the executor; one of the caller's is not. */
-function journalFor(
-  given: ExecutorOptions['journal'],
-  logger: Logger,
-): { readonly journal: Journal | null; readonly close: () => Promise<void> | void } {
-  if (given === false) return { journal: null, close() {} };
-  const file = given === undefined ? {} : toJournalFile(given);
-  if ('accept' in file) return { journal: file, close() {} };
-  const { path, onLoss = 'warn', redactArguments = false } = file;
-  const journal =
-    path === undefined ? openMemory(redactArguments) : openJournal(path, { onLoss, redactArguments, logger });
-  return { journal, close: () => journal.close() };
-}
-
-function openMemory(redactArguments: RedactArguments): Journal {
-  const journal = createMemoryJournal();
-  const rules = parseRedaction(redactArguments);
-  return rules === undefined ? journal : createRedactingJournal(journal, rules, createDigest(undefined));
-}
-
-/** Whole outputs stay as long as the journal that names them. */
-function outputsBeside(journal: ExecutorOptions['journal'] = false): { readonly directory?: string } {
-  if (journal === false) return {};
-  const file = toJournalFile(journal);
-  return 'accept' in file || file.path === undefined ? {} : { directory: `${resolve(file.path)}-outputs` };
-}
-
-type FileOptions = { readonly [K in keyof JournalFile]?: JournalFile[K] | undefined };
-
-/** A journal of the caller's own stays as it is. */
-function toJournalFile(
-  journal: Exclude<ExecutorOptions['journal'], undefined | false>,
-): FileOptions | Journal {
-  if (typeof journal === 'object' && 'accept' in journal) return journal;
-  return normalizeOptions(
-    'journal',
-    typeof journal === 'string' ? { path: journal } : journal,
-    JOURNAL_FILE_RULES,
-  );
 }
 
 /**
