@@ -40,6 +40,7 @@ export const USES = {
   remove(call, word) {
     call.touches('delete', word);
     call.removeTree(word);
+    call.removeFile(word);
   },
   /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
   save(call, word) {

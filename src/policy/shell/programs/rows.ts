@@ -71,7 +71,7 @@ patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : 
 
 find gfind  takes code
 fd fdfind  takes code  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
-    --changed-before  leads  ask /^-(?:\w*[xX]|-exec)/m runs a command for what it finds
+    --changed-before  leads  ask /^-(?:\w*[xX]|-exec)|.[$\x60]/m runs a command for what it finds
 xargs gxargs  -nPLsdEaRSIJ --max-args --max-procs --max-lines --max-chars --delimiter --eof --arg-file
     --process-slot-var  leads
 parallel  ask /^/ puts what comes in into code
@@ -180,7 +180,7 @@ uv pipx poetry pipenv pdm hatch rye bundle conda asdf  -pn --package --with --py
 direnv  directory  unseen /^exec$/m  runs /^exec\n/  before 1
 dotenv  -fep --file --env --path  directory  unseen  runs  before /^run$/
 mise  -c --command =code  directory  unseen /^(?:run|r|exec|x|install)$/m  runs /^(?:exec|x)\n(?:.*\n)*?--\n/
-make gmake  directory  obeys /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/
+make gmake  takes code  directory  obeys /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/
     unseen /(?<![^])(?![^]*^(?:-n|--dry-run|--just-print|-v|--version|--help)$)/m
     ask /\$\(shell|^--eval|^-E|\x60|^SHELL=|^\w+[:+?]?=.*[$;|&]/m is given code
     ask /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m reads its rules from the input
@@ -287,7 +287,7 @@ kill  harmless /^-(?:l|L|-list)/  > nothing
 killall5  block /^(?![^]*-0)/ would end every process
 pkill killall  -FGgPstuU --signal --uid --euid --parent --pgroup --session --terminal --pidfile  > nothing
     block /^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/m would end every process
-    block /^(?:-.*\n)*-(?:[uU]|-e?uid)=?\n?[^-\n]+(?:\n-.*)*$/ would end every process
+    block /^(?:-[FGgPst]\n.*\n|-.*\n)*-(?:[uU]|-e?uid)=?\n?[^-\n]+(?:\n-[FGgPst]\n.*|\n-.*)*$/ would end every process
 mount  -otLU  : asked  ask /^-a$/m changes the file systems
     block /^-(?:o|-options[=\n]).*\n?.*remount/m would change how the system is mounted
 umount  ask /^/ changes the file systems

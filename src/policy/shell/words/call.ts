@@ -151,8 +151,7 @@ export class Call {
     const { kind, what } = this.dangerOfFile(operand);
     this.harms(kind, `remove ${what}, ${operand.shown}`);
     if (operand.isComputed) this.ask(`What ${this.name} would remove is computed: ${operand.shown}`);
-    if (operand.hasPattern && this.dangerOfTree(operand) === 'vital')
-      this.block(`${this.name} would remove what ${operand.shown} matches.`);
+    if (operand.hasPattern) this.harms(this.dangerOfTree(operand), `remove what ${operand.shown} matches`);
   }
 
   /** A file, or the input (`-`), that leaves the machine. */
