@@ -174,7 +174,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
   }, async () => {
     for (let index = 0; index <= 2000; index++) writeFileSync(join(root, `${index}.pem`), '');
     const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
-    const required = executorOf({ sandbox: { os: 'required' }, policy });
+    const required = executorOf({ sandbox: { os: 'required', transactions: 'off' }, policy });
     expect(await bash(required, 'echo 1 > made')).toMatchObject({
       success: false,
       error: { code: 'sandbox_violation', message: expect.stringContaining('2000 files') },
