@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
+import type { CommandOutcome } from '../../src/contract/processes.js';
+import { type KeptApart, makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
@@ -53,15 +54,22 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
   });
 
   it('are dropped when it is stopped, unless they are to be kept', async () => {
-    const stopped = await here.run('echo x >a; sleep 30', { signal: AbortSignal.timeout(700) });
+    const stopInTheMiddle = (place: Pick<KeptApart, 'run'>, command: string): Promise<CommandOutcome> => {
+      const stop = new AbortController();
+      return place.run(`${command}; echo ready; sleep 30`, {
+        signal: stop.signal,
+        onOutput: () => stop.abort(),
+      });
+    };
+    const stopped = await stopInTheMiddle(here, 'echo x >a');
     expect(stopped).toMatchObject({ aborted: true, discarded: 'it was stopped before its end' });
     expect(stopped.changes).toBeUndefined();
     expect(existsSync(join(here.root, 'a'))).toBe(false);
-    const idle = await here.run('cat a; sleep 30', { signal: AbortSignal.timeout(700) });
+    const idle = await stopInTheMiddle(here, 'true');
     expect(idle).toMatchObject({ aborted: true, discarded: 'it was stopped before its end' });
     expect(idle.changes).toEqual(NOTHING);
     const keeping = makeKeptApart({ rules: { onTimeout: 'keep' } });
-    const kept = await keeping.run('echo x >a; sleep 30', { signal: AbortSignal.timeout(700) });
+    const kept = await stopInTheMiddle(keeping, 'echo x >a');
     expect(kept.changes?.created).toEqual(['a']);
     expect(existsSync(join(keeping.root, 'a'))).toBe(true);
     keeping.remove();
