@@ -317,9 +317,9 @@ describe('commands', () => {
   });
 
   it('are analysed for the shell that they declare, whatever the tool is called', async () => {
-    // bash reads one harmless string; sh reads a string that ends early, and a second command.
+    // bash reads one harmless string; another sh reads a string that ends early, and a second command: that is asked about.
     const text = "true $'\\'; rm -rf / #'";
-    const codeOf = async (name: string, shell: 'sh' | 'bash') => {
+    const reasonOf = async (name: string, shell: 'sh' | 'bash') => {
       const tool = defineTool({
         name,
         description: 'd',
@@ -328,12 +328,12 @@ describe('commands', () => {
         execute: () => 'ran',
       });
       const { calls } = await executorOf([tool]).plan([{ id: '1', name, args: {} }]);
-      return calls[0]?.result?.error?.code;
+      return calls[0]?.reason;
     };
-    expect(await codeOf('bash', 'sh')).toBe('security_violation');
-    expect(await codeOf('tool', 'sh')).toBe('security_violation');
-    expect(await codeOf('bash', 'bash')).toBeUndefined();
-    expect(await codeOf('tool', 'bash')).toBeUndefined();
+    for (const name of ['bash', 'tool']) {
+      expect(await reasonOf(name, 'sh')).toMatch(/Other shells than bash read it in another way/);
+      expect(await reasonOf(name, 'bash')).not.toMatch(/Other shells than bash read it in another way/);
+    }
   });
 });
 

@@ -149,8 +149,8 @@ export class Interpreter implements Shell {
         return runBranches(this, { clauses: parts.map(({ clause }) => clause), bodies }, scope, input);
       }
       case 'Case': {
-        this.expander.single(node.word, scope).value;
-        for (const { pattern } of node.items) for (const word of pattern) this.expander.single(word, scope);
+        this.expander.single(node.word, scope);
+        for (const word of node.items.flatMap(({ pattern }) => pattern)) this.expander.single(word, scope);
         const bodies = [...node.items.map(({ body }) => body), undefined];
         return runBranches(this, { clauses: [], bodies }, scope, input);
       }
