@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandRequest } from '../contract/processes.js';
 import { isToolError } from '../errors/tool-error.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
+import { eachOf } from '../testing/fixtures/each-of.js';
 import { someOf } from '../testing/fixtures/share-of-runs.js';
 import { FLEES_WITHOUT_A_TRACE, living, sleeping, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { runCommand } from './run-command.js';
@@ -243,7 +244,7 @@ describe('a command that is aborted', () => {
     });
   });
 
-  it.each(Object.entries(TREES))('takes everything with it: %s', async (_what, tree) => {
+  eachOf(Object.entries(TREES), 6)('takes everything with it: %s', async (_what, tree) => {
     const token = sleepToken();
     const before = performance.now();
     const outcome = await abortWhenReady(`${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`);
@@ -267,7 +268,7 @@ describe('a command that is aborted', () => {
 });
 
 describe('what a finished command leaves running', () => {
-  it.each(Object.entries(TREES))('does not delay the result, and dies: %s', async (_what, tree) => {
+  eachOf(Object.entries(TREES), 6)('does not delay the result, and dies: %s', async (_what, tree) => {
     const token = sleepToken();
     const outcome = await run(tree.replaceAll('TOKEN', token), { shell: 'bash' });
     expect(outcome).toMatchObject({ aborted: false, exitCode: 0, survivors: [] });

@@ -1,12 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { CrashTrial } from './crash-trial.js';
 import { runCrashTrial } from './run-crash-trial.js';
 
 const TOOLS = join(tmpdir(), `toolexec-check-trial-${process.pid}.mjs`);
 writeFileSync(TOOLS, `export default { name: 'note', description: 'd', input: {}, execute: () => 'noted' };`);
+afterAll(() => rmSync(TOOLS));
 const calls = [{ name: 'note', args: {} }];
 
 it.each<[string, unknown, string]>([

@@ -57,7 +57,7 @@ async function plantOther(): Promise<Planted> {
   expect(await versionOf(join(other, 'toolexec.cjs'))).toBe('6.6.6');
   const [name = ''] = readdirSync(compiled());
   const directory = join(compiled(), name);
-  return { directory, main: join(directory, 'main.cjs') };
+  return { directory, main: join(directory, 'other-main.cjs') };
 }
 
 describe('what the command has compiled', () => {
@@ -65,15 +65,29 @@ describe('what the command has compiled', () => {
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
     const [build = '', ...others] = readdirSync(compiled());
     expect(others).toEqual([]);
-    expect(readdirSync(join(compiled(), build)).sort()).toEqual(['main.cjs', 'start.cjs']);
+    expect(readdirSync(join(compiled(), build)).sort()).toEqual(['other-main.cjs', 'other-start.cjs']);
     expect(statSync(compiled()).mode & 0o777).toBe(0o700);
-    expect(statSync(join(compiled(), build, 'main.cjs')).mode & 0o777).toBe(0o600);
-    const made = statSync(join(compiled(), build, 'main.cjs')).ino;
+    expect(statSync(join(compiled(), build, 'other-main.cjs')).mode & 0o777).toBe(0o600);
+    const made = statSync(join(compiled(), build, 'other-main.cjs')).ino;
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
-    expect(statSync(join(compiled(), build, 'main.cjs')).ino).toBe(made);
+    expect(statSync(join(compiled(), build, 'other-main.cjs')).ino).toBe(made);
     // So the two tests that follow refuse what would be used.
     await plantOther();
     expect(await versionOf(builtCommand())).toBe('6.6.6');
+  });
+
+  it('is kept for each command, and not of one that gave up early', async () => {
+    const run = async (...args: string[]): Promise<readonly string[]> => {
+      const env = { PATH: process.env.PATH, XDG_STATE_HOME: state };
+      await execute(process.execPath, [builtCommand(), ...args], { env }).catch(() => {});
+      const [build = ''] = existsSync(compiled()) ? readdirSync(compiled()) : [];
+      return build === ''
+        ? []
+        : readdirSync(join(compiled(), build)).filter((name) => name.endsWith('-main.cjs'));
+    };
+    expect(await run('run', join(state, 'missing.json'))).toEqual([]);
+    expect(await run('tools', 'list')).toEqual(['tools-main.cjs']);
+    expect(await run('config', 'show')).toEqual(['config-main.cjs', 'tools-main.cjs']);
   });
 
   it('is not used if others could have written the file, or its directory', async () => {
@@ -115,7 +129,7 @@ describe('what the command has compiled', () => {
   ])('is compiled again where its file is %s', async (_what, spoil) => {
     await versionOf(builtCommand());
     const [build = ''] = readdirSync(compiled());
-    const main = join(compiled(), build, 'main.cjs');
+    const main = join(compiled(), build, 'other-main.cjs');
     spoil(main);
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
@@ -125,7 +139,7 @@ describe('what the command has compiled', () => {
     const versions = await Promise.all(Array.from({ length: 4 }, () => versionOf(builtCommand())));
     expect(new Set(versions)).toEqual(new Set([packageJson.version]));
     const [build = ''] = readdirSync(compiled());
-    expect(readdirSync(join(compiled(), build)).sort()).toEqual(['main.cjs', 'start.cjs']);
+    expect(readdirSync(join(compiled(), build)).sort()).toEqual(['other-main.cjs', 'other-start.cjs']);
   });
 
   it('is removed a month after a build was last compiled', async () => {

@@ -114,9 +114,9 @@ describe
       });
     }
 
-    it('fits 40 columns, with wide characters, and is drawn again when the window is resized', async ({
-      expect,
-    }) => {
+    it('fits 40 columns, with wide characters, and is drawn again when the window is resized', {
+      tags: ['soak'],
+    }, async ({ expect }) => {
       using at = desk();
       const wide = {
         id: 'w',
@@ -133,7 +133,9 @@ describe
       await screen.ended();
     });
 
-    it('tells the keys, shows all of a call, and refuses with a reason', async ({ expect }) => {
+    it('tells the keys, shows all of a call, and refuses with a reason', { tags: ['soak'] }, async ({
+      expect,
+    }) => {
       using at = desk();
       const content = Array.from({ length: 95 }, (_, line) => `line ${line}\n`).join('');
       const screen = at.run([{ id: 'w', name: 'write_file', args: { path: 'long.txt', content } }], {

@@ -105,7 +105,7 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(unused()).toEqual([]);
   });
 
-  it('keeps what commands beside it change apart from each other', async () => {
+  it('keeps what commands beside it change apart from each other', { tags: ['soak'] }, async () => {
     await built();
     const results = await Promise.all([1, 2, 3].map((n) => bash(`echo ${n} >f${n}; sleep 0.1; ls`)));
     expect(results.map(({ metadata }) => Object(metadata.changes).created)).toEqual([['f1'], ['f2'], ['f3']]);

@@ -267,8 +267,9 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
 });
 
 describe.skipIf(WHY_NO_SANDBOX)(`what a command inside the sandbox has started${WHY_NO_SANDBOX}`, () => {
-  for (const [name, tree] of Object.entries(TREES)) {
-    it(`is gone when the command ends, and when it is stopped: ${name}`, { timeout: 60_000 }, async () => {
+  for (const [index, [name, tree]] of Object.entries(TREES).entries()) {
+    const options = { timeout: 60_000, ...(index < 6 ? {} : { tags: ['soak'] }) };
+    it(`is gone when the command ends, and when it is stopped: ${name}`, options, async () => {
       const token = sleepToken();
       const command = tree.replaceAll('TOKEN', token);
       const { exitCode, stdout, survivors } = await run(command);

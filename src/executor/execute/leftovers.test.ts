@@ -18,7 +18,7 @@ const tools = [
 `;
 
 describe('nothing is left behind', () => {
-  it('after many mixed batches and close()', { timeout: 180_000 }, async () => {
+  it('after many mixed batches and close()', { timeout: 180_000, tags: ['soak'] }, async () => {
     const { code, stdout, stderr } = await runProgram(
       `
       import { readdirSync, readFileSync } from 'node:fs';

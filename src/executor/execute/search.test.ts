@@ -135,7 +135,9 @@ it('no configuration, environment or file of the searched directory changes what
   expect(readdirSync(root).sort()).toEqual(['.ripgreprc', 'a.txt', 'b.md']);
 });
 
-it('a directory that is moved while it is searched is still the one that is searched', async () => {
+it('a directory that is moved while it is searched is still the one that is searched', {
+  tags: ['soak'],
+}, async () => {
   const { executor, root, base } = searchedTree({ 'd/inside.txt': 'x\n', '../outside/secret.txt': 'x\n' });
   addEndlessWait(join(root, 'd'));
   const running = executor.start([{ id: '1', name: 'grep', args: { pattern: 'x', path: 'd' } }]);

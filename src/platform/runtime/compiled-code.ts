@@ -21,23 +21,28 @@ import { replaceFile } from '../fs/replace-file.js';
  * @param files the directory of the program, all its files `.cjs` and of ASCII alone.
  * @param cache a directory for this build of the program alone, in one that holds those of other builds. What
  * can write there decides what the program does.
+ * @param use what the program is to do this time: each compiles other functions, and what the first process has compiled stays.
  */
-export function loadCompiled(files: string, cache: string): void {
+export function loadCompiled(files: string, cache: string, use: string): void {
+  const keptName = (filename: string): string => `${use}-${basename(filename)}`;
   const isOurs = isOwn(lstatOf(cache));
   const compiled = new Map<string, Script>();
   require.extensions['.cjs'] = (module, filename) => {
     if (dirname(filename) !== files) return require.extensions['.js']?.(module, filename);
-    const kept = isOurs ? readKept(join(cache, basename(filename))) : undefined;
+    const kept = isOurs ? readKept(join(cache, keptName(filename))) : undefined;
     const script = compile(filename, kept);
-    if (kept === undefined || script.cachedDataRejected === true) compiled.set(basename(filename), script);
+    if (kept === undefined || script.cachedDataRejected === true) compiled.set(keptName(filename), script);
     const run: ModuleFunction = script.runInThisContext();
     run.call(module.exports, module.exports, (id) => module.require(id), module, filename, files);
   };
   // At the end, when the functions that were called are compiled too.
-  process.once('exit', () => {
-    if (compiled.size > 0) keep(compiled, cache);
+  process.once('exit', (code) => {
+    if (compiled.size > 0 && code !== WRONG_USAGE) keep(compiled, cache);
   });
 }
+
+/** The exit code of a process that has given up early, and has compiled little. */
+const WRONG_USAGE = 2;
 
 type ModuleFunction = (
   this: unknown,
