@@ -31,11 +31,14 @@ for (let thread = 0; thread < 2; thread++) new Worker(RUN, { eval: true, workerD
 `;
 
 describe('executors in threads', () => {
-  it('run commands, and leave the files of the others alone', async () => {
+  it('run commands, and leave the files of the others alone', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const door = pathToFileURL(join(dirname(dirname(builtCommand())), 'index.js')).href;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', PROGRAM, door, root]);
     // Node warns of every descriptor that it thinks is open twice.
     expect(stderr).toBe('');
     expect(stdout).toBe('from a thread\n'.repeat(24));
-  }, 60_000);
+  });
 });

@@ -22,9 +22,7 @@ function keepCompiled(): void {
   const directory = stateDirectoryOf(env);
   if (directory === undefined) return;
   const name = `${BUILD}-${nodeVersion()}-${machineArchitecture()}`;
-  const [, , word = ''] = process.argv;
-  const use = /^[a-z]{1,12}$/.test(word) ? word : 'other';
-  loadCompiled(__dirname, join(directory, 'toolexec', 'compiled', name), use);
+  loadCompiled(__dirname, join(directory, 'toolexec', 'compiled', name));
 }
 
 /** Undefined for a user that the system does not know, without a home. */

@@ -51,28 +51,26 @@ const QUESTION = '? keys:';
 describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, after a crash (skipped where python3 has no pty)',
   () => {
-    it(
-      'asks what to do with what is half done, and goes on when it is resumed',
-      { tags: ['soak'], timeout: 60_000 },
-      async () => {
-        await leaveHalfDone(journal, CALLS);
-        const { code, stdout, shown } = await run(
-          [...CALLS, NEW],
-          [
-            [QUESTION, 'x'],
-            [QUESTION, 'R'],
-            ['numbers select', 'y'],
-          ],
-        );
-        expect(shown).toMatch(/call_0\).*done[\s\S]*call_1\).*not known[\s\S]*call_2\).*never started/);
-        expect(shown.split('What counts?')).toHaveLength(3);
-        expect(codes(stdout)).toEqual(['ok', 'outcome_unknown', 'cancelled', 'ok']);
-        expect([code, isThere('new'), isThere('three')]).toEqual([1, true, false]);
-        // It was decided: nobody is asked again.
-        expect((await run(CALLS, [])).shown).not.toContain('What counts?');
-      },
-      120_000,
-    );
+    it('asks what to do with what is half done, and goes on when it is resumed', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
+      await leaveHalfDone(journal, CALLS);
+      const { code, stdout, shown } = await run(
+        [...CALLS, NEW],
+        [
+          [QUESTION, 'x'],
+          [QUESTION, 'R'],
+          ['numbers select', 'y'],
+        ],
+      );
+      expect(shown).toMatch(/call_0\).*done[\s\S]*call_1\).*not known[\s\S]*call_2\).*never started/);
+      expect(shown.split('What counts?')).toHaveLength(3);
+      expect(codes(stdout)).toEqual(['ok', 'outcome_unknown', 'cancelled', 'ok']);
+      expect([code, isThere('new'), isThere('three')]).toEqual([1, true, false]);
+      // It was decided: nobody is asked again.
+      expect((await run(CALLS, [])).shown).not.toContain('What counts?');
+    });
 
     it('answers all of it as failed when it is discarded', { tags: ['soak'], timeout: 60_000 }, async () => {
       await leaveHalfDone(journal, CALLS);
@@ -154,29 +152,27 @@ describe.skipIf(!hasTerminal)(
       ).toEqual([false, true, false]);
     }, 60_000);
 
-    it(
-      'shows the difference that an edit makes, and takes other arguments from an editor',
-      { tags: ['soak'], timeout: 60_000 },
-      async () => {
-        writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
-        const edit = {
-          id: 'e',
-          name: 'edit_file',
-          args: { path: 'a.txt', old_string: 'old', new_string: 'new' },
-        };
-        const { code, shown } = await run(
-          [edit],
-          [
-            ['numbers select', 'e'],
-            ['numbers select', 'y'],
-          ],
-          { EDITOR: 'sed -i /_string/s/new/mine/2' },
-        );
-        expect(shown).toMatch(/- old[\s\S]*\+ new/);
-        expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
-      },
-      60_000,
-    );
+    it('shows the difference that an edit makes, and takes other arguments from an editor', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
+      writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
+      const edit = {
+        id: 'e',
+        name: 'edit_file',
+        args: { path: 'a.txt', old_string: 'old', new_string: 'new' },
+      };
+      const { code, shown } = await run(
+        [edit],
+        [
+          ['numbers select', 'e'],
+          ['numbers select', 'y'],
+        ],
+        { EDITOR: 'sed -i /_string/s/new/mine/2' },
+      );
+      expect(shown).toMatch(/- old[\s\S]*\+ new/);
+      expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
+    });
 
     it('leaves the keyboard to an editor that reads it', { tags: ['soak'], timeout: 60_000 }, async () => {
       writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
@@ -203,7 +199,10 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'a longer word\n']);
     });
 
-    it('runs what takes something away only after the word yes', async () => {
+    it('runs what takes something away only after the word yes', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
       const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
       writeFileSync(join(toolexec.root, 'gone'), '');
       const asked: readonly [string, string][] = [
@@ -219,32 +218,30 @@ describe.skipIf(!hasTerminal)(
       ];
       expect((await run([{ ...remove, id: 'r2' }], agreed)).code).toBe(0);
       expect(isThere('gone')).toBe(false);
-    }, 60_000);
+    });
 
-    it(
-      'writes a rule into the configuration of the person, and does not ask for the next',
-      { tags: ['soak'], timeout: 60_000 },
-      async () => {
-        const list = (id: string) => ({ id, name: 'bash', args: { command: 'ls -la' } });
-        const config = join(toolexec.folder, 'config');
-        const env = { XDG_CONFIG_HOME: config };
-        const first = await run(
-          [list('l1')],
-          [
-            ['numbers select', 'w'],
-            ['y writes it', 'y'],
-            ['Enter runs the selected', '\r'],
-          ],
-          env,
-        );
-        expect(first.code).toBe(0);
-        expect(first.shown).toContain('command = "ls -la"');
-        expect(readFileSync(join(config, 'toolexec', 'config.toml'), 'utf8')).toContain('command = "ls -la"');
-        const second = await run([list('l2')], [], env);
-        expect([second.code, second.shown.includes('your approval')]).toEqual([0, false]);
-      },
-      60_000,
-    );
+    it('writes a rule into the configuration of the person, and does not ask for the next', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
+      const list = (id: string) => ({ id, name: 'bash', args: { command: 'ls -la' } });
+      const config = join(toolexec.folder, 'config');
+      const env = { XDG_CONFIG_HOME: config };
+      const first = await run(
+        [list('l1')],
+        [
+          ['numbers select', 'w'],
+          ['y writes it', 'y'],
+          ['Enter runs the selected', '\r'],
+        ],
+        env,
+      );
+      expect(first.code).toBe(0);
+      expect(first.shown).toContain('command = "ls -la"');
+      expect(readFileSync(join(config, 'toolexec', 'config.toml'), 'utf8')).toContain('command = "ls -la"');
+      const second = await run([list('l2')], [], env);
+      expect([second.code, second.shown.includes('your approval')]).toEqual([0, false]);
+    });
 
     it('takes no key for an answer that was typed before the question', {
       tags: ['soak'],

@@ -21,10 +21,8 @@ import { replaceFile } from '../fs/replace-file.js';
  * @param files the directory of the program, all its files `.cjs` and of ASCII alone.
  * @param cache a directory for this build of the program alone, in one that holds those of other builds. What
  * can write there decides what the program does.
- * @param use what the program is to do this time: each compiles other functions, and what the first process has compiled stays.
  */
-export function loadCompiled(files: string, cache: string, use: string): void {
-  const keptName = (filename: string): string => `${use}-${basename(filename)}`;
+export function loadCompiled(files: string, cache: string): void {
   const isOurs = isOwn(lstatOf(cache));
   const compiled = new Map<string, Script>();
   require.extensions['.cjs'] = (module, filename) => {
@@ -39,6 +37,12 @@ export function loadCompiled(files: string, cache: string, use: string): void {
   process.once('exit', (code) => {
     if (compiled.size > 0 && code !== WRONG_USAGE) keep(compiled, cache);
   });
+}
+
+/** Each command calls other functions, and what its first process has compiled stays. */
+function keptName(filename: string): string {
+  const [, , command = ''] = process.argv;
+  return `${/^[a-z]{1,12}$/.test(command) ? command : 'other'}-${basename(filename)}`;
 }
 
 /** The exit code of a process that has given up early, and has compiled little. */
