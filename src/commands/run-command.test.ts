@@ -280,6 +280,7 @@ describe('what a finished command leaves running', () => {
 
   it.skipIf(!isHeld)(
     'dies though it has left every trace behind (needs perl)',
+    { tags: ['soak'], timeout: 60_000 },
     async () => {
       for (const round of someOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 4)) {
         const token = sleepToken();
@@ -292,7 +293,6 @@ describe('what a finished command leaves running', () => {
         expect(outcome.wall).toEqual({ kind: 'none', network: true });
       }
     },
-    60_000,
   );
 
   it('dies for twelve commands at once', { tags: ['soak'], timeout: 120_000 }, async () => {

@@ -50,7 +50,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.metadata).toMatchObject({ warm: true });
   });
 
-  it('sees the environment of every tool, and no secret', async () => {
+  it('sees the environment of every tool, and no secret', { tags: ['soak'] }, async () => {
     process.env.TEST_API_TOKEN = 'tok-1234567890';
     try {
       const said = `answer "[\\"$TOOLEXEC_TOOL_MODE\\",\\"$GIBSON_TOOL_MODE\\",\\"$TEST_API_TOKEN\\"]"`;
@@ -76,7 +76,7 @@ describe('a tool that serves', () => {
     expect(shown).toBe('50% half\nrow\n');
   });
 
-  it('may say that a call failed, and goes on', async () => {
+  it('may say that a call failed, and goes on', { tags: ['soak'] }, async () => {
     const script = servingScript(`case $n in
       1) printf '{"type":"error","id":"%s","message":"no such row"}\\n' "$id" ;;
       *) answer $n ;;
@@ -86,7 +86,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.error?.message).toBe('tool failed: no such row');
   });
 
-  it('is held against its output schema', async () => {
+  it('is held against its output schema', { tags: ['soak'] }, async () => {
     const document = { input_schema: { type: 'object' }, output_schema: { type: 'string' } };
     const results = await callAll(servingScript('answer $n', '', document), [{}, {}]);
     // The second process counts from one again.
@@ -113,13 +113,13 @@ describe('a process that misbehaves is never asked again', () => {
   const results = async (body: string, options?: DiscoverOptions, timeoutMs?: number) =>
     codesOf(await callAll(servingScript(body), [{}, {}], options, timeoutMs));
 
-  it('dies in the middle of a call', async () => {
+  it('dies in the middle of a call', { tags: ['soak'] }, async () => {
     // The second process would die as well, were it not another one.
     const body = '[ -e $FOLDER/died ] || { touch $FOLDER/died; exit 3; }\nanswer $n';
     expect(await results(body)).toEqual(['execution_failed', 1]);
   });
 
-  it('answers twice', async () => {
+  it('answers twice', { tags: ['soak'] }, async () => {
     const twice = `one=$(answer $n)\nprintf '%s\\n%s\\n' "$one" "$one"`;
     expect(await results(twice)).toEqual([1, 1]);
   });
@@ -183,7 +183,7 @@ describe('a process that misbehaves is never asked again', () => {
 });
 
 describe('the pool', () => {
-  it('runs the cold way what cannot be started as a server', async () => {
+  it('runs the cold way what cannot be started as a server', { tags: ['soak'] }, async () => {
     const cold = `[ "$1" = "--schema" ] && { echo '{"input_schema":{"type":"object"},"output_schema":{},"serve":true}'; exit; }`;
     const ends = `#!/bin/sh\n${cold}\n[ "$1" = "--serve" ] && exit 9\necho '"cold"'\n`;
     expect(codesOf(await callAll(ends, [{}, {}]))).toEqual(['cold', 'cold']);
@@ -229,7 +229,9 @@ describe('the pool', () => {
     expect((await executor.execute('tool', {})).structured).not.toBe(first);
   });
 
-  it('asks a process that was idle whether it is there, and replaces one that is not', async () => {
+  it('asks a process that was idle whether it is there, and replaces one that is not', {
+    tags: ['soak'],
+  }, async () => {
     // A stopped process is there for the system, and answers nothing.
     const script = servingScript('answer $$');
     using folder = new ToolsFolder();
@@ -245,7 +247,7 @@ describe('the pool', () => {
     expect(isAlive(first)).toBe(false);
   });
 
-  it('has processes of their own for every directory and environment', async () => {
+  it('has processes of their own for every directory and environment', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('answer "[$$,\\"$PWD\\",\\"$SHADE\\"]"'));
     await using service = await openTools(folder.path);
@@ -316,7 +318,7 @@ function startHost(directory: string): ChildProcess {
 }
 
 describe('a program without a pool', () => {
-  it('runs as before', async () => {
+  it('runs as before', { tags: ['soak'] }, async () => {
     expect(codesOf(await callAll(scriptOf('echo 1', { input_schema: {}, output_schema: {} }), [{}]))).toEqual(
       [1],
     );

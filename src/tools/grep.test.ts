@@ -109,7 +109,7 @@ describe('grep', () => {
     expect(await found({ type: 'ts', glob: 'src/**' })).toEqual(['src/c.ts', 'src/d/e.tsx']);
   });
 
-  it('does not bring back by a glob or a type what is ignored or hidden', async () => {
+  it('does not bring back by a glob or a type what is ignored or hidden', { tags: ['soak'] }, async () => {
     const text = (...names: string[]): Entries => Object.fromEntries(names.map((name) => [name, 'x\n']));
     const { executor } = searchedTree({
       '.gitignore': 'dist\n*.gen.ts\n',

@@ -38,7 +38,9 @@ describe('toolexec run, when calls need approval', () => {
     expect(touched()).toEqual([]);
   });
 
-  it('asks again for what nobody could decide, and repeats nothing that has its answer', async () => {
+  it('asks again for what nobody could decide, and repeats nothing that has its answer', {
+    tags: ['soak'],
+  }, async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const file = toolexec.json(
       'r.json',
@@ -69,7 +71,7 @@ describe('toolexec run, when calls need approval', () => {
     expect(touched()).toEqual(['two']);
   });
 
-  it('takes several ids for one --approve, before the file', async () => {
+  it('takes several ids for one --approve, before the file', { tags: ['soak'] }, async () => {
     const { code } = await toolexec.run([
       'run',
       '--approve',
@@ -165,7 +167,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(screen).not.toContain('Run these?');
   });
 
-  it('shows what a command prints while it runs, in colours', async () => {
+  it('shows what a command prints while it runs, in colours', { tags: ['soak'] }, async () => {
     const file = toolexec.json('r.json', message(['bash', { command: 'echo first; sleep 3; echo last' }]));
     const { screen } = await atTerminal(`run '${file}' --yes`, []);
     expect(screen).toMatch(/…[^\n]* bash [^\n]* · first/u);

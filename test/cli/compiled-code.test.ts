@@ -99,14 +99,18 @@ describe('what the command has compiled', () => {
     expect(await versionOf(builtCommand())).toBe(packageJson.version);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is not used if it belongs to another user (as root)', async () => {
-    const planted = await plantOther();
-    chownSync(planted.main, 65534, 65534);
-    expect(await versionOf(builtCommand())).toBe(packageJson.version);
-    await plantOther();
-    chownSync(planted.directory, 65534, 65534);
-    expect(await versionOf(builtCommand())).toBe(packageJson.version);
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    'is not used if it belongs to another user (as root)',
+    { tags: ['soak'] },
+    async () => {
+      const planted = await plantOther();
+      chownSync(planted.main, 65534, 65534);
+      expect(await versionOf(builtCommand())).toBe(packageJson.version);
+      await plantOther();
+      chownSync(planted.directory, 65534, 65534);
+      expect(await versionOf(builtCommand())).toBe(packageJson.version);
+    },
+  );
 
   it.each<[string, (main: string) => void]>([
     ['cut short', (main) => truncateSync(main, 1000)],

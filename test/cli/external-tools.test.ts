@@ -36,7 +36,9 @@ describe('programs that the configuration names', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ tool_name: 'slug', structured: { slug: 'grosse' } }]);
   });
 
-  it('are asked for where no directory is trusted, and where tools may write to it', async () => {
+  it('are asked for where no directory is trusted, and where tools may write to it', {
+    tags: ['soak'],
+  }, async () => {
     const config = toolexec.write('c.toml', '[tools.external]\ndirectories = ["tools"]\n');
     const untrusted = await toolexec.run(['call', 'slug', '{"title":"x"}', '--config', config]);
     expect(untrusted.code).toBe(3);
@@ -72,7 +74,9 @@ describe('programs that the configuration names', () => {
 });
 
 describe('settings of single programs', () => {
-  it('hold: versions, time, how many failures before a program is left alone', async () => {
+  it('hold: versions, time, how many failures before a program is left alone', {
+    tags: ['soak'],
+  }, async () => {
     toolexec.write(
       'tools/slow',
       `#!/bin/sh\n[ "$1" = --schema ] || exec sleep 60\necho '{"effects":[],"input_schema":{},"output_schema":{}}'\n`,
@@ -125,7 +129,7 @@ describe('settings of programs that serve', () => {
 });
 
 describe('toolexec tools approve', () => {
-  it('lets a program that has changed run as before', async () => {
+  it('lets a program that has changed run as before', { tags: ['soak'] }, async () => {
     const described = (text: string): void => {
       toolexec.write(
         'tools/mine',

@@ -178,7 +178,7 @@ describe('toolexec journal export', () => {
     expect(ran).toEqual(ran.map(() => [0, 0, 0]));
   });
 
-  it('ends quietly when its reader has seen enough', async () => {
+  it('ends quietly when its reader has seen enough', { tags: ['soak'] }, async () => {
     await record(HELLO);
     const child = spawn(
       'sh',
@@ -214,7 +214,7 @@ describe('toolexec journal verify and prune', () => {
     });
   });
 
-  it('prunes by age and by size, and the journal is intact after that', async () => {
+  it('prunes by age and by size, and the journal is intact after that', { tags: ['soak'] }, async () => {
     await record(HELLO, HELLO, HELLO);
     expect((await journal('prune', '--older-than', '1d')).stdout).toBe('There is nothing to take out.\n');
     const said = await journal('prune', '--older-than', '0s', '--dry-run');
@@ -239,7 +239,9 @@ describe('toolexec journal verify and prune', () => {
 });
 
 describe('a journal that has lost commits', () => {
-  it('warns on standard error, fails verify and doctor tells, until it is accepted', async () => {
+  it('warns on standard error, fails verify and doctor tells, until it is accepted', {
+    tags: ['soak'],
+  }, async () => {
     await record(message(['bash', { command: 'echo hello' }]));
     rmSync(file);
     const gone = await journal('verify');

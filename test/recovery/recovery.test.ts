@@ -110,7 +110,9 @@ describe('a process counts as dead', () => {
 });
 
 describe('recovery', () => {
-  it('settles each call once, however many recover at the same time, and never runs one', async () => {
+  it('settles each call once, however many recover at the same time, and never runs one', {
+    tags: ['soak'],
+  }, async () => {
     const { root, journal } = newDesk();
     const calls = Array.from({ length: 40 }, (_, index) => callEntry(`x${index}`));
     await leave(journal, { calls, started: 20 });
@@ -281,7 +283,10 @@ describe('recovery', () => {
     expect(told(await executorFor({ root, journal }).recover())).toEqual([['cancelled no']]);
   });
 
-  it('leaves what has changed files of other directories to whoever has them', async () => {
+  it('leaves what has changed files of other directories to whoever has them', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const { root, journal } = newDesk();
     const elsewhere = newDesk().root;
     const calls = [call('note', { text: 'x' }), call('write_file', { path: 'f', content: 'x' })];
@@ -292,9 +297,12 @@ describe('recovery', () => {
     await stranger.close();
     const [settled] = await executorFor({ root, journal }).recover();
     expect(settled?.calls.at(-1)).toMatchObject({ state: 'done', result: { success: true } });
-  }, 60_000);
+  });
 
-  it('settles more than a page holds, each batch whole, and what lives in between stays', async () => {
+  it('settles more than a page holds, each batch whole, and what lives in between stays', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const { root, journal } = newDesk();
     const store = openJournal(journal);
     const accepted: unknown[] = [];
@@ -314,7 +322,7 @@ describe('recovery', () => {
     expect(batches.map(({ batchId }) => Number(batchId.slice(1)))).toEqual(
       Array.from({ length: 700 }, (_, at) => at).filter((at) => at % 70 !== 0),
     );
-  }, 60_000);
+  });
 
   it('runs by itself before the first batch, and leaves alone what another executor of this process runs', async () => {
     const { root, journal } = newDesk();

@@ -84,7 +84,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('');
   });
 
-  it('gives the person time that is not the command’s', async () => {
+  it('gives the person time that is not the command’s', { tags: ['soak'] }, async () => {
     await using executor = open({
       async approver() {
         await new Promise((resolve) => setTimeout(resolve, 3100));

@@ -47,7 +47,9 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
       .toEqual([]);
   });
 
-  it('count also where the command fails, and where it was ended by a signal', async () => {
+  it('count also where the command fails, and where it was ended by a signal', {
+    tags: ['soak'],
+  }, async () => {
     expect((await here.run('echo x >a; exit 3')).changes).toEqual({ ...NOTHING, created: ['a'] });
     expect((await here.run('echo x >b; kill -9 $$')).changes).toEqual({ ...NOTHING, created: ['b'] });
     expect(here.outside('ls')).toBe('a\nb\n');
@@ -75,7 +77,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     keeping.remove();
   });
 
-  it('are dropped when they are larger than allowed', async () => {
+  it('are dropped when they are larger than allowed', { tags: ['soak'], timeout: 30_000 }, async () => {
     const small = makeKeptApart({ rules: { maxMb: 3 } });
     const quick = await small.run('head -c 5000000 /dev/urandom >large');
     expect(quick.discarded).toBe('it has changed more than 3 MB');
@@ -83,9 +85,11 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(slow).toMatchObject({ limit: { limit: 'transactionMb', max: 3 }, aborted: false });
     expect(small.outside('ls')).toBe('');
     small.remove();
-  }, 30_000);
+  });
 
-  it('replace a directory that was removed and made again, and a file by a directory and back', async () => {
+  it('replace a directory that was removed and made again, and a file by a directory and back', {
+    tags: ['soak'],
+  }, async () => {
     here.outside('mkdir -p d/in e; echo 1 >d/one; echo 2 >d/in/two; echo f >f; echo k >e/keep');
     const { changes } = await here.run(
       'rm -rf d; mkdir d; echo 3 >d/three; rm f; mkdir f; echo x >f/x; rm -rf e; echo e >e',
@@ -130,7 +134,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls -A')).toBe('');
   });
 
-  it('reach directories that their owner has closed, and leave them closed', async () => {
+  it('reach directories that their owner has closed, and leave them closed', { tags: ['soak'] }, async () => {
     here.outside('mkdir -p shut/in; echo a >shut/a; echo b >shut/in/b; chmod 555 shut/in shut');
     const { changes } = await here.run(
       'mkdir -p new/in; echo x >new/in/x; chmod 555 new/in; chmod 0 new; chmod 755 shut; rm shut/a; echo y >shut/y; chmod 555 shut',

@@ -212,7 +212,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(world()).toBe(after);
   });
 
-  it('is taken back by another process, too', async () => {
+  it('is taken back by another process, too', { tags: ['soak'] }, async () => {
     const before = world();
     {
       await using executor = open();

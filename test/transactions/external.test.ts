@@ -82,7 +82,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(version?.output).toContain('evil');
   });
 
-  it('is told what was not kept before an answer that is cut, by a command too', async () => {
+  it('is told what was not kept before an answer that is cut, by a command too', {
+    tags: ['soak'],
+  }, async () => {
     shop.add('long', `echo x >.env; printf '"'; head -c 150000 /dev/zero | tr '\\0' a; echo '"'`);
     await using opened = await shop.open({ policy: null });
     const command = 'echo x >.env; head -c 150000 /dev/zero | tr "\\0" a';
@@ -108,7 +110,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('cat a b new')).toBe('theirs\ntheirs\nx\n');
   });
 
-  it('that fails, by its exit code, an error or what it answers, has changed what it has, as a command has', async () => {
+  it('that fails, by its exit code, an error or what it answers, has changed what it has, as a command has', {
+    tags: ['soak'],
+  }, async () => {
     shop.add('code', 'echo x >code-made; exit 3');
     shop.add('error', `echo x >error-made; printf '{"type":"error","message":"no"}\\n'`, { streaming: true });
     shop.add('noise', 'echo x >noise-made; echo no JSON');
@@ -157,7 +161,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('made\n');
   });
 
-  it('that changes more than it may has changed nothing, whatever it says', async () => {
+  it('that changes more than it may has changed nothing, whatever it says', { tags: ['soak'] }, async () => {
     shop.add('large', `head -c 3000000 /dev/zero >large; echo '"done"'`);
     const result = await shop.run('large', { sandbox: { maxTransactionMb: 2 } });
     expect(result).toMatchObject({
@@ -172,7 +176,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
-  it('does not run where its changes must be kept apart and cannot be; else it writes through and says so', async () => {
+  it('does not run where its changes must be kept apart and cannot be; else it writes through and says so', {
+    tags: ['soak'],
+  }, async () => {
     shop.add('make', `echo x >made; echo '"done"'`);
     const roots = [shop.root, ...Array.from({ length: 5 }, (_, index) => join(shop.around, `${index}`))];
     for (const path of roots.slice(1)) mkdirSync(path);
@@ -223,7 +229,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('find . -type f | sort')).toBe('./old\n./out/a\n');
   });
 
-  it('runs beside another one, each on changes of its own', async () => {
+  it('runs beside another one, each on changes of its own', { tags: ['soak'] }, async () => {
     const body = `echo "$0" >>out-$(basename "$0"); ls; sleep 0.3`;
     const document = (name: string) => ({ effects: [{ kind: 'write', path: `out-${name}` }] });
     const wrapped = (name: string) =>
@@ -277,7 +283,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
-  it('answers in a preview for what it has changed itself, whatever the others may not', async () => {
+  it('answers in a preview for what it has changed itself, whatever the others may not', {
+    tags: ['soak'],
+  }, async () => {
     shop.add('free', `mkdir -p cards; echo x >cards/x; echo x >only-mine; rm -f old; echo true`);
     shop.add('bound', `echo x >stray; echo x >out; echo true`, {
       effects: [{ kind: 'write', path: 'out' }],
@@ -305,7 +313,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     );
   });
 
-  it('is not tried in a preview where it runs outside of the sandbox', async () => {
+  it('is not tried in a preview where it runs outside of the sandbox', { tags: ['soak'] }, async () => {
     shop.add('make', `echo x >made; echo '"done"'`);
     const external = { sandbox: { externalTools: 'untrusted' } } as const;
     await using opened = await shop.open(external, { trusted: true });

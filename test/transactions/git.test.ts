@@ -39,7 +39,10 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
   }, 30_000);
 
-  it('never commits what a filter of the repository makes of a placeholder', async () => {
+  it('never commits what a filter of the repository makes of a placeholder', {
+    tags: ['soak'],
+    timeout: 30_000,
+  }, async () => {
     // As git-crypt and LFS have it; times that git cannot rely on make it look into the file.
     here.outside(
       `printf '*.env filter=crypt\n' >.gitattributes; printf '.npmrc filter=crypt\n' >api/.gitattributes; git config filter.crypt.clean 'tr a-z b-za'; git config filter.crypt.smudge 'tr b-za a-z'; git config filter.crypt.required true; git add -A; git commit -qm filters; touch -d +1hour api/.env .npmrc; git add -A; git commit -qam again --allow-empty; touch -d +1hour .git/index`,
@@ -54,7 +57,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     }
     expect(here.outside('git rev-parse HEAD:api/.env HEAD:.npmrc; cat .git/config')).toBe(before);
     expect(here.outside('cat .git/info/attributes')).toBe('');
-  }, 30_000);
+  });
 
   it('never commits the absence of what no command may write: in a working tree, a branch, a clone of its own', async () => {
     here.outside(
@@ -102,7 +105,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git status --porcelain')).toBe('?? untracked.pem\n');
   });
 
-  it('is changed as a whole or not at all where others change it, too', async () => {
+  it('is changed as a whole or not at all where others change it, too', { tags: ['soak'] }, async () => {
     const running = here.run('echo b >b; git add b; echo ready; sleep 0.6; git commit -qm two', {
       onOutput: () => void here.outside('echo other >other; git add other'),
     });
@@ -149,7 +152,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
 });
 
 describe.skipIf(WHY_NOT !== '')(`a root without a repository${WHY_NOT}`, () => {
-  it('gets one by git init', async () => {
+  it('gets one by git init', { tags: ['soak'] }, async () => {
     const { changes } = await here.run(
       `git init -q -b main; ${ME}; git config core.hooksPath evil; echo a >a; git add a; git commit -qm one`,
     );

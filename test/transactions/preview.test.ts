@@ -140,7 +140,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('cat old; ls -A')).toBe('mine\nkeep\nnew\nold\n');
   });
 
-  it('is not made real where a command was stopped in the middle', async () => {
+  it('is not made real where a command was stopped in the middle', { tags: ['soak'] }, async () => {
     await using executor = open();
     const preview = await executor.preview([
       call('1', 'bash', { command: 'touch half; sleep 30', timeout: 500 }),
@@ -151,7 +151,9 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 
-  it('counts what a command has closed, and holes where they would be filled on another disk', async () => {
+  it('counts what a command has closed, and holes where they would be filled on another disk', {
+    tags: ['soak'],
+  }, async () => {
     const sandbox = { os: 'required', maxTransactionMb: 3 } as const;
     const closing = 'mkdir d && head -c 5000000 /dev/urandom >d/large && chmod 0 d';
     const hole = 'truncate -s 50M hole';

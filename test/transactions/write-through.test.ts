@@ -78,13 +78,15 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(outside('git config user.name; ls .git/hooks')).not.toContain('pre-commit\n');
   });
 
-  it('is one whose every part such a rule allows', async () => {
+  it('is one whose every part such a rule allows', { tags: ['soak'] }, async () => {
     for (const command of ['cat src/a; echo b', 'cat src/a > $(echo b)', 'cat src/a | echo', 'echo b'])
       expect((await run(command)).metadata, command).toMatchObject(APART);
     expect((await run('cat src/a | cat')).metadata).toMatchObject(THROUGH);
   });
 
-  it('is none that the person was asked about, by another rule or by the analysis', async () => {
+  it('is none that the person was asked about, by another rule or by the analysis', {
+    tags: ['soak'],
+  }, async () => {
     const approver = () => ({ kind: 'approve_all' }) as const;
     const rules = [RULE, { decision: 'ask', tool: 'bash', command: 'cat src/a' } as const];
     expect((await run('cat src/a', { approver, policy: { rules } })).metadata).toMatchObject(APART);
@@ -102,7 +104,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(existsSync(join(root, 'c'))).toBe(false);
   });
 
-  it('is none that a project which is not trusted allows', async () => {
+  it('is none that a project which is not trusted allows', { tags: ['soak'] }, async () => {
     const tiers = { project: [RULE] };
     const approver = () => ({ kind: 'approve_all' }) as const;
     expect((await run('cat src/a', { approver, policy: { tiers } })).metadata).toMatchObject(APART);

@@ -43,7 +43,9 @@ describe.skipIf(WHY_NO_SANDBOX)(
       );
     });
 
-    it('makes no hooks either where a repository has no place for them, nor in a submodule', async () => {
+    it('makes no hooks either where a repository has no place for them, nor in a submodule', {
+      tags: ['soak'],
+    }, async () => {
       at.outside(
         'git init -q --template= . && git init -q --template= .git/modules/sub && rm .git/modules/sub/.git/config',
       );
@@ -58,7 +60,9 @@ describe.skipIf(WHY_NO_SANDBOX)(
       }
     });
 
-    it('makes no repository of what is planted where there is none, and leaves no trace of that', async () => {
+    it('makes no repository of what is planted where there is none, and leaves no trace of that', {
+      tags: ['soak'],
+    }, async () => {
       for (const planting of [...PLANTINGS, 'rmdir .git; mkdir .git', 'rm -rf .git; echo x > .git']) {
         await at.run(planting);
         expect(readdirSync(at.root).filter((name) => name === '.git' || name === '.moved')).toEqual([]);
@@ -213,7 +217,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     for (const [path, text] of Object.entries(HIDDEN)) expect(taken(path)).toBe(text);
   });
 
-  it('is no change either where it is one, and the change is kept', async () => {
+  it('is no change either where it is one, and the change is kept', { tags: ['soak'] }, async () => {
     put('.npmrc', 'token=another\n');
     const before = blobs();
     const { exitCode } = await at.run('echo 2 > a; git add -A && git commit -qm x && git status -s');
@@ -227,7 +231,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     expect(await at.out('echo 2 > b; git add -A; git status -s')).toBe('A  b\n');
   });
 
-  it('is there, as it is, in clones and further working trees', async () => {
+  it('is there, as it is, in clones and further working trees', { tags: ['soak'] }, async () => {
     expect(
       await at.out(
         'git clone -q . /tmp/c; cd /tmp/c; echo new > .npmrc; git commit -qam x; git show HEAD:.npmrc; git show HEAD~1:.npmrc',

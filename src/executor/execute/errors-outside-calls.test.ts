@@ -143,7 +143,10 @@ describe('the process', () => {
     void executor.run(callsOf('hang'));
   `;
 
-  it('ends with code 1 when the host program throws, as without us', { timeout: LONG }, async () => {
+  it('ends with code 1 when the host program throws, as without us', {
+    tags: ['soak'],
+    timeout: LONG,
+  }, async () => {
     const { code, stdout, stderr } = await runProgram(`${IDLE}
       setTimeout(() => { throw new Error('of the host'); }, 20);
       setTimeout(() => console.log('still here'), 400);
@@ -152,7 +155,10 @@ describe('the process', () => {
     expect(stderr).toContain('Error: of the host');
   });
 
-  it('ends with code 1 when the host program leaves a rejection', { timeout: LONG }, async () => {
+  it('ends with code 1 when the host program leaves a rejection', {
+    tags: ['soak'],
+    timeout: LONG,
+  }, async () => {
     const { code, stdout, stderr } = await runProgram(`${IDLE}
       setTimeout(() => { Promise.reject(new Error('of the host')); }, 20);
       setTimeout(() => console.log('still here'), 400);
@@ -162,6 +168,7 @@ describe('the process', () => {
   });
 
   it("ends with code 1 for a rejection without an Error, with Node's own words", {
+    tags: ['soak'],
     timeout: LONG,
   }, async () => {
     const { code, stderr } = await runProgram(`${IDLE}
@@ -172,7 +179,7 @@ describe('the process', () => {
     expect(stderr).toContain('ERR_UNHANDLED_REJECTION');
   });
 
-  it('obeys --unhandled-rejections', { timeout: LONG }, async () => {
+  it('obeys --unhandled-rejections', { tags: ['soak'], timeout: LONG }, async () => {
     const { code, stdout, stderr } = await runProgram(
       `${IDLE}
       setTimeout(() => { Promise.reject(new Error('of the host')); }, 20);

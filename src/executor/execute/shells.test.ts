@@ -148,7 +148,9 @@ describe('bash with run_in_background', () => {
     },
   );
 
-  it('was executed where a tool starts one after another, and the last cannot be started', async () => {
+  it('was executed where a tool starts one after another, and the last cannot be started', {
+    tags: ['soak'],
+  }, async () => {
     const twice = defineTool({
       name: 'twice',
       description: 'd',
@@ -363,7 +365,7 @@ function children(): string[] {
 describe.skipIf(process.platform !== 'linux')(
   'an executor that is closed (skipped where there is no /proc)',
   () => {
-    it('leaves no process behind, neither of its commands nor of its own', async () => {
+    it('leaves no process behind, neither of its commands nor of its own', { tags: ['soak'] }, async () => {
       for (let round = 0; round < 3; round++) await executor.execute('bash', { command: 'sleep 0.1' });
       await start('sleep 60');
       expect(children().length).toBeGreaterThan(1);

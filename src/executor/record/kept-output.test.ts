@@ -44,7 +44,7 @@ describe('an output that is too long for its result', () => {
     expect(whole).toBe(Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(''));
   });
 
-  it('holds both streams in the order of their arrival', async () => {
+  it('holds both streams in the order of their arrival', { tags: ['soak'] }, async () => {
     const { outputRef = '' } = await bash(
       'seq 1 20000; sleep 0.2; echo in between >&2; sleep 0.2; echo at the end',
     );
@@ -52,7 +52,9 @@ describe('an output that is too long for its result', () => {
     expect(output).toBe('20000\nin between\nat the end\n');
   });
 
-  it('is kept for run_command, and for any tool whose output the engine cuts', async () => {
+  it('is kept for run_command, and for any tool whose output the engine cuts', {
+    tags: ['soak'],
+  }, async () => {
     const cut = await executor.execute('run_command', { command: 'seq 1 100000' });
     expect(cut.truncated).toBe(true);
     const last = await executor.execute('read_file', { path: cut.outputRef ?? '', offset: 588_888 });
@@ -71,7 +73,7 @@ describe('an output that is too long for its result', () => {
     expect(end.output).toBe('END');
   });
 
-  it('has no reference where nothing was cut', async () => {
+  it('has no reference where nothing was cut', { tags: ['soak'] }, async () => {
     const short = await bash('seq 1 100');
     expect(short).not.toHaveProperty('outputRef');
     expect(short.truncated).toBe(false);
@@ -127,7 +129,7 @@ describe('an output that is too long for its result', () => {
     expect(mine()).toEqual(before);
   });
 
-  it('outlives the executor where the journal does', async () => {
+  it('outlives the executor where the journal does', { tags: ['soak'] }, async () => {
     const journal = join(root, 'j.db');
     const first = createExecutor({ root, journal, approver: null });
     const { outputRef = '' } = await first.execute('bash', { command: 'seq 1 100000' });
@@ -150,7 +152,7 @@ describe('a reference', () => {
     expect(error?.message).toContain('not found');
   });
 
-  it('is for read_file: what searches says so', async () => {
+  it('is for read_file: what searches says so', { tags: ['soak'] }, async () => {
     const { outputRef: path = '' } = await bash('seq 1 100000');
     for (const name of ['grep', 'glob']) {
       const { error } = await executor.execute(name, { pattern: '7', path });
@@ -159,7 +161,7 @@ describe('a reference', () => {
     }
   });
 
-  it('is for reading only', async () => {
+  it('is for reading only', { tags: ['soak'] }, async () => {
     const { outputRef: path = '' } = await bash('seq 1 100000');
     const { error } = await executor.execute('write_file', { path, content: 'x', mode: 'overwrite' });
     expect(error?.code).toBe('sandbox_violation');
