@@ -16,6 +16,7 @@ import {
   type SandboxedCommand,
 } from './sandbox/open-sandbox.js';
 import { orderFor } from './sandbox/sandbox-program.js';
+import { rootIdentity } from './transaction/commit-transaction.js';
 import { areMasksFor } from './transaction/held-masks.js';
 import { viewsEnded } from './transaction/mounted-view.js';
 import {
@@ -261,8 +262,9 @@ function identitiesOf(paths: readonly string[]): ReadonlyMap<string, string> {
   return new Map(paths.map((path) => [path, identityOf(path)]));
 }
 
+/** What is mounted keeps its number: no other file can have it as long as the sandbox waits. */
 function identityOf(path: string): string {
-  const { dev, ino } = binaryEntry(toBinary(path)) ?? {};
+  const { dev, ino } = rootIdentity(path) ?? {};
   return `${dev}:${ino}`;
 }
 

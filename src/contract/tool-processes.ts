@@ -30,8 +30,8 @@ export interface ToolProcesses {
    * neutralised and cleared of known secrets, also where they are cut between two readings.
    * Only for a call that declares `{ kind: 'process', id, access: 'read' }`, or that has started the shell itself.
    * Undefined: there is no such shell.
-   * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for a filter that is none; then
-   *   nothing counts as read.
+   * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for a filter that is not a
+   * regular expression; then   nothing counts as read.
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
   /**
@@ -58,7 +58,7 @@ export interface ToolProcesses {
    * Runs the program that the tool is (`program` in its declaration) to its end, in the OS sandbox where that is wanted of
    * such programs: then its changes are kept apart as those of commands are, and what the call has not declared stays as
    * it was.
-   * @throws ToolError `spawn_failed`; `sandbox_violation` for a tool that is none.
+   * @throws ToolError `spawn_failed`; `sandbox_violation` for a tool that is not a program.
    */
   runProgram(program: ProgramStart): Promise<ToldProgram>;
   /**

@@ -100,7 +100,7 @@ describe('a journal', () => {
     expect(await (await open()).batches()).toHaveLength(3);
   });
 
-  it('is in the way of nobody who opens the file meanwhile', {
+  it('does not disturb another program that opens the file meanwhile', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {

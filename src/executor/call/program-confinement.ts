@@ -2,7 +2,7 @@ import type { Confinement } from '../../contract/processes.js';
 import type { Tool } from '../../contract/tool.js';
 import type { EngineSettings } from './settings.js';
 
-/** What the program is kept in that a tool is; undefined: in nothing, or it is none. */
+/** The sandbox of an external tool's program. Undefined: the tool is not a program, or its program runs outside of the sandbox. */
 export function confinementOf(
   { program }: Tool,
   { programs }: Pick<EngineSettings, 'programs'>,

@@ -64,7 +64,7 @@ describe('bash with run_in_background', () => {
     expect(result.output).toContain(String(id));
   });
 
-  it('says of a shell that was ended while it started that there is none to be read', {
+  it('says that a shell which was ended while it started cannot be read', {
     tags: ['soak'],
   }, async () => {
     for (let round = 0; round < 20; round++) {

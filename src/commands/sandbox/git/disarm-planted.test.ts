@@ -45,10 +45,13 @@ describe('disarmPlanted() of a working tree that git has half made', () => {
       writeFileSync(join(made, 'config.worktree'), '[core]\n\tfsmonitor = evil\n'),
   };
 
-  it.each(Object.entries(PLANTED))('switches off what is none: %s', (_, plant) => {
-    plant();
-    expect(isDisarmed(true)).toBe(true);
-  });
+  it.each(Object.entries(PLANTED))(
+    'disarms what only looks like a working tree of the repository: %s',
+    (_, plant) => {
+      plant();
+      expect(isDisarmed(true)).toBe(true);
+    },
+  );
 
   it('leaves one that is whole', () => {
     writeFileSync(join(made, 'commondir'), '../..\n');
