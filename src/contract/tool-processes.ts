@@ -31,7 +31,7 @@ export interface ToolProcesses {
    * Only for a call that declares `{ kind: 'process', id, access: 'read' }`, or that has started the shell itself.
    * Undefined: there is no such shell.
    * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for a filter that is not a
-   * regular expression; then   nothing counts as read.
+   * regular expression; then nothing counts as read.
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
   /**
