@@ -22,6 +22,7 @@ const UNIT = testsIn([
 const ALONE = [
   'src/commands/supervise-command.helpers.test.ts',
   'src/executor/execute/leftovers.test.ts',
+  'src/executor/execute/replaced-intrinsics.test.ts',
   'src/executor/execute/shells.test.ts',
   'src/executor/execute/unhandled-errors.test.ts',
 ];

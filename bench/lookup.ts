@@ -1,12 +1,13 @@
+import type { Tool } from '../src/contract/tool.js';
 import { toolexec } from './built.js';
 import type { Scale } from './contents.js';
 import { type Contender, interleave } from './measure.js';
-import { type Row, toRow } from './row.js';
+import { type Row, toMs, toRow } from './row.js';
 
 const TOOLS = 10_000;
 const LOOKUPS = 200_000;
 
-/** `registry.get` beside a plain `Map.get` of the same names. */
+/** `registry.get` beside a plain `Map.get` of the same names, and what it takes to make an executor of so many. */
 export async function measureLookup(scale: Scale): Promise<readonly Row[]> {
   const input = { type: 'object' } as const;
   const execute = (): string => '';
@@ -43,7 +44,46 @@ export async function measureLookup(scale: Scale): Promise<readonly Row[]> {
     toRow('a name', hit, ['Map.get', mapHit], { computing: true }),
     toRow('an alias', alias, ['Map.get', mapAlias], { computing: true }),
     toRow('no such name, the nearest is suggested', miss, ['Map.get', mapMiss], { computing: true }),
+    await measureExecutor(scale),
   ];
+}
+
+/** Of tools that no executor has seen: what is known of a tool's schema stays with the tool. */
+async function measureExecutor(scale: Scale): Promise<Row> {
+  const rounds = scale === 'quick' ? 1 : 5;
+  const catalogues = Array.from({ length: rounds + 1 }, () =>
+    Array.from({ length: TOOLS }, (_, at) => toolOf(at)),
+  );
+  const { made } = await interleave(
+    {
+      made: {
+        units: 1,
+        run: () => toolexec.createExecutor({ tools: catalogues.pop() ?? [] }).close(),
+      },
+    },
+    { rounds, warmUps: 1 },
+  );
+  const { wallUs, cpuUs } = toMs(made);
+  const what = 'an executor of 10,000 tools';
+  return { what, unit: 'ms', ours: wallUs, cpu: cpuUs, goal: { of: 'ours', atMost: 300 } };
+}
+
+function toolOf(index: number): Tool {
+  return toolexec.defineTool({
+    name: `write_record_${index}`,
+    description: `Writes record ${index}.`,
+    input: {
+      type: 'object',
+      properties: {
+        text: { type: 'string', description: `The text of record ${index}.` },
+        line: { type: 'integer', minimum: 1 },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['text'],
+      additionalProperties: false,
+    },
+    execute: () => '',
+  });
 }
 
 function repeat(units: number, look: (index: number) => unknown): Contender {

@@ -17,10 +17,10 @@ try {
   await using preview = await executor.preview(calls);
   console.log(preview.results); // as if everything were approved
   console.log(preview.changes); // what all calls together have created, modified, deleted
-  console.log(preview.parts); // the same as differences, for describeRequest
+  console.log(preview.parts); // every path that changes, and the texts, for describeRequest
   console.log(preview.requests); // what the approver would be asked
   const before = readFileSync(join(workspace, 'notes.txt'), 'utf8');
-  const results = await preview.commit(); // asks the approver, makes it real as one, records it
+  const results = await preview.commit(); // asks the approver, commits it as one, records it
   // #endregion preview
   assert.equal(before, 'alpha\n');
   assert.deepEqual(preview.changes.modified, ['notes.txt']);

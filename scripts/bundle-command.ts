@@ -1,5 +1,4 @@
 import * as childProcess from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -64,14 +63,10 @@ export async function bundleCommand(command: CommandBundle): Promise<string> {
     format: 'cjs',
   });
   const packages = await bundlePackages(NODE);
-  const hash = createHash('sha256');
-  for (const [name, text] of [...files, ...packages.texts]) {
-    const ascii = inAscii(withRequires(text));
-    hash.update(name).update(ascii);
-    writeFileSync(join(directory, name), ascii);
-  }
+  for (const [name, text] of [...files, ...packages.texts])
+    writeFileSync(join(directory, name), withRequires(text));
   writeFileSync(join(directory, 'LICENSES.txt'), licensesOf([metafile, ...packages.metafiles]));
-  return bundleLauncher(launcher, { directory, hash: hash.digest('hex').slice(0, 16) });
+  return bundleLauncher(launcher, directory);
 }
 
 /** What is imported dynamically is loaded when it is needed. What a person names, a configuration as a module, stays. */
@@ -79,17 +74,8 @@ function withRequires(text: string): string {
   return text.replaceAll(/import\("(\.\/[^"]+\.cjs)"\)/g, 'Promise.resolve().then(()=>require("$1"))');
 }
 
-/** esbuild leaves other characters in regular expressions alone, which know the same escapes as strings. */
-function inAscii(text: string): string {
-  if (/\\[^\0-\x7f]/.test(text)) throw new Error('Cannot write in ASCII what follows a backslash.');
-  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 /** What loads the others. */
-async function bundleLauncher(
-  source: string,
-  { directory, hash }: { readonly directory: string; readonly hash: string },
-): Promise<string> {
+async function bundleLauncher(source: string, directory: string): Promise<string> {
   const outfile = join(directory, 'toolexec.cjs');
   await build({
     ...NODE,
@@ -99,7 +85,6 @@ async function bundleLauncher(
     bundle: true,
     format: 'cjs',
     external: ['./main.cjs'],
-    define: { BUILD: JSON.stringify(hash) },
     logLevel: 'error',
   });
   return outfile;

@@ -8,7 +8,7 @@ import { ERROR_CATALOGUE, EXIT_CODES } from '../src/errors/catalogue.js';
 import { configurationDocument } from './configuration-document.js';
 import { type BlockSource, fillBlocks } from './fill-blocks.js';
 import { formatJson } from './format-json.js';
-import { drawScreen, picture } from './picture.js';
+import { drawScreen } from './picture.js';
 import { readRegion } from './read-region.js';
 import { runCommandLine } from './run-command-line.js';
 
@@ -18,7 +18,7 @@ const screen = await drawScreen();
 
 const BLOCKS: Readonly<Record<string, BlockSource>> = {
   snippet,
-  picture: (part) => (part === 'screen' ? screen : picture(part)),
+  picture: () => screen,
   help: (command) =>
     ['```text', runCommandLine([...command.split(' '), '--help']).stdout.trimEnd(), '```'].join('\n'),
   table,

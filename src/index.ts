@@ -126,9 +126,10 @@ export type {
   CommandChanges,
   CommandOutcome,
   CommandSandbox,
-  Denial,
+  ExposedPort,
   KeptOutput,
   LimitHit,
+  SandboxRefusal,
   UnkeptChange,
 } from './contract/processes.js';
 export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';

@@ -21,6 +21,7 @@ describe('npm run bench', () => {
         'a name',
         'an alias',
         'no such name, the nearest is suggested',
+        'an executor of 10,000 tools',
       ]);
       expect(measured.lookup.every(({ ours }) => ours > 0)).toBe(true);
     },

@@ -79,13 +79,21 @@ async function bundled(format: 'esm' | 'cjs', name: string): Promise<string> {
 
 /** What the program prints: whether each call succeeded, its error, and whether it was recorded. */
 async function run(place: string, name: string): Promise<unknown> {
+  const { results, stderr } = await runWhole(place, name);
+  expect(stderr).toBe('');
+  return results;
+}
+
+async function runWhole(
+  place: string,
+  name: string,
+): Promise<{ readonly results: unknown; readonly stderr: string }> {
   const root = mkdtempSync(join(folder, 'root-'));
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(place, name), root], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: root },
   });
-  expect(stderr).toBe('');
-  return JSON.parse(stdout);
+  return { results: JSON.parse(stdout), stderr };
 }
 
 describe('a program that was bundled with toolexec', () => {
@@ -103,10 +111,71 @@ describe('a program that was bundled with toolexec', () => {
     'says which package is missing when it was deployed without it (skipped where Node brings SQLite)',
     async () => {
       const place = await bundled('esm', 'program.mjs');
-      const outcome = JSON.stringify(await run(place, 'program.mjs'));
-      expect(outcome).toContain('Cannot load SQLite from @photostructure/sqlite');
+      const { results, stderr } = await runWhole(place, 'program.mjs');
+      expect(JSON.stringify(results)).toContain('Cannot load SQLite from @photostructure/sqlite');
+      expect(stderr).toMatch(
+        /^toolexec: nothing new is run: Cannot load SQLite from @photostructure\/sqlite: [^\n]+\n$/,
+      );
     },
   );
+});
+
+const EVALUATED = `
+import('toolexec').then(async ({ createExecutor, builtinTools }) => {
+  const root = process.env.PLACE;
+  const executor = createExecutor({ root, journal: process.env.JOURNAL, tools: builtinTools() });
+  const [result] = await executor.run([{ id: '1', name: 'list_directory', args: { path: '.' } }]);
+  console.log(JSON.stringify([result.success, result.error?.hint ?? null]));
+  await executor.close();
+});
+`;
+
+describe('a program without a file', () => {
+  buildFirst();
+
+  /** What it prints, in a directory where `toolexec` is installed as in any project. */
+  async function evaluate(args: readonly string[]): Promise<unknown> {
+    const project = mkdtempSync(join(folder, 'project-'));
+    mkdirSync(join(project, 'node_modules'));
+    symlinkSync(dirname(dirname(dirname(builtCommand()))), join(project, 'node_modules', 'toolexec'));
+    const env = {
+      PATH: process.env.PATH,
+      HOME: project,
+      PLACE: project,
+      JOURNAL: join(folder, 'evaluated.db'),
+    };
+    rmSync(env.JOURNAL, { force: true });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: project, env });
+    expect(stderr).toBe('');
+    expect(readFileSync(env.JOURNAL, 'latin1').startsWith('SQLite format 3')).toBe(true);
+    return JSON.parse(stdout);
+  }
+
+  it('journals in `node -e`', async () => {
+    expect(await evaluate(['-e', EVALUATED])).toEqual([true, null]);
+    expect(await evaluate(['--input-type=module', '-e', EVALUATED])).toEqual([true, null]);
+  });
+
+  it('journals in a worker of `eval: true`', async () => {
+    const start = `new (require('node:worker_threads').Worker)(${JSON.stringify(EVALUATED)}, { eval: true })`;
+    expect(await evaluate(['-e', start])).toEqual([true, null]);
+  });
+
+  it('journals as a bundle that a worker evaluates, in a project that has the packages', async () => {
+    const place = await bundled('cjs', 'program.cjs');
+    for (const native of NATIVE)
+      cpSync(join(ROOT, 'node_modules', native), join(place, 'node_modules', native), { recursive: true });
+    const start = `
+      const code = require('node:fs').readFileSync('program.cjs', 'utf8');
+      new (require('node:worker_threads').Worker)(code, { eval: true, argv: [process.env.HOME] })`;
+    const root = mkdtempSync(join(folder, 'root-'));
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', start], {
+      cwd: place,
+      env: { PATH: process.env.PATH, HOME: root },
+    });
+    const fine = [true, null, true];
+    expect(JSON.parse(stdout)).toEqual([fine, fine, fine, fine]);
+  });
 });
 
 it('leaves webpack nothing to replace: it puts `undefined` in the place of a `createRequire` that is imported by name', () => {

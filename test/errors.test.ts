@@ -37,6 +37,7 @@ describe('the error catalogue', () => {
       'config_invalid',
       'already_decided',
       'unknown_batch',
+      'conflict',
     ]);
   });
 

@@ -75,9 +75,9 @@ function undeclared({ root, effects, all }: Traced): string[] {
     covers('/proc', path) ||
     covers(PROJECT, path) ||
     covers(realPlace(join(PROJECT, 'node_modules')), path);
-  // What is written comes into being beside its place.
+  // New content is written beside its place, or in the directory above it that is there already.
   const isBeside = (at: string, path: string): boolean =>
-    dirname(at) === dirname(path) && /^\.toolexec-[0-9a-f]+\.tmp$/.test(basename(path));
+    above(at).includes(dirname(path)) && /^\.toolexec-[0-9a-f]+\.tmp$/.test(basename(path));
   const isDeclared = ({ how, path }: Touch): boolean => {
     if (placed.some(({ kind, at }) => covers(at, path) && (how !== 'change' || kind !== 'read'))) return true;
     if (placed.some(({ kind, at }) => kind === 'write' && isBeside(at, path))) return true;

@@ -34,6 +34,11 @@ export function chooseApprover(options: Consent & JournalChoice, context: CliCon
   });
 }
 
+/** An option answers in the person's place. */
+export function isDecided({ yes, deny, approve }: Consent): boolean {
+  return yes === true || deny === true || approve !== undefined;
+}
+
 /** Consent that was given in advance is none to files that have changed since they were shown. */
 function inAdvance(approver: Approver): Approver {
   return (requests, options) => {

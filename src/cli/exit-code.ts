@@ -4,6 +4,7 @@ import { isToolError } from '../errors/tool-error.js';
 import { sanitize } from '../output/sanitize.js';
 import type { CliContext, ExitCode } from './cli-context.js';
 import { OutputLost, UsageError } from './cli-context.js';
+import { asTyped } from './display/as-typed.js';
 import { toSafeJson } from './display/terminal-text.js';
 
 /** What a batch says to the shell; where several apply, the first in the order of the catalogue. */
@@ -24,11 +25,13 @@ const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const
 
 /** The one line that is left of an error; the stack only for who asks for it (TOOLEXEC_DEBUG=1). */
 export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'stdio' | 'env'>): ExitCode {
-  const isMendable = error instanceof UsageError || MENDABLE.some((code) => isToolError(error, code));
-  const told = error instanceof Error ? error.message : String(error);
+  const isCwdGone = isDirectoryGone(error);
+  const isMendable =
+    isCwdGone || error instanceof UsageError || MENDABLE.some((code) => isToolError(error, code));
+  const told = isCwdGone ? DIRECTORY_GONE : error instanceof Error ? error.message : String(error);
   const message =
     isMendable || error instanceof OutputLost
-      ? told
+      ? asTyped(told)
       : `Something went wrong inside toolexec: ${told} (TOOLEXEC_DEBUG=1 shows where).`;
   const asJson = stdio.args.includes('--json');
   stdio.stderr.write(
@@ -37,4 +40,12 @@ export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'st
   if (env.TOOLEXEC_DEBUG === '1' && error instanceof Error)
     stdio.stderr.write(`${sanitize(error.stack ?? '')}\n`);
   return isMendable ? EXIT_CODES.usage.code : EXIT_CODES.failed.code;
+}
+
+const DIRECTORY_GONE =
+  'Cannot work here: the current directory was removed. Change to one that exists: cd, or cd "$PWD" where it was made again.';
+
+/** What Node says of a working directory that another process has removed. */
+function isDirectoryGone(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }

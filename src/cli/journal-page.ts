@@ -161,6 +161,7 @@ async function toDetail(
     truncated: result?.truncated === true,
     ...(result?.outputRef === undefined ? {} : { outputRef: result.outputRef }),
     changes: changesOf(result?.metadata.changes),
+    ...moreOf(result?.metadata.changes),
     ...(undo === undefined ? {} : { undoneBy: String(undo.data.by) }),
   };
 }
@@ -175,6 +176,10 @@ function changesOf(value: JsonValue | undefined): PageDetail['changes'] {
     const paths = Array.isArray(listed) ? listed.map(toPath).filter((path) => path !== '') : [];
     return paths.length === 0 ? [] : [{ kind, paths }];
   });
+}
+
+function moreOf(value: JsonValue | undefined): Pick<PageDetail, 'moreChanges'> {
+  return isObject(value) && typeof value.more === 'number' ? { moreChanges: value.more } : {};
 }
 
 function toPath(entry: JsonValue): string {

@@ -43,7 +43,7 @@ export function addResponseOptions(command: Command): Command {
     .addOption(
       new Option(
         '--preview',
-        'try all calls on an overlay of the roots, show what they change, and make it real as one or not at all',
+        'try all calls on an overlay of the roots, show what they change, and commit it as one or not at all',
       ).conflicts(['dryRun', 'defer', 'approve']),
     )
     .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')

@@ -7,42 +7,47 @@ import { describeResult } from './display/describe-call.js';
 import { createPalette, toSafeJson } from './display/terminal-text.js';
 
 /** What a preview has shown, as one request: what there is to see of it, and to agree to. */
-export function previewRequest({ changes, parts, results }: Preview): ApprovalRequest {
-  const { created, modified, deleted, more = 0 } = changes;
-  const counts = [created.length + more, modified.length, deleted.length].map(String);
-  const effects = [
-    ...[...created, ...modified].map((path) => ({ kind: 'write', path }) as const),
-    ...deleted.map((path) => ({ kind: 'delete', path }) as const),
-  ];
+export function previewRequest({ parts, results }: Preview): ApprovalRequest {
+  const entries = parts.flatMap((part) => (part.kind === 'changes' ? part.entries : []));
+  const effects = entries.map(({ path, change }) =>
+    change === 'delete' ? ({ kind: 'delete', path } as const) : ({ kind: 'write', path } as const),
+  );
   return {
     callId: 'preview',
     toolName: 'preview',
-    summary: `${results.length} calls: ${counts[0]} created, ${counts[1]} modified, ${counts[2]} deleted`,
-    risk: deleted.length > 0 ? 'high' : 'medium',
+    summary: `${results.length === 1 ? 'what 1 call has' : `what ${results.length} calls have`} changed`,
+    risk: entries.some(({ change }) => change === 'delete') ? 'high' : 'medium',
     args: {},
     effects,
-    reason: 'what the calls have changed becomes real as one, or not at all',
+    reason: 'what the calls have changed is committed as one, or not at all',
     shown: [],
     parts,
   };
 }
 
-/** For people: what the calls gave, and what they changed. */
+function countCommitted({ created, modified, deleted, more = 0 }: Preview['changes']): string {
+  return `${created.length + more} created, ${modified.length} modified, ${deleted.length} deleted`;
+}
+
+/**
+ * For people: what the calls gave, and what they changed.
+ * @param isAsked the person is asked with all of it: here only the results are shown
+ */
 export async function drawPreview(
   preview: Preview,
   { stdio, env }: CliContext,
   stream: 'stdout' | 'stderr',
+  isAsked = false,
 ): Promise<string> {
   const { drawParts } = await import('../terminal/draw-picture.js');
   const { isTerminal, columns } = stdio[stream];
   const palette = createPalette(isTerminal, env);
-  const { refused, conflicts } = preview.changes;
   const picture = describeRequest(previewRequest(preview));
   return [
     ...preview.results.map((result) => describeResult(result, palette)),
-    palette.bold(picture.title),
-    ...drawParts(picture, { palette, columns }),
-    ...[...refused, ...conflicts].map(({ path, reason }) => `  not kept: ${JSON.stringify(path)}: ${reason}`),
+    ...(isAsked
+      ? []
+      : [palette.bold(picture.title), ...drawParts(picture, { palette, columns, remedy: '--json has all' })]),
     '',
   ].join('\n');
 }
@@ -53,36 +58,66 @@ export interface PreviewRun {
   readonly options: RunOptions;
   readonly approver: Approver | undefined;
   readonly isJson: boolean;
+  /** The approver is the person at the terminal. */
+  readonly isAsked: boolean;
   readonly context: CliContext;
 }
 
-/** `toolexec run --preview`: shows what the calls would do, asks, and makes it real as one, or drops it. */
+/** `toolexec run --preview`: shows what the calls would do, asks, commits all of it or drops it, and says which. */
 export async function runPreview({
   executor,
   calls,
   options,
   approver,
   isJson,
+  isAsked,
   context,
 }: PreviewRun): Promise<readonly ToolResult[]> {
   const { stdio } = context;
   await using preview = await executor.preview(calls, options);
-  const { changes, results, requests } = preview;
+  const { changes, parts, results } = preview;
   stdio.stderr.write(
     isJson
-      ? `${toSafeJson({ type: 'preview', changes, results })}\n`
-      : await drawPreview(preview, context, 'stderr'),
+      ? `${toSafeJson({ type: 'preview', changes, parts, results })}\n`
+      : await drawPreview(preview, context, 'stderr', isAsked),
   );
-  // Calls that need no approval become real only when a person, or an option, has agreed to what was shown.
-  if (requests.length > 0) return preview.commit();
+  const committed = (await isAgreed(preview, approver, options)) ? await preview.commit() : undefined;
+  if (committed === undefined) {
+    noteCommit(0, preview, isJson, context);
+    return results.map((result) => notMade(result, approver === undefined));
+  }
+  noteCommit(committed.filter(({ success }) => success).length, preview, isJson, context);
+  return committed;
+}
+
+/** Calls that need approval are asked about by `commit` itself. */
+async function isAgreed(
+  preview: Preview,
+  approver: Approver | undefined,
+  { signal = new AbortController().signal }: RunOptions,
+): Promise<boolean> {
+  if (preview.requests.length > 0) return true;
+  // The others are committed only when a person, or an option, has agreed to what was shown.
+  if (approver === undefined) return false;
   const request = previewRequest(preview);
-  const decision =
-    approver === undefined
-      ? undefined
-      : await approver([request], { signal: options.signal ?? new AbortController().signal });
-  if (decision?.kind === 'approve_all') return preview.commit();
-  if (decision?.kind === 'approve_selected' && decision.ids.includes(request.callId)) return preview.commit();
-  return results.map((result) => notMade(result, decision === undefined));
+  const decision = await approver([request], { signal });
+  return (
+    decision.kind === 'approve_all' ||
+    (decision.kind === 'approve_selected' && decision.ids.includes(request.callId))
+  );
+}
+
+/** @param calls that were committed */
+function noteCommit(calls: number, { changes }: Preview, isJson: boolean, { stdio }: CliContext): void {
+  if (isJson) {
+    stdio.stderr.write(`${toSafeJson({ type: 'committed', calls, ...(calls === 0 ? {} : { changes }) })}\n`);
+    return;
+  }
+  const said =
+    calls === 0
+      ? 'nothing was committed'
+      : `committed: ${countCommitted(changes)}; to take a call back: toolexec undo CALL`;
+  stdio.stderr.write(`toolexec: ${said}\n`);
 }
 
 function notMade({ callId, toolName }: ToolResult, isUnasked: boolean): ToolResult {

@@ -1,4 +1,5 @@
 import type { BatchDecision, BatchRecord, CallRecord, JournalNote } from '../contract/journal.js';
+import { isStreamRecord } from '../executor/receive/stream-record.js';
 import type { JournalArchive } from '../journal/open-archive.js';
 import { UsageError } from './cli-context.js';
 
@@ -6,6 +7,11 @@ export interface RecordedCall extends CallRecord {
   /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
   readonly place: number;
   readonly notes: readonly JournalNote[];
+}
+
+/** Nothing that a model asked for: a record of a response that was arriving. */
+export function isInternal({ calls }: { readonly calls: readonly CallRecord[] }): boolean {
+  return calls.length > 0 && calls.every(isStreamRecord);
 }
 
 export interface RecordedBatch extends BatchRecord {
@@ -27,8 +33,10 @@ export function findRecorded(archive: JournalArchive, id: string): readonly Reco
 
 function find(archive: JournalArchive, id: string): readonly RecordedBatch[] {
   const batch = archive.batch(id);
-  const whole = batch === undefined ? archive.batches({ conversation: id }).toReversed() : [batch];
-  if (whole.length > 0) return whole.map((each) => readWhole(archive, each));
+  if (batch !== undefined) return [readWhole(archive, batch)];
+  const ofConversation = archive.batches({ conversation: id }).toReversed();
+  if (ofConversation.length > 0)
+    return ofConversation.map((each) => readWhole(archive, each)).filter((each) => !isInternal(each));
   const ofCall = archive.batchesOfCall(id);
   if (ofCall.length === 0) return beginningWith(archive, id).map((each) => readWhole(archive, each));
   return ofCall

@@ -89,6 +89,7 @@ export interface ResolvedRun {
       readonly logger: Logger;
     };
   readonly parallel: boolean;
+  readonly chat: NonNullable<Configuration['chat']>;
   /** To be told before anything runs. */
   readonly notes: readonly string[];
 }
@@ -96,7 +97,7 @@ export interface ResolvedRun {
 /** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
 export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
   const resolved = resolveSettings(options, context);
-  const { executor, external: externalTools, run, journal } = resolved.configuration;
+  const { executor, external: externalTools, run, journal, chat = {} } = resolved.configuration;
   const root = executor.root ?? ['.'];
   return {
     executor: {
@@ -109,6 +110,7 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
       logger: lossLogger(context),
     },
     parallel: run.parallel ?? false,
+    chat,
     notes: configNotes(resolved),
   };
 }

@@ -3,12 +3,14 @@ import type {
   CommandLimits,
   CommandSandbox,
   Confinement,
-  Denial,
   KeptOutput,
   LimitHit,
+  SandboxRefusal,
 } from '../contract/processes.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
 import { findLimitHit } from './command-limits.js';
 import { isWithin } from './sandbox/mount-holder.js';
+import type { NetworkRefusal } from './sandbox/room-ledger.js';
 
 interface Told {
   readonly wall?: CommandSandbox;
@@ -19,21 +21,24 @@ interface Ended extends Told {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly aborted: boolean;
+  /** As the kernel has counted it. */
+  readonly refused?: readonly NetworkRefusal[];
 }
 
-/** What stood in the way of a command that failed, as far as its last words tell. */
+/** Why a command failed, as far as the sandbox or a limit stood in its way. */
 export function explainEnd(
   { confinement, limits = {} }: { readonly confinement?: Confinement; readonly limits?: CommandLimits },
   end: Ended,
   said: string,
 ): Told {
-  if (end.exitCode === 0 || end.aborted) return {};
-  const limit = end.limit ?? findLimitHit(limits, end, said);
+  if (end.exitCode === 0) return {};
   const isSandboxed = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
-  const denied = isSandboxed ? explainDenied(confinement, said) : [];
+  const ofFiles = isSandboxed && !end.aborted ? refusedFiles(confinement, said) : [];
+  const refused = [...(end.refused ?? []), ...ofFiles];
+  const limit = end.aborted ? undefined : (end.limit ?? findLimitHit(limits, end, said));
   return {
     ...(limit === undefined ? {} : { limit }),
-    ...(denied.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, denied } }),
+    ...(refused.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, refused } }),
   };
 }
 
@@ -46,50 +51,60 @@ export function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', Said>)
 type Said = Pick<KeptOutput, 'head' | 'tail' | 'binary'>;
 
 /**
- * What the sandbox has kept from a command, as far as its last words tell.
+ * Which files the sandbox refused to a command. The kernel counts no such refusals, so the last words have to name them:
+ * an error that nothing else in the sandbox gives, or the path of something that is hidden.
  * @param said the end of its output
  */
-export function explainDenied({ roots, network, guarded }: Confinement, said: string): readonly Denial[] {
-  const denied: Denial[] = [];
+export function refusedFiles({ roots, guarded }: Confinement, said: string): readonly SandboxRefusal[] {
   const lines = said.split('\n').filter((line) => COVERED.test(line));
   const hidden = lines.length === 0 ? [] : guarded().hidden.map(({ path }) => basename(path));
-  const ofHidden = lines.filter((line) => OWN_WORDS.test(line) || hidden.some((name) => line.includes(name)));
-  if (READ_ONLY.test(said) || lines.some((line) => BUSY.test(line) && !ofHidden.includes(line)))
-    denied.push('write');
-  if (ofHidden.length > 0) denied.push('hidden');
-  if (!network && NO_NETWORK.test(said)) denied.push('network');
-  if (namesHidden(said, roots) || OUTSIDE_OF_GIT.test(said)) denied.push('outside');
-  return denied;
+  const ofHidden = lines.filter((line) => hidden.some((name) => namesFile(line, name)));
+  const isWrite = READ_ONLY.test(said) || lines.some((line) => BUSY.test(line) && !ofHidden.includes(line));
+  const isHidden = ofHidden.length > 0 || namesOutside(said, roots) || OUTSIDE_OF_GIT.test(said);
+  return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
 }
 
+/** Only mounts of the sandbox are read-only. */
 const READ_ONLY = /read-only file ?system|EROFS/i;
 
-/** What replacing or removing a path says that something is mounted on. */
+/** The same for replacing or removing a path that something is mounted on. */
 const BUSY = /device or resource busy|EBUSY/i;
 
-/** The same, what reading one says, what git says about one that is no file, and what our filter says. */
+/** The same, what reading one says, and what git says about one that is no file. */
 const COVERED =
-  /device or resource busy|EBUSY|permission denied|EACCES|can only add regular files|unsupported file type|cannot hash|hidden-by-toolexec|hidden from commands/i;
+  /device or resource busy|EBUSY|permission denied|EACCES|no such file|NoSuchFile|ENOENT|can only add regular files|unsupported file type|cannot hash/i;
 
-const OWN_WORDS = /hidden-by-toolexec|hidden from commands/;
+/** Not as a part of another name: `.env` in `.env.example`. */
+function namesFile(line: string, name: string): boolean {
+  for (let at = line.indexOf(name); at !== -1; at = line.indexOf(name, at + 1)) {
+    const before = line.slice(Math.max(0, at - 1), at);
+    const after = line.slice(at + name.length);
+    if (!/[\w.-]/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
+  }
+  return false;
+}
 
 /** Git, which has looked for its settings at home, for objects that it borrows, or for a repository elsewhere. */
 const OUTSIDE_OF_GIT =
   /please tell me who you are|unable to normalize alternate object path|object directory \S+ does not exist|not a git repository: \S*\/\.git\//i;
 
-const NO_NETWORK =
-  /network is unreachable|could not resolve host|temporary failure in name resolution|name or service not known|ENETUNREACH|EAI_AGAIN|getaddrinfo ENOTFOUND|no route to host/i;
+const MISSING = /no such file|ENOENT|NoSuchFile/i;
 
-const MISSING =
-  /(\/[^\s:'"‘’]+)['"’]?: no such file or directory|no such file or directory,[^\n]*?'(\/[^']+)'/gi;
+const ABSOLUTE = /(?<![\w./:-])\/[^\s:;,'"‘’()]+/g;
 
-/** Whether the path is there on the machine is not for the command to know. */
-function namesHidden(said: string, roots: readonly string[]): boolean {
+/**
+ * Whether the path is there on the machine is not for the command to know; that there is such a directory at the top of
+ * the machine is no secret, and where there is none, nothing is kept from the command.
+ */
+function namesOutside(said: string, roots: readonly string[]): boolean {
   const shown = [...roots, ...SHOWN];
-  return [...said.matchAll(MISSING)].some(([, first, second]) => {
-    const path = first ?? second ?? '';
-    return !shown.some((place) => isWithin(path, place));
-  });
+  const lines = said.split('\n').filter((line) => MISSING.test(line));
+  return lines
+    .flatMap((line) => line.match(ABSOLUTE) ?? [])
+    .some((path) => {
+      const [, top = ''] = path.split('/');
+      return !shown.some((place) => isWithin(path, place)) && entryStat(`/${top}`) !== undefined;
+    });
 }
 
 /** Where what is missing is missing. `/tmp` is another one for each command. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/context.js';
-import type { CommandRequest, CommandSandbox, LimitHit } from '../contract/processes.js';
+import type { CommandRequest, CommandSandbox, DiscardedWrites, LimitHit } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
 import type { ProcessEntry } from '../platform/process/proc-table.js';
 import type { ProcessEnd } from '../platform/process/spawn.js';
@@ -7,9 +7,11 @@ import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { takePrewarmed } from './prewarmed-sandbox.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
+import type { NetworkRefusal } from './sandbox/room-ledger.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
 import type { Transaction } from './transaction/open-transaction.js';
+import { watchBegun } from './transaction/watch-begun.js';
 import { watchSize } from './transaction/watch-size.js';
 import { type WatchedGuards, watchGuards } from './watch-guards.js';
 
@@ -42,8 +44,18 @@ export interface CommandEnding extends ProcessEnd {
   readonly limit?: LimitHit;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
+  /** What of the network the sandbox refused to it. */
+  readonly refused: readonly NetworkRefusal[];
   /** Left out: as it was when it started. */
   readonly wall?: CommandSandbox;
+  /** What it left outside of the roots; left out: that lasts, or is not looked at. */
+  readonly outside?: LeftOutside;
+}
+
+export interface LeftOutside {
+  /** On the disk; Infinity if there is a path too long to be looked at. */
+  readonly bytes: number;
+  readonly writes?: DiscardedWrites;
 }
 
 /**
@@ -86,6 +98,7 @@ export async function launchProcess(
     guards.end();
     supervision.end();
     command.release();
+    started.leave();
     started.close();
     started.transaction?.release();
     mark.close();
@@ -130,11 +143,20 @@ async function seeToItsEnd(
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted } = read(last);
   const told = guards.report();
+  const outside = survivors.length > 0 ? undefined : await leftOutside(started);
   const ending = {
+    refused: started.leave(),
     ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
+    ...(outside === undefined ? {} : { outside }),
     ...(Object.keys(told).length === 0 ? {} : { wall: { ...wall, ...told } }),
   };
   return limit === undefined ? ending : { ...ending, limit };
+}
+
+async function leftOutside({ outside }: StartedCommand): Promise<LeftOutside | undefined> {
+  if (outside === undefined) return undefined;
+  const [bytes, writes] = [outside.bytes('ended'), await outside.list()];
+  return writes === undefined ? { bytes } : { bytes, writes };
 }
 
 interface FirstEnding {
@@ -148,7 +170,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller, by too many processes, by a lost guard, by a failing listener. */
 async function firstEnding(
-  { process: command, wall, told, transaction }: StartedCommand,
+  { process: command, wall, told, transaction, outside }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: Launch,
@@ -158,7 +180,8 @@ async function firstEnding(
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
   const most = max + (wall.kind === 'none' ? Number(wall.unheld !== true) : PROCESSES_OF_THE_SANDBOX);
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
-  const size = watchSize(transaction);
+  const size = watchSize(transaction, outside);
+  const begun = watchBegun(transaction?.watched);
   try {
     return await Promise.race([
       Promise.race([command.ended, endOfOutput(output, told)]).then((end) => ({ end, aborted: false })),
@@ -174,6 +197,7 @@ async function firstEnding(
   } finally {
     watch.end();
     size.end();
+    begun.end();
     abort.forget();
   }
 }

@@ -61,5 +61,6 @@ const UNKNOWN_END: CommandEnding = {
   signal: null,
   aborted: true,
   survivors: [],
+  refused: [],
   neverStarted: false,
 };

@@ -1,4 +1,4 @@
-import type { Confinement } from '../contract/processes.js';
+import type { CommandRequest, Confinement } from '../contract/processes.js';
 import { idleClock } from '../platform/clock/clock.js';
 import { type BinaryEntry, binaryEntry, toBinary } from '../platform/fs/binary-fs.js';
 import { removeTree } from '../platform/fs/remove-tree.js';
@@ -15,20 +15,13 @@ import {
   openSandbox,
   type SandboxedCommand,
 } from './sandbox/open-sandbox.js';
+import type { Room } from './sandbox/room.js';
 import { orderFor } from './sandbox/sandbox-program.js';
 import { rootIdentity } from './transaction/commit-transaction.js';
 import { areMasksFor } from './transaction/held-masks.js';
 import { viewsEnded } from './transaction/mounted-view.js';
-import {
-  gitInside,
-  type Layers,
-  makeLayers,
-  markBegun,
-  type Survey,
-  showRootOn,
-  surveyRoots,
-} from './transaction/open-layers.js';
-import { type Transaction, toTransaction } from './transaction/open-transaction.js';
+import { type Layers, makeLayers, type Survey, showRootOn, surveyRoots } from './transaction/open-layers.js';
+import { mountsOf, type Transaction, toTransaction } from './transaction/open-transaction.js';
 
 /*
  * A sandbox that was built before its command is known, while the model thinks: overlays are mounted, bubblewrap has made
@@ -42,7 +35,9 @@ import { type Transaction, toTransaction } from './transaction/open-transaction.
 
 /** What a sandbox is built for, apart from the roots. */
 export interface Pattern {
-  readonly request: Pick<SandboxedCommand['request'], 'shell' | 'env' | 'limits'>;
+  readonly request: Pick<CommandRequest, 'shell' | 'env' | 'limits' | 'conversation'>;
+  /** Of the conversation whose commands it is for. */
+  readonly room: Room | undefined;
   readonly bubblewrap: Bubblewrap;
   readonly shellFile: string;
 }
@@ -57,8 +52,8 @@ export interface BuiltAhead {
   leave(): void;
 }
 
-/** By the confinement of the commands that they are for. */
-const waiting = new Map<Confinement, PrewarmedSandbox>();
+/** The newest comes last; at most one for the commands of a conversation. */
+let waiting: readonly PrewarmedSandbox[] = [];
 /** Whose first command has come to its end: a program that runs one command builds nothing ahead. */
 const begun = new WeakSet<Confinement>();
 /** Whose commands have come to their end. */
@@ -67,12 +62,19 @@ const ended = new WeakSet<Confinement>();
 /** What waits for such a command: its mark is the command's from now on. */
 export function takePrewarmed(
   confinement: Confinement,
-  request: SandboxedCommand['request'],
+  request: SandboxedCommand['request'] & Pattern['request'],
 ): PrewarmedSandbox | undefined {
-  const found = waiting.get(confinement);
+  const found = findWaiting(confinement, request);
   if (found === undefined || !found.isFor(request)) return undefined;
-  waiting.delete(confinement);
+  waiting = waiting.filter((other) => other !== found);
   return found;
+}
+
+function findWaiting(
+  confinement: Confinement,
+  { conversation }: Pick<CommandRequest, 'conversation'>,
+): PrewarmedSandbox | undefined {
+  return waiting.find((each) => each.confinement === confinement && each.conversation === conversation);
 }
 
 /**
@@ -84,23 +86,23 @@ export function prewarm(pattern: Pattern, survey: Survey, isUnchanged: boolean):
   if (ended.has(confinement)) return;
   const isFirst = !begun.has(confinement);
   begun.add(confinement);
-  const found = waiting.get(confinement);
+  const found = findWaiting(confinement, pattern.request);
   if (isFirst || found?.isFor({ ...pattern.request, cwd: '/', command: '' }) === true) return;
-  void found?.drop();
-  waiting.delete(confinement);
-  waiting.set(confinement, new PrewarmedSandbox(pattern, survey, isUnchanged));
-  const [oldest] = waiting;
-  if (oldest === undefined || waiting.size <= MOST_WAITING) return;
-  waiting.delete(oldest[0]);
-  void oldest[1].drop();
+  waiting = [
+    ...waiting.filter((other) => other !== found),
+    new PrewarmedSandbox(pattern, survey, isUnchanged),
+  ];
+  const dropped = [...(found === undefined ? [] : [found]), ...waiting.slice(0, -MOST_WAITING)];
+  waiting = waiting.slice(-MOST_WAITING);
+  for (const each of dropped) void each.drop();
 }
 
 /** To be called when no more commands come. Resolves when nothing is left of what was built ahead. */
 export async function endPrewarmed(confinement: Confinement): Promise<void> {
   ended.add(confinement);
-  const found = waiting.get(confinement);
-  waiting.delete(confinement);
-  await found?.drop();
+  const found = waiting.filter((each) => each.confinement === confinement);
+  waiting = waiting.filter((each) => each.confinement !== confinement);
+  await Promise.all(found.map((each) => each.drop()));
   await viewsEnded();
 }
 
@@ -129,6 +131,14 @@ export class PrewarmedSandbox {
     });
   }
 
+  get confinement(): Confinement {
+    return this.#survey.confinement;
+  }
+
+  get conversation(): string | undefined {
+    return this.#pattern.request.conversation;
+  }
+
   isFor({ shell, env, limits, cwd, command }: SandboxedCommand['request']): boolean {
     const { request } = this.#pattern;
     return (
@@ -140,17 +150,16 @@ export class PrewarmedSandbox {
   }
 
   /** Undefined where it could not be built, or what it was built on has changed: then nothing is left of it. */
-  async take(survey: Survey): Promise<BuiltAhead | undefined> {
+  async take(survey: Survey, room: Room | undefined): Promise<BuiltAhead | undefined> {
     this.#cancel();
     const built = await this.#built;
     this.#built = undefined;
     if (built === undefined) return undefined;
     try {
-      if (!isSame(built, survey)) throw new Error('it has changed');
+      if (room !== this.#pattern.room || !isSame(built, survey)) throw new Error('it has changed');
       for (const { root, upper } of built.layers.mounts) showRootOn(upper, root);
-      const layers = { ...built.layers, begunNs: markBegun(built.layers.directory) };
+      const { layers, entry, ahead } = built;
       unused.delete(layers.directory);
-      const { entry, ahead } = built;
       const unmounted = async (): Promise<void> => void (await ahead.ended);
       const transaction = toTransaction(survey, layers, {
         unmounted,
@@ -177,9 +186,8 @@ export class PrewarmedSandbox {
   }
 
   #forget(): void {
-    const { confinement } = this.#survey;
-    if (waiting.get(confinement) !== this) return;
-    waiting.delete(confinement);
+    if (!waiting.includes(this)) return;
+    waiting = waiting.filter((other) => other !== this);
     void this.drop();
   }
 
@@ -200,20 +208,27 @@ export class PrewarmedSandbox {
 
   /** @throws Error where it cannot be started */
   async #start(survey: Survey, layers: Layers): Promise<Built | undefined> {
-    const { bubblewrap, shellFile, request } = this.#pattern;
+    const { bubblewrap, shellFile, request, room } = this.#pattern;
     const { confinement } = survey;
     const [cwd = '/'] = survey.roots;
     const roots = layers.mounts.map(({ root }) => binaryEntry(toBinary(root)));
     const entry = openSandbox({
-      ...{ request: { ...request, cwd, command: '' }, confinement, bubblewrap, shellFile, isAhead: true },
-      layers: toTransaction(survey, layers),
+      ...{
+        request: { ...request, cwd, command: '' },
+        confinement,
+        bubblewrap,
+        shellFile,
+        room,
+        isAhead: true,
+      },
+      layers: mountsOf(layers),
     });
     const beside = identitiesOf(mountedFrom(entry.start.args));
     const { env } = entry;
     const inherit = this.mark.file === undefined ? {} : { inherit: this.mark.file.fd };
     const start = { ...entry.start, cwd, env, mark: markFor(env, this.mark), ...inherit };
     const ahead = await startAhead(start).catch(() => undefined);
-    if (ahead !== undefined) return { layers, roots, entry, ahead, beside, git: gitOf(survey) };
+    if (ahead !== undefined) return { layers, roots, entry, ahead, beside };
     entry.close();
     return undefined;
   }
@@ -227,27 +242,21 @@ interface Built {
   readonly ahead: ProcessAhead;
   /** What was mounted beside the roots, by path. */
   readonly beside: ReadonlyMap<string, string>;
-  readonly git: string;
 }
 
-function isSame({ layers: { mounts, setup }, roots, ahead, beside, git }: Built, survey: Survey): boolean {
-  const { hidden, tracked } = survey;
+function isSame({ layers: { mounts, setup }, roots, ahead, beside }: Built, survey: Survey): boolean {
+  const { hidden, committed } = survey;
   return (
     // It may be dead before we are told.
     readProcess(ahead.pid)?.alive === true &&
     setup === survey.setup &&
-    git === gitOf(survey) &&
     mounts.every(({ root, masks }, index) => {
       const [now, before] = [binaryEntry(toBinary(root)), roots[index]];
       const isSameRoot = now?.ino === before?.ino && now?.dev === before?.dev && now?.mode === before?.mode;
-      return isSameRoot && areMasksFor(setup, root, masks, hidden, tracked.files);
+      return isSameRoot && areMasksFor(setup, root, masks, hidden, committed);
     }) &&
     [...beside].every(([path, identity]) => identityOf(path) === identity)
   );
-}
-
-function gitOf(survey: Survey): string {
-  return JSON.stringify(gitInside(survey));
 }
 
 /** The paths that bubblewrap mounts something of, by its arguments. */

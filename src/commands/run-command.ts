@@ -1,3 +1,4 @@
+import type { OutputSink } from '../contract/outputs.js';
 import type { CommandOutcome, CommandRequest, RunCommand } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -16,34 +17,43 @@ export const runCommand: RunCommand = (request) => runCommandIn(request);
 /** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
 export async function runCommandIn(request: CommandRequest, layers?: Transaction): Promise<CommandOutcome> {
   const startedAt = systemClock.monotonic();
-  const stdout = createKeptBytes(request.keepBytes);
-  const stderr = createKeptBytes(request.keepBytes);
+  let output = openOutput(request);
+  let runs = 0;
+  const open = () => {
+    // What an earlier run has printed is of a command that has changed nothing.
+    if (runs++ > 0) {
+      void output.whole?.end();
+      output = openOutput(request);
+    }
+    const { stdout, stderr, whole } = output;
+    return { ...request, layers, onOutput: onOutputOf(request, whole), stdout, stderr };
+  };
   try {
     const { ending, neverStarted, settled } = request.signal.aborted
       ? NOT_WANTED
-      : await runToItsEnd(request, {
-          ...request,
-          layers,
-          onOutput: onOutputOf(request),
-          stdout,
-          stderr,
-        });
+      : await runToItsEnd(request, open);
     const durationMs = systemClock.monotonic() - startedAt;
-    const kept = { stdout: stdout.end(), stderr: stderr.end() };
+    const kept = { stdout: output.stdout.end(), stderr: output.stderr.end() };
     if (neverStarted) throw sandboxFailed(kept.stderr.head);
-    if (kept.stdout.binary || kept.stderr.binary) request.whole?.keep();
-    const outputRef = await request.whole?.end();
+    if (kept.stdout.binary || kept.stderr.binary) output.whole?.keep();
+    const outputRef = await output.whole?.end();
+    const { refused: _, ...end } = ending;
     const told = explainEnd(request, ending, lastWords(kept));
     const reference = outputRef === undefined ? {} : { outputRef };
-    return { ...ending, ...told, ...kept, durationMs, ...reference, ...settled };
+    return { ...end, ...told, ...kept, durationMs, ...reference, ...settled };
   } catch (error) {
-    await request.whole?.end();
+    await output.whole?.end();
     throw error;
   }
 }
 
+/** What takes the output of one run. */
+function openOutput({ keepBytes, openWhole }: CommandRequest) {
+  return { stdout: createKeptBytes(keepBytes), stderr: createKeptBytes(keepBytes), whole: openWhole?.() };
+}
+
 const NOT_WANTED: SettledEnd<Omit<CommandEnding, 'neverStarted'>> = {
-  ending: { exitCode: null, signal: null, aborted: true, survivors: [] },
+  ending: { exitCode: null, signal: null, aborted: true, survivors: [], refused: [] },
   neverStarted: false,
   settled: {},
 };
@@ -54,8 +64,9 @@ function sandboxFailed(said: string): ToolError {
     details: { why },
   });
 }
+
 /** Both are waited for, where they ask for it: the disk as well as the reader may be slow. */
-function onOutputOf({ whole, onOutput }: CommandRequest): CommandRequest['onOutput'] {
+function onOutputOf({ onOutput }: CommandRequest, whole: OutputSink | undefined): CommandRequest['onOutput'] {
   if (whole === undefined) return onOutput;
   return (stream, chunk) => {
     const stored = whole.push(chunk);

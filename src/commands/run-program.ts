@@ -25,33 +25,44 @@ export const runProgram: RunProgram = (request) => runProgramIn(request);
 /** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
 export async function runProgramIn(request: ProgramRequest, layers?: Transaction): Promise<ProgramOutcome> {
   const startedAt = systemClock.monotonic();
-  const flooded = new AbortController();
-  const stdout = createBoundedBytes(request.maxOutputBytes, () => flooded.abort());
-  const stderr = createKeptBytes(request.keepErrorBytes);
-  const launch: Launch = {
-    signal: AbortSignal.any([request.signal, flooded.signal]),
-    onOutput: request.onOutput,
-    stdout,
-    stderr,
+  let output = openOutput(request);
+  let runs = 0;
+  const open = (): Launch => {
+    if (runs++ > 0) {
+      output = openOutput(request);
+      request.onRerun?.();
+    }
+    return {
+      ...output,
+      signal: AbortSignal.any([request.signal, output.flooded]),
+      onOutput: request.onOutput,
+    };
   };
   const { confinement } = request;
   const isConfined = confinement !== undefined && confinement.os !== 'off';
   const { ending, neverStarted, settled } = isConfined
-    ? await runConfined(request, confinement, launch, layers)
-    : await runPlain(request, launch);
-  const kept = { stdout: stdout.end(), stderr: stderr.end() };
+    ? await runConfined(request, confinement, open, layers)
+    : await runPlain(request, open());
+  const kept = { stdout: output.stdout.end(), stderr: output.stderr.end() };
   if (neverStarted) throw notConfined(request, kept.stderr);
   const { exitCode, signal, survivors, wall, limit } = ending;
   const outcome = {
     ...{ exitCode, signal, survivors, wall, ...kept, ...settled },
     ...(limit === undefined ? {} : { limit }),
-    overflow: flooded.signal.aborted,
+    overflow: output.flooded.aborted,
     aborted: request.signal.aborted,
     durationMs: systemClock.monotonic() - startedAt,
   };
   if (!isConfined) return outcome;
   const said = lastWords({ stdout: asText(kept.stdout), stderr: kept.stderr });
   return { ...outcome, ...explainEnd({ confinement }, { ...ending, wall }, said) };
+}
+
+/** What takes the output of one run. */
+function openOutput({ maxOutputBytes, keepErrorBytes }: ProgramRequest) {
+  const flood = new AbortController();
+  const stdout = createBoundedBytes(maxOutputBytes, () => flood.abort());
+  return { stdout, stderr: createKeptBytes(keepErrorBytes), flooded: flood.signal };
 }
 
 /** The end of a long output says the most. */
@@ -78,19 +89,20 @@ async function runPlain(request: ProgramRequest, launch: Launch): Promise<Settle
 async function runConfined(
   request: ProgramRequest,
   confinement: Confinement,
-  launch: Launch,
+  open: () => Launch,
   layers: Transaction | undefined,
 ): Promise<SettledEnd<WalledEnding>> {
-  const { cwd, env, onStarting, writesThrough } = request;
+  const { cwd, env, onStarting, writesThrough, conversation } = request;
   const input = writeInput(request);
   try {
     const readable = [...confinement.readable, ...besideProgram(request, confinement), input.path];
-    return await runToItsEnd(request, {
-      ...{ ...launch, layers, shell: 'sh', command: commandLine(request, input.path), cwd, env },
+    return await runToItsEnd(request, () => ({
+      ...{ ...open(), layers, shell: 'sh', command: commandLine(request, input.path), cwd, env },
       confinement: { ...confinement, readable },
       ...(onStarting === undefined ? {} : { onStarting }),
       ...(writesThrough === undefined ? {} : { writesThrough }),
-    });
+      ...(conversation === undefined ? {} : { conversation }),
+    }));
   } finally {
     input.close();
   }
@@ -132,6 +144,7 @@ export async function startProgram(
       wall: { kind: 'none', network: true },
       read: (end) => ({ ...end, neverStarted: false, tidied: false }),
       told: () => undefined,
+      leave: () => [],
       close() {},
     };
   } catch (error) {

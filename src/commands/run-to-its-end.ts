@@ -13,15 +13,19 @@ import {
   type CommandEnding,
   type CommandLaunch,
   type LaunchedCommand,
+  type LeftOutside,
   launchCommand,
 } from './launch-command.js';
-import { ChangesRefused } from './transaction/commit-transaction.js';
+import { NotCommitted } from './transaction/commit-transaction.js';
 import type { Transaction } from './transaction/open-transaction.js';
 import { mostBytes } from './transaction/watch-size.js';
 
 /** Whose changes they are, and who is told what becomes of them. */
 export interface EndRequest
-  extends Pick<CommandRequest, 'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree'> {
+  extends Pick<
+    CommandRequest,
+    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'mayCreate'
+  > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
 }
@@ -31,30 +35,70 @@ export interface SettledEnd<E> {
   readonly ending: E;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
-  readonly settled: Pick<CommandOutcome, 'changes' | 'discarded' | 'isRefused'>;
+  readonly settled: SettledChanges;
 }
 
+type SettledChanges = Pick<
+  CommandOutcome,
+  'changes' | 'discarded' | 'discardedBy' | 'reruns' | 'discardedWrites'
+>;
+
 /** A command that has come to its end, with what stood around it. */
-export type WalledEnding = Omit<CommandEnding, 'neverStarted'> & { readonly wall: CommandSandbox };
+export type WalledEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & {
+  readonly wall: CommandSandbox;
+};
 
 /**
- * Runs a command, or a program, to its end, and makes what it has changed real where that was kept apart and may be.
+ * Runs a command, or a program, to its end, and commits what it has changed where that was kept apart. Where others have
+ * changed the same meanwhile, it has had no effect, and is run again on what is there now.
+ * @param open what a run needs; called for each run
  * @throws ToolError spawn_failed, sandbox_violation; what `onOutput` threw, once everything is dead
  */
 export async function runToItsEnd(
   request: EndRequest,
-  launch: Omit<CommandLaunch, 'isKeptApart'>,
+  open: () => Omit<CommandLaunch, 'isKeptApart'>,
 ): Promise<SettledEnd<WalledEnding>> {
+  for (let reruns = 0; ; reruns++) {
+    const launch = open();
+    const { end, mayRunAgain } = await runOnce(request, launch);
+    if (mayRunAgain && reruns < MOST_RERUNS && !launch.signal.aborted) continue;
+    return reruns === 0 ? end : { ...end, settled: { ...end.settled, reruns } };
+  }
+}
+
+const MOST_RERUNS = 2;
+
+interface OneRun {
+  readonly end: SettledEnd<WalledEnding>;
+  /** Others were in the way of its changes, and it has done nothing else. */
+  readonly mayRunAgain: boolean;
+}
+
+async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptApart'>): Promise<OneRun> {
   const launched = await launchCommand({ ...launch, isKeptApart: request.agree !== undefined });
   const { transaction, wall } = launched;
   request.onStarted?.(identify(launched));
   if (transaction === undefined) {
-    const { neverStarted, ...ending } = await launched.ended;
-    return { ending: { wall, ...ending }, neverStarted, settled: {} };
+    const { neverStarted, outside, ...ending } = await launched.ended;
+    const settled = discardedWrites(outside);
+    return { end: { ending: { wall, ...ending }, neverStarted, settled }, mayRunAgain: false };
   }
-  const { neverStarted, ...ending } = await endOf(launched, transaction, request);
-  const settled = await settleTransaction(transaction, request, { ...ending, neverStarted });
-  return { ending: { wall, ...ending }, neverStarted, settled };
+  const { neverStarted, outside, ...ending } = await endOf(launched, transaction, request);
+  const { isLasting, ...outcome } = await settleTransaction(transaction, request, {
+    ...ending,
+    outside,
+    neverStarted,
+  });
+  // Where nothing was kept, that is said of all.
+  const settled = outcome.discarded === undefined ? { ...outcome, ...discardedWrites(outside) } : outcome;
+  const { network, transactions } = request.confinement ?? {};
+  const isConflict = settled.discardedBy === 'conflict' && !isLasting && launch.layers === undefined;
+  const mayRunAgain = isConflict && network === false && (transactions?.onConflict ?? 'rerun') === 'rerun';
+  return { end: { ending: { wall, ...ending }, neverStarted, settled }, mayRunAgain };
+}
+
+function discardedWrites(outside: LeftOutside | undefined): Pick<CommandOutcome, 'discardedWrites'> {
+  return outside?.writes === undefined ? {} : { discardedWrites: outside.writes };
 }
 
 async function endOf(
@@ -79,52 +123,66 @@ export function identify({
   return startTicks === undefined ? { pid } : { pid, startTicks };
 }
 
-/** Makes the changes of a command real that has come to its end, and drops those of one that was ended. */
+interface EndedInTransaction
+  extends Pick<
+    CommandEnding,
+    'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode' | 'signal' | 'wall'
+  > {
+  readonly outside: LeftOutside | undefined;
+}
+
+/** Commits the changes of a command that has come to its end, and drops those of one that was ended. */
 async function settleTransaction(
   transaction: Transaction,
   request: EndRequest,
-  ending: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode'>,
-): Promise<Pick<CommandOutcome, 'changes' | 'discarded' | 'isRefused'>> {
+  ending: EndedInTransaction,
+): Promise<SettledChanges & { readonly isLasting: boolean }> {
   const { directory } = transaction;
   const { exitCode } = ending;
-  const { onTransaction, confinement } = request;
-  const network = confinement?.network !== false;
-  let discarded = whyDiscarded(transaction, request, ending);
-  let changes: CommandChanges | undefined;
-  let isRefused = false;
-  if (discarded === undefined) {
-    try {
-      const { tool, keepVersion, agree, forbids } = request;
-      changes = await transaction.commit({
-        exitCode,
-        ...(tool === undefined ? {} : { tool }),
-        ...(keepVersion === undefined ? {} : { keepVersion }),
-        ...(agree === undefined ? {} : { agree }),
-        ...(forbids === undefined ? {} : { forbids }),
-      });
-    } catch (error) {
-      isRefused = error instanceof ChangesRefused;
-      const errno = errnoOf(error);
-      const said = error instanceof Error ? error.message : String(error);
-      const why = errno === undefined ? said : `${describeErrno(errno)} (${errno})`;
-      discarded = isRefused ? why : `its changes could not be made: ${why}`;
+  const network = request.confinement?.network !== false;
+  const why = whyDiscarded(transaction, request, ending);
+  const settled = why === undefined ? await commit(transaction, request, exitCode) : { discarded: why };
+  if (settled.discarded === undefined) {
+    request.onTransaction?.({ state: 'committed', directory, network, exitCode });
+    return { ...settled, isLasting: false };
+  }
+  const changes = settled.changes ?? (transaction.isUntouched() ? NO_CHANGES : undefined);
+  transaction.discard();
+  request.onTransaction?.({ state: 'discarded', directory, network });
+  return { isLasting: false, ...settled, ...(changes === undefined ? {} : { changes }) };
+}
+
+/** Never rejects. */
+async function commit(
+  transaction: Transaction,
+  { tool, keepVersion, agree, mayCreate, forbids }: EndRequest,
+  exitCode: number | null,
+): Promise<SettledChanges & { readonly isLasting?: boolean }> {
+  try {
+    const changes = await transaction.commit({
+      exitCode,
+      ...(tool === undefined ? {} : { tool }),
+      ...(keepVersion === undefined ? {} : { keepVersion }),
+      ...(agree === undefined ? {} : { agree }),
+      ...(mayCreate === undefined ? {} : { mayCreate }),
+      ...(forbids === undefined ? {} : { forbids }),
+    });
+    return { changes };
+  } catch (error) {
+    if (error instanceof NotCommitted) {
+      const { by, changes, message, isLasting } = error;
+      return {
+        discarded: message,
+        discardedBy: by,
+        isLasting,
+        ...(changes === undefined ? {} : { changes }),
+      };
     }
+    const errno = errnoOf(error);
+    const said = error instanceof Error ? error.message : String(error);
+    const why = errno === undefined ? said : `${describeErrno(errno)} (${errno})`;
+    return { discarded: `its changes could not be committed: ${why}` };
   }
-  const isDiscarded = changes === undefined;
-  if (isDiscarded) {
-    if (transaction.isUntouched()) changes = NO_CHANGES;
-    transaction.discard();
-  }
-  onTransaction?.(
-    isDiscarded
-      ? { state: 'discarded', directory, network }
-      : { state: 'committed', directory, network, exitCode },
-  );
-  return {
-    ...(changes === undefined ? {} : { changes }),
-    ...(discarded === undefined ? {} : { discarded }),
-    ...(isRefused ? { isRefused } : {}),
-  };
 }
 
 const NO_CHANGES: CommandChanges = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
@@ -132,20 +190,20 @@ const NO_CHANGES: CommandChanges = { created: [], modified: [], deleted: [], ref
 function whyDiscarded(
   transaction: Transaction,
   { confinement }: EndRequest,
-  {
-    aborted,
-    survivors,
-    limit,
-    neverStarted,
-  }: Pick<CommandEnding, 'aborted' | 'survivors' | 'limit' | 'neverStarted'>,
+  { aborted, survivors, limit, neverStarted, signal, outside, wall }: EndedInTransaction,
 ): string | undefined {
   if (neverStarted) return 'it was never started';
   if (survivors.length > 0) return 'some of its processes could not be ended';
   if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
-  const size = transaction.size('ended');
+  if (wall?.lost !== undefined) return 'what is hidden from it was moved while it ran';
+  const size = transaction.size('ended') + (outside?.bytes ?? 0);
   if (size === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
   if (limit?.limit === 'transactionMb' || size > mostBytes(transaction)) {
     return `it has changed more than ${transaction.maxMb} MB`;
   }
+  if (signal === 'SIGKILL' && !aborted && limit === undefined) return KILLED;
   return undefined;
 }
+
+/** The shell itself was killed. If a process inside it was, the shell exits with 137, which any program may do. */
+const KILLED = 'it was killed (SIGKILL), for want of memory or from outside';

@@ -169,13 +169,19 @@ export interface ShellOptions {
   readonly confinement?: Confinement;
   /** Default: none. */
   readonly limits?: CommandLimits;
+  /** Its commands share a loopback, where `confinement` has rooms. Default: it has one for itself. */
+  readonly conversation?: string;
 }
 
 /** What a caller asks of a shell, complete and checked. @throws ToolError `config_invalid`. */
 export function normalizeShell(command: string, cwd: string, options: ShellOptions): ShellRequest {
   requireText('command', command);
   requireText('cwd', cwd);
-  const { shell, env, timeoutMs, confinement, limits } = normalizeOptions('options', options, RULES);
+  const { shell, env, timeoutMs, confinement, limits, conversation } = normalizeOptions(
+    'options',
+    options,
+    RULES,
+  );
   return {
     shell: shell ?? 'bash',
     command,
@@ -184,6 +190,7 @@ export function normalizeShell(command: string, cwd: string, options: ShellOptio
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confinement === undefined ? {} : { confinement }),
     ...(limits === undefined ? {} : { limits }),
+    ...(conversation === undefined ? {} : { conversation }),
   };
 }
 
@@ -214,4 +221,5 @@ const RULES: OptionRules<{ [K in keyof ShellOptions]-?: ShellOptions[K] | undefi
   timeoutMs: option(undefined, isDuration, 'more than 0 milliseconds'),
   confinement: option(undefined, isObject, 'an object'),
   limits: option(undefined, isObject, 'an object'),
+  conversation: option(undefined, (value) => typeof value === 'string', 'a text'),
 };

@@ -205,6 +205,7 @@ const NEVER_STARTED: CommandEnding = {
   signal: null,
   aborted: false,
   survivors: [],
+  refused: [],
   neverStarted: true,
 };
 

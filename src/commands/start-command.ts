@@ -1,5 +1,6 @@
 import type { CommandRequest, CommandSandbox, Confinement, TransactionEvent } from '../contract/processes.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
+import { toBinary } from '../platform/fs/binary-fs.js';
 import { findShell, isDirectory } from '../platform/process/find-shell.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
 import { shellsCarry } from '../platform/process/prewarmed-shells.js';
@@ -7,19 +8,34 @@ import { openReportFile } from '../platform/process/report-file.js';
 import type { ProcessEnd, StartedProcess } from '../platform/process/spawn.js';
 import { startProcess } from '../platform/process/start-process.js';
 import { type CommandMark, markFor } from './command-mark.js';
+import { enterRoom, type RoomRequest } from './conversation-rooms.js';
 import { holdingProgram } from './holding-program.js';
 import { type BuiltAhead, type PrewarmedSandbox, prewarm } from './prewarmed-sandbox.js';
 import { type ChosenSandbox, chooseSandbox } from './sandbox/find-sandbox.js';
+import { committedVersions } from './sandbox/git/committed-versions.js';
+import { findRepositories } from './sandbox/git/find-repositories.js';
 import type { GuardWatch } from './sandbox/guard-mounts.js';
 import { limitLines } from './sandbox/limit-lines.js';
 import { type CommandEntry, openSandbox } from './sandbox/open-sandbox.js';
+import type { OutsidePlaces } from './sandbox/outside-places.js';
+import type { Room } from './sandbox/room.js';
+import type { NetworkRefusal } from './sandbox/room-ledger.js';
 import { endToldBy, orderFor, readReport, type SandboxedEnd } from './sandbox/sandbox-program.js';
 import { type NoTransaction, surveyRoots } from './transaction/open-layers.js';
 import { openTransaction, type Transaction } from './transaction/open-transaction.js';
 
 export type CommandStart = Pick<
   CommandRequest,
-  'shell' | 'command' | 'cwd' | 'env' | 'confinement' | 'limits' | 'onStarting' | 'writesThrough'
+  | 'shell'
+  | 'command'
+  | 'cwd'
+  | 'env'
+  | 'confinement'
+  | 'conversation'
+  | 'limits'
+  | 'onStarting'
+  | 'writesThrough'
+  | 'targets'
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;
@@ -27,6 +43,8 @@ export type CommandStart = Pick<
   readonly isKeptApart?: boolean;
   /** They are kept apart in these layers. */
   readonly layers?: Transaction | undefined;
+  /** It goes on after its call. */
+  readonly inBackground?: boolean;
 };
 
 export interface StartedCommand {
@@ -38,8 +56,12 @@ export interface StartedCommand {
   read(end: ProcessEnd): SandboxedEnd;
   /** What it guards while the command runs; left out: nothing. */
   readonly watch?: GuardWatch;
+  /** What it writes outside of the roots; left out: that lasts, or is not looked at. */
+  readonly outside?: OutsidePlaces;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   told(): ProcessEnd | undefined;
+  /** To be called when all of it has ended, once: what of the network was refused to it. */
+  leave(): readonly NetworkRefusal[];
   /** To be called when it has ended. */
   close(): void;
 }
@@ -54,17 +76,55 @@ export async function startCommand(
   mark: CommandMark,
   prewarmed?: PrewarmedSandbox,
 ): Promise<StartedCommand> {
-  const { shell, cwd, confinement } = request;
+  const { shell, confinement } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { wall, inside } = await chooseSandbox(confinement);
+  // The view of a preview is a user namespace of its own, which cannot be entered from that of a room.
+  const hasRoom = inside !== undefined && request.layers === undefined;
+  const stay = hasRoom ? await enterRoom(roomRequest(request, inside)) : undefined;
+  try {
+    const started = await startIn(request, mark, { file, wall, inside, room: stay?.room }, prewarmed);
+    return { ...started, leave: () => stay?.leave() ?? [] };
+  } catch (error) {
+    stay?.leave();
+    throw error;
+  }
+}
+
+function roomRequest(
+  { conversation, inBackground }: CommandStart,
+  { confinement, bubblewrap }: Inside,
+): RoomRequest {
+  return { confinement, conversation, isBackground: inBackground === true, bubblewrap: bubblewrap.file };
+}
+
+type Inside = NonNullable<ChosenSandbox['inside']>;
+
+interface ChosenPlace {
+  readonly wall: CommandSandbox;
+  readonly inside: Inside | undefined;
+  /** Of the shell. */
+  readonly file: string;
+  readonly room: Room | undefined;
+}
+
+async function startIn(
+  request: CommandStart,
+  mark: CommandMark,
+  place: ChosenPlace,
+  prewarmed: PrewarmedSandbox | undefined,
+): Promise<Omit<StartedCommand, 'leave'>> {
+  const { cwd, confinement } = request;
+  const { wall, inside } = place;
   const { ahead, told, ...chosen }: ChosenTransaction =
-    inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, file, inside, prewarmed);
+    inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, place, inside, prewarmed);
   const transaction = ahead?.transaction ?? chosen.transaction;
-  const entry = ahead?.entry ?? openEntry(request, file, inside, transaction);
+  const entry = ahead?.entry ?? (await openEntry(request, place, transaction));
   try {
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const { env } = entry;
+    for (const target of request.targets ?? []) transaction?.watched?.begun.note(toBinary(target));
     await request.onStarting?.(transaction && begun(transaction, confinement));
     const process =
       ahead === undefined
@@ -78,10 +138,14 @@ export async function startCommand(
         ...(inside === undefined && entry.start.holdsOrphans !== true ? { unheld: true } : {}),
       },
       ...(transaction === undefined ? {} : { transaction }),
-      ...(entry.watch === undefined ? {} : { watch: entry.watch }),
+      ...watchOf(entry, transaction),
+      ...(entry.outside === undefined ? {} : { outside: entry.outside }),
       read: entry.read,
       told: entry.told,
-      close: entry.close,
+      close() {
+        entry.close();
+        transaction?.watch?.end();
+      },
     };
   } catch (error) {
     ahead?.leave();
@@ -92,6 +156,14 @@ export async function startCommand(
     const errno = errnoOf(error);
     throw spawnFailed(request, errno, causeInWords(request, errno), error);
   }
+}
+
+function watchOf(
+  { watch }: CommandEntry,
+  transaction: Transaction | undefined,
+): Pick<StartedCommand, 'watch'> {
+  const watched = transaction === undefined ? watch : transaction.watch;
+  return watched === undefined ? {} : { watch: watched };
 }
 
 function begun({ directory }: Transaction, confinement: Confinement | undefined): TransactionEvent {
@@ -120,9 +192,9 @@ const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
 /** @throws ToolError `sandbox_violation` where one is required and there can be none. */
 async function chooseTransaction(
-  { isTransaction, isKeptApart, layers, writesThrough, shell, env, limits }: CommandStart,
-  shellFile: string,
-  { confinement, bubblewrap }: NonNullable<ChosenSandbox['inside']>,
+  { isTransaction, isKeptApart, layers, writesThrough, shell, env, limits, conversation }: CommandStart,
+  { file: shellFile, room }: ChosenPlace,
+  { confinement, bubblewrap }: Inside,
   prewarmed: PrewarmedSandbox | undefined,
 ): Promise<ChosenTransaction> {
   if (layers !== undefined) return { transaction: layers, told: { transaction: true } };
@@ -135,9 +207,15 @@ async function chooseTransaction(
   }
   const survey = await surveyRoots(confinement, transactions);
   if ('reason' in survey) return withoutTransaction(survey, isRequired);
-  const ahead = await prewarmed?.take(survey);
+  const ahead = await prewarmed?.take(survey, room);
   if (ahead !== undefined) return { ahead, told: { transaction: true } };
-  const pattern = { request: { shell, env, ...(limits && { limits }) }, bubblewrap, shellFile };
+  const like = {
+    shell,
+    env,
+    ...(limits && { limits }),
+    ...(conversation === undefined ? {} : { conversation }),
+  };
+  const pattern = { request: like, bubblewrap, shellFile, room };
   const transaction = openTransaction(survey, (isUnchanged) => prewarm(pattern, survey, isUnchanged));
   if ('reason' in transaction) return withoutTransaction(transaction, isRequired);
   return { transaction, told: { transaction: true } };
@@ -159,20 +237,31 @@ export function transactionRequired(reason: string): ToolError {
   );
 }
 
-function openEntry(
+async function openEntry(
   request: CommandStart,
-  file: string,
-  inside: ChosenSandbox['inside'],
+  { file, inside, room }: ChosenPlace,
   layers: Transaction | undefined,
-): CommandEntry {
+): Promise<CommandEntry> {
   if (inside === undefined) return plainEntry(request, file);
   try {
-    return openSandbox({ request, shellFile: file, layers, ...inside });
+    const committed = layers === undefined ? await shownBeside(inside) : undefined;
+    const isBackground = request.isTransaction !== true;
+    return openSandbox({ request, shellFile: file, layers, committed, isBackground, room, ...inside });
   } catch (error) {
     layers?.release();
     layers?.discard();
     throw error;
   }
+}
+
+/** What a command that writes through sees of the hidden files that git tracks. */
+function shownBeside({
+  bubblewrap,
+  confinement,
+}: NonNullable<ChosenSandbox['inside']>): ReturnType<typeof committedVersions> {
+  const { roots, guarded } = confinement;
+  const { hidden, readOnly } = guarded('every');
+  return committedVersions(findRepositories(readOnly, roots), hidden, { bubblewrap: bubblewrap.file, roots });
 }
 
 /** Outside of a sandbox: ended with all that it has started where that can be held. */

@@ -3,7 +3,7 @@ import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { watchEntries } from '../platform/fs/watch-entries.js';
 import type { GuardWatch } from './sandbox/guard-mounts.js';
 
-/** Looks after what the sandbox guards while a command writes through. */
+/** Looks after what the sandbox guards, or hides, while a command runs. */
 export interface WatchedGuards {
   /** Resolves when a guard was lost, so that the command cannot go on. */
   readonly lost: Promise<void>;
@@ -19,7 +19,7 @@ const BEGIN_MS = 20;
 const EVERY_MS = 1000;
 /** A round takes at most this part of the time. */
 const PART = 0.02;
-const MOST_DIRECTORIES = 500;
+const MOST_WATCHED = 500;
 
 /** @param inBackground it does not keep this program alive */
 export function watchGuards(guards: GuardWatch | undefined, inBackground: boolean): WatchedGuards {
@@ -30,14 +30,15 @@ export function watchGuards(guards: GuardWatch | undefined, inBackground: boolea
   const happened = new Promise<void>((resolve) => {
     found = resolve;
   });
-  const look = (): void => {
-    for (const path of guards.lost()) lost.add(path);
+  guards.begin?.();
+  const look = (at?: string): void => {
+    for (const path of guards.lost(at)) lost.add(path);
     if (lost.size > 0) found();
   };
   let endWatch = (): void => {};
   let isEnded = false;
   let stop = clock.after(BEGIN_MS, () => {
-    endWatch = watchEntries(guards.directories.slice(0, MOST_DIRECTORIES), look);
+    endWatch = watchEntries(guards.watched.slice(0, MOST_WATCHED), look);
     round();
   });
   function disarm(isLast?: 'last'): readonly string[] {

@@ -158,6 +158,22 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'What becomes of what a command has changed that was stopped before its end.',
     tighten: stricter('discard', 'keep'),
   },
+  'tools.sandbox.on_conflict': {
+    kind: choice('rerun', 'fail', 'keep_rest'),
+    fallback: 'rerun',
+    option: 'executor.sandbox.onConflict',
+    meaning:
+      'What happens where others changed the same things while a command ran: it is run again, at most twice (`rerun`), fails at once (`fail`), or what is in no conflict is kept and the call fails all the same (`keep_rest`).',
+    tighten: stricter('fail', 'rerun', 'keep_rest'),
+  },
+  'tools.sandbox.expose_ports': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'executor.sandbox.exposePorts',
+    meaning:
+      'With the network off, `bash` may ask the person to let programs of this machine reach a port of its commands, each time.',
+    tighten: only(false),
+  },
   'tools.sandbox.external_tools': {
     kind: choice('off', 'untrusted', 'all'),
     fallback: 'off',
@@ -335,5 +351,13 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning:
       'Arguments that the journal leaves out, with what repeats their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
     tighten: addingRedactions,
+  },
+  'chat.agents_file': {
+    kind: BOOLEAN,
+    fallback: false,
+    option: 'chat.agentsFile',
+    meaning:
+      'Whether `toolexec chat` adds the `AGENTS.md` of the first root to its default system text. What a project says there, the model takes for an instruction.',
+    tighten: only(false),
   },
 };

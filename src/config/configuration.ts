@@ -37,6 +37,8 @@ export interface Configuration {
       readonly startMs?: number;
     };
   };
+  /** For `toolexec chat`. */
+  readonly chat?: { readonly agentsFile?: boolean };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
   readonly journal?: {
     readonly onLoss?: 'warn' | 'refuse';
@@ -62,6 +64,8 @@ export interface ConfiguredOptions {
     readonly transactions?: 'auto' | 'off' | 'required';
     readonly maxTransactionMb?: number;
     readonly onTimeout?: 'discard' | 'keep';
+    readonly onConflict?: 'rerun' | 'fail' | 'keep_rest';
+    readonly exposePorts?: boolean;
   };
   readonly limits?: {
     readonly maxToolCallsPerBatch?: number;

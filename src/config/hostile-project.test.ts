@@ -31,6 +31,8 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.sandbox.transactions': '"off"',
   'tools.sandbox.max_transaction_mb': '100000',
   'tools.sandbox.on_timeout': '"keep"',
+  'tools.sandbox.on_conflict': '"keep_rest"',
+  'tools.sandbox.expose_ports': 'true',
   'tools.sandbox.external_tools': '"off"',
   'tools.run_command.sandbox': '"off"',
   'tools.run_command.network': 'true',
@@ -81,6 +83,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.external.warm.start_seconds': '2147483',
   'journal.on_loss': '"warn"',
   'journal.redact': 'false',
+  'chat.agents_file': 'true',
 };
 
 const textOf = (values: Readonly<Record<string, string>>): string =>
@@ -132,6 +135,8 @@ describe('a project that nobody has trusted', () => {
       'tools.sandbox.transactions': '"required"',
       'tools.sandbox.max_transaction_mb': '100',
       'tools.sandbox.on_timeout': '"discard"',
+      'tools.sandbox.on_conflict': '"fail"',
+      'tools.sandbox.expose_ports': 'false',
       'tools.sandbox.external_tools': '"all"',
       'tools.run_command.sandbox': '"required"',
       'tools.run_command.network': 'false',
@@ -181,6 +186,7 @@ describe('a project that nobody has trusted', () => {
       'tools.external.warm.start_seconds': '1',
       'journal.on_loss': '"refuse"',
       'journal.redact': 'true',
+      'chat.agents_file': 'false',
     };
     write(USER, textOf(strict));
     const before = resolveConfig({ cwd: project, env });

@@ -12,6 +12,8 @@ describe('readSettings()', () => {
   it.each([
     ['[tools]\nmode = "on"', '2:1: tools.mode must be one of'],
     ['[tools]\n  mod = "x"', '2:3: tools.mod is not known. Did you mean tools.mode?'],
+    ['[tools]\nalowlist = []', '2:1: tools.alowlist is not known. Did you mean tools.approval.allowlist?'],
+    ['[tools]\nallowlist = []', '2:1: tools.allowlist is not known. Did you mean tools.approval.allowlist?'],
     ['# hello\n\n[tools.sandbx]\nx = 1', '3:8: [tools.sandbx] is not known. Did you mean [tools.sandbox]?'],
     ['tools = { mode = "on" }', '1:11: tools.mode must be'],
     ['tools.approval.mode = "x"', '1:16: tools.approval.mode must be'],

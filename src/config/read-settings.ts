@@ -107,10 +107,24 @@ function unknownKey(path: readonly string[], value: unknown): string {
     return `${shown} is not known. Write ${unquoted}, without quotes.`;
   const bracketed = (name: string): string => (asSection ? `[${name}]` : name);
   // Longer names are no slips of these.
+  const known = asSection ? [...SECTIONS] : Object.keys(CONFIG_KEYS);
   const nearest =
-    shown.length > 100 ? undefined : nearestName(unquoted, asSection ? SECTIONS : Object.keys(CONFIG_KEYS));
+    shown.length > 100 ? undefined : (nearestName(unquoted, known) ?? inOtherSection(path, known));
   const remedy = nearest === undefined ? 'Remove it.' : `Did you mean ${bracketed(nearest)}?`;
   return `${bracketed(shown)} is not known. ${remedy}`;
+}
+
+/** The only key of another section whose own name was most likely meant. */
+function inOtherSection(path: readonly string[], known: readonly string[]): string | undefined {
+  const nearest = nearestName(path.at(-1) ?? '', new Set(known.map(lastName)));
+  // The name itself is no slip of its own: it only stands in the wrong section.
+  const meant = known.some((key) => lastName(key) === path.at(-1)) ? path.at(-1) : nearest;
+  const found = known.filter((key) => lastName(key) === meant);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function lastName(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
 }
 
 /** As they stand in the text, where a table may be in pieces. */

@@ -56,7 +56,7 @@ export interface FileChange {
 export interface FileIntent {
   readonly op: 'write' | 'writeAll' | 'remove' | 'rename';
   readonly changes: readonly IntendedChange[];
-  /** Directories that were made for it, canonical, outermost first; left out where there are none. */
+  /** Directories that are made for it, canonical, outermost first; left out where there are none. */
   readonly made?: readonly string[];
   /** Empty directories that it removes; left out where there are none. */
   readonly removed?: readonly DirectoryMode[];
@@ -284,7 +284,7 @@ export interface Sandbox {
   /** The root that holds a canonical path; undefined: it lies outside. Left out: it cannot be told. */
   rootOf?(path: string): string | undefined;
   /**
-   * The deny pattern that keeps a canonical path inside the roots from tools; undefined: none does. Left out: none ever.
+   * The deny pattern that keeps a canonical path inside the roots from commands; undefined: none does. Left out: none ever.
    * `link`: the one that names something below, which a link in its place would lead elsewhere.
    */
   denied?(path: string, access: 'read' | 'write' | 'link'): string | undefined;
@@ -302,6 +302,20 @@ export interface GuardedPaths {
   readonly missing: readonly string[];
   /** There was more than could be looked at: deeper down, nothing is guarded. */
   readonly incomplete: boolean;
+  /** The directories that were looked into, as they were then. Left out: not recorded. */
+  readonly directories?: readonly SeenDirectory[];
+}
+
+/** A directory as it was when it was looked into. */
+export interface SeenDirectory {
+  /** Canonical. */
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Whether it had an entry of this name, of whatever kind. */
+  has(name: string): boolean;
 }
 
 export interface GuardedPath {

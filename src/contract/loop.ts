@@ -72,6 +72,8 @@ export interface LoopResult {
   readonly results: readonly ToolResult[];
   /** Tokens of all requests of the turn. */
   readonly usage: ModelUsage;
+  /** Tokens that the conversation takes by now, estimated where the provider counts none, and that the model takes. */
+  readonly context: { readonly usedTokens: number; readonly contextTokens?: number };
   /** The answer was cut at the model's limit of tokens. */
   readonly cutOff?: true;
   readonly error?: { readonly status?: number; readonly message: string };

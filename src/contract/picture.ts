@@ -1,5 +1,6 @@
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
+import type { ChangedEntry } from './processes.js';
 
 /** What a call would do, for a person to look at: the same on the terminal, on a page and in another program. */
 export interface Picture {
@@ -40,6 +41,7 @@ export type PicturePart =
       readonly bytesAfter: number | undefined;
     }
   | CommandPart
+  | ChangesPart
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'arguments'; readonly json: JsonObject }
   /** The call would fail, or what it would change cannot be told. */
@@ -53,8 +55,30 @@ export interface CommandPart {
   readonly cwd?: string;
   /** What to look at, in order; they may overlap. */
   readonly marks: readonly CommandMark[];
-  /** Each simple command in it, as its words, with the files and hosts that it names. */
-  readonly commands: readonly { readonly words: readonly string[]; readonly touches: readonly Effect[] }[];
+  /** All that the analysis knows of the line, redirections included; paths start where the call does. */
+  readonly touches: readonly Effect[];
+  /** Each simple command in it. */
+  readonly commands: readonly PicturedCommand[];
+}
+
+export interface PicturedCommand {
+  readonly words: readonly string[];
+  /** The files and hosts that it names, with its redirections and with the commands that it starts. */
+  readonly touches: readonly Effect[];
+  /** It may touch more than its words tell: the program is not known, or decides by itself. */
+  readonly isUntold?: true;
+}
+
+/**
+ * What calls have changed, before it is committed: every path. Texts of files are parts of their own, `diff` and
+ * `file`.
+ */
+export interface ChangesPart {
+  readonly kind: 'changes';
+  /** Sorted by path. */
+  readonly entries: readonly ChangedEntry[];
+  /** What a commit leaves as it is. */
+  readonly notKept: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** From where to where (UTF-16 units; the end is not part of it), and why. */

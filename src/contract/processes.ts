@@ -17,8 +17,26 @@ export interface Confinement {
   readonly ledByLink?: () => boolean;
   /** Asked for each command. `every`: also more than can be mounted over. */
   readonly guarded: (every?: 'every') => GuardedPaths;
+  /** Left out: each command has a network namespace for itself, if the network is off. */
+  readonly rooms?: RoomOwner;
   /** Commands that are run to their end change nothing before their changes are looked at. Left out: they write through. */
   readonly transactions?: TransactionRules;
+}
+
+/** Whose conversations have rooms: the commands of one share a loopback, if the network is off. */
+export interface RoomOwner {
+  /** Set with the first room: closes all of them. */
+  end?: () => Promise<void>;
+  /** No more rooms are opened. */
+  isEnded?: boolean;
+}
+
+/** A port of a conversation's loopback that programs of this machine reach. */
+export interface ExposedPort {
+  /** As commands know it. */
+  readonly port: number;
+  /** On `127.0.0.1`, with the same port if that was free. */
+  readonly url: string;
 }
 
 /** How the changes of a command are kept apart, and which of them become real. */
@@ -31,6 +49,11 @@ export interface TransactionRules {
   readonly maxMb: number;
   /** What becomes of the changes of a command that was ended by its signal. */
   readonly onTimeout: 'discard' | 'keep';
+  /**
+   * What happens where others have changed the same while a command ran: it is run again on what is there now (`rerun`,
+   * left out: that), nothing of it is kept (`fail`), or what is in no conflict is (`keep_rest`).
+   */
+  readonly onConflict?: 'rerun' | 'fail' | 'keep_rest';
   /** Why a deny pattern keeps a path, absolute and canonical, from being changed; undefined: none does. */
   readonly refusal: (path: string, change: 'write' | 'delete', isLink?: boolean) => string | undefined;
   /**
@@ -50,7 +73,10 @@ export interface TransactionRules {
 
 /** What a command has changed, or would have. At most 200 paths in each list. */
 export interface CommandChanges {
-  /** Relative to the first root, else absolute; directories with `/` at the end; bytes that are no UTF-8 as `\xNN`. */
+  /**
+   * Relative to the first root, else absolute; directories with `/` at the end. Never shortened: a character that cannot
+   * be seen stands as `\u{200B}`, a byte that is no UTF-8 as `\xNN`.
+   */
   readonly created: readonly string[];
   readonly modified: readonly string[];
   readonly deleted: readonly string[];
@@ -71,17 +97,43 @@ export interface UnkeptChange {
   readonly later?: true;
 }
 
-/** A file as it was and as it would be; `path` as changes name it. */
-export interface ChangedContent {
-  readonly path: string;
-  readonly before: Uint8Array | 'large' | undefined;
-  readonly after: Uint8Array | 'large' | undefined;
+/** What is at a path. */
+export interface EntryState {
+  readonly kind: 'file' | 'dir' | 'link' | 'special';
+  /** In octal, as `chmod` takes it: `644`. A link has none. */
+  readonly mode?: string;
+  /** Of a file: bytes. */
+  readonly size?: number;
+  /** Of a link: where it leads, in the characters of names. */
+  readonly target?: string;
 }
 
-/** Changes that are not real yet. */
+/** One path that changes, and what is there before and after; left out: nothing. */
+export interface ChangedEntry {
+  /** As `CommandChanges` names it. */
+  readonly path: string;
+  readonly change: 'create' | 'modify' | 'delete';
+  readonly before?: EntryState;
+  readonly after?: EntryState;
+  /** Of a file that is modified: its bytes stay as they are. */
+  readonly isSameContent?: true;
+  /** Why the content of a file is not shown. */
+  readonly unshown?: string;
+}
+
+/** The content of a file that changes; left out: there is no file. */
+export interface ChangedContent {
+  readonly before?: Uint8Array;
+  readonly after?: Uint8Array;
+}
+
+/** Changes that are not committed yet. */
 export interface PreviewedChanges {
   readonly changes: CommandChanges;
-  readonly contents: readonly ChangedContent[];
+  /** Every path that changes, sorted. `content` is given for as many files as a person is shown. */
+  readonly entries: readonly (ChangedEntry & { readonly content?: ChangedContent })[];
+  /** Every path that the commit leaves as it is, and why. */
+  readonly notKept: readonly Pick<UnkeptChange, 'path' | 'reason'>[];
 }
 
 /** What has become of a transaction. With `network` it may have done more than change files. */
@@ -101,8 +153,8 @@ export interface CommandSandbox {
   readonly network: boolean;
   /** Why there is none, where one was wanted. */
   readonly reason?: string;
-  /** What it has kept from the command, as far as that can be told from what was printed; known at the end. */
-  readonly denied?: readonly Denial[];
+  /** What it has refused to a command that failed; known at the end. */
+  readonly refused?: readonly SandboxRefusal[];
   /** There was more than could be guarded: some of what deny patterns hide could be seen. */
   readonly incomplete?: true;
   /** Whether all of it has ended cannot be known: what leaves its session, environment and files is not found here. */
@@ -117,8 +169,11 @@ export interface CommandSandbox {
   readonly transactionReason?: string;
 }
 
-/** `write`: to what is read-only. `hidden`: what a deny pattern covers. `outside`: what is not there for commands. */
-export type Denial = 'write' | 'hidden' | 'network' | 'outside';
+/**
+ * `network`: a connection; `name_lookup`: to find the address of a host; `write_outside`: to change what is read-only;
+ * `hidden_file`: what a deny pattern hides, or what lies outside of the roots.
+ */
+export type SandboxRefusal = 'network' | 'name_lookup' | 'write_outside' | 'hidden_file';
 
 /** What a command may use. What is left out is not limited. */
 export interface CommandLimits {
@@ -144,6 +199,8 @@ export interface CommandRequest {
   readonly limits?: CommandLimits;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
+  /** Its commands share a loopback, if the network is off. Left out: it has one for itself. */
+  readonly conversation?: string;
   /** Absolute and canonical; the engine checks it against the roots. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -157,8 +214,13 @@ export interface CommandRequest {
   readonly onStarting?: (transaction: TransactionEvent | undefined) => Promise<void>;
   /** Told when it runs. */
   readonly onStarted?: (process: StartedCommand) => void;
-  /** Takes everything that comes of either stream, in order of arrival, once it is more than a result shows. */
-  readonly whole?: OutputSink;
+  /**
+   * Opens what takes everything that comes of either stream, in order of arrival, once it is more than a result shows:
+   * one for each time that the command is run.
+   */
+  readonly openWhole?: () => OutputSink;
+  /** Absolute paths that it is known to change, as far as its text says so. Left out: not known. */
+  readonly targets?: readonly string[];
   /** The tool that runs it, for rules about what it changes. */
   readonly tool?: string;
   /** Told what has become of its transaction, where it has one. */
@@ -168,6 +230,11 @@ export interface CommandRequest {
    * not. With it the command runs only where its changes are kept apart.
    */
   readonly agree?: (changes: PreviewedChanges) => Promise<string | undefined>;
+  /**
+   * Whether a person has agreed to a new file or directory with a denied name, by its absolute path: asked when the changes
+   * are looked at, and again when `agree` was asked. Left out: to none.
+   */
+  readonly mayCreate?: (path: string, isDirectory: boolean) => boolean;
   /** It needs no transaction: what it changes is real at once. Where one is required, or `agree` is given, it has one. */
   readonly writesThrough?: boolean;
   /** Keeps a version of a file that was not made real, and says where it can be read. */
@@ -209,10 +276,22 @@ export interface CommandOutcome {
   readonly outputRef?: string;
   /** Left out: it had no transaction. */
   readonly changes?: CommandChanges;
-  /** Its changes were not made: why, in words. Where there were none, `changes` says so. */
+  /** Its changes were not committed: why, in words. `changes` names what stood in the way, or says that there were none. */
   readonly discarded?: string;
-  /** Because the person did not agree to them. */
-  readonly isRefused?: true;
+  /** The person did not agree to them, others changed the same, or commands may not change it. Left out: another reason. */
+  readonly discardedBy?: 'person' | 'conflict' | 'rules';
+  /** How often it was run again, because others had changed the same things meanwhile. Left out: never. */
+  readonly reruns?: number;
+  /** What it has written outside of the roots, and what is gone with it; left out: nothing, or nothing was kept. */
+  readonly discardedWrites?: DiscardedWrites;
+}
+
+/** What a command has written and what did not last, without the caches of programs. */
+export interface DiscardedWrites {
+  /** Absolute, escaped as in `CommandChanges`; an empty directory with `/` at its end. At most 200. */
+  readonly paths: readonly string[];
+  /** How many there are besides, at least. */
+  readonly more?: number;
 }
 
 /** Runs a command and resolves when it has ended, with everything it started. */
@@ -260,6 +339,8 @@ export interface ShellRequest {
   /** Left out: nothing is. */
   readonly confinement?: Confinement;
   readonly limits?: CommandLimits;
+  /** As in `CommandRequest`. */
+  readonly conversation?: string;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /** Absolute and canonical. */

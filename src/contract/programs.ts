@@ -11,6 +11,7 @@ export interface ProgramRequest
     | 'agree'
     | 'keepVersion'
     | 'writesThrough'
+    | 'conversation'
     | 'cwd'
     | 'env'
     | 'signal'
@@ -25,6 +26,8 @@ export interface ProgramRequest
   /** Of standard error: the first and the last half are kept. */
   readonly keepErrorBytes: number;
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>) | undefined;
+  /** Called before it is run again, because others have changed the same things meanwhile: what came so far does not count. */
+  readonly onRerun?: () => void;
   /** Left out: it may touch what the user may. */
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
@@ -51,7 +54,9 @@ export interface ProgramOutcome
     | 'limit'
     | 'changes'
     | 'discarded'
-    | 'isRefused'
+    | 'discardedBy'
+    | 'reruns'
+    | 'discardedWrites'
   > {
   /** Whole, unless `overflow`: then its first `maxOutputBytes`. */
   readonly stdout: Buffer;

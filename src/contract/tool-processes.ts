@@ -1,6 +1,12 @@
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { JsonObject } from './json.js';
-import type { CommandOutcome, ShellReading, ShellSnapshot, StartedCommand } from './processes.js';
+import type {
+  CommandOutcome,
+  ExposedPort,
+  ShellReading,
+  ShellSnapshot,
+  StartedCommand,
+} from './processes.js';
 import type { ProgramOutcome, ProgramRequest } from './programs.js';
 
 /** What a tool gets of it: only commands that its effects declare. */
@@ -48,6 +54,11 @@ export interface ToolProcesses {
    */
   killShell(id: string): Promise<ShellSnapshot | undefined>;
   /**
+   * Lets programs of this machine reach a port of the loopback that the commands of the conversation share, if the person
+   * agrees: until none of them runs any more. A text: why not.
+   */
+  exposePort(port: number): Promise<ExposedPort | string>;
+  /**
    * What commands see of this program's environment: without secrets, as it is configured.
    * @param options `maxAgeMs`: it may have been read so long ago; default 0.
    */
@@ -77,7 +88,16 @@ export type ProcessNote = StartedCommand & {
 /** What a tool says of its program; the rest the engine knows. */
 export type ProgramStart = Pick<
   ProgramRequest,
-  'file' | 'args' | 'cwd' | 'env' | 'input' | 'signal' | 'maxOutputBytes' | 'keepErrorBytes' | 'onOutput'
+  | 'file'
+  | 'args'
+  | 'cwd'
+  | 'env'
+  | 'input'
+  | 'signal'
+  | 'maxOutputBytes'
+  | 'keepErrorBytes'
+  | 'onOutput'
+  | 'onRerun'
 >;
 
 /** How it has ended, and what a result says of the sandbox around it and of its changes. */

@@ -29,7 +29,7 @@ export const ERROR_CATALOGUE = {
   },
   policy_disabled: {
     meaning: 'The policy has switched tool execution off.',
-    remedy: 'Set `enabled = true` in the policy.',
+    remedy: 'Set `enabled` to true in the policy.',
   },
   denylisted: {
     meaning: 'The tool is on the denylist.',
@@ -120,6 +120,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'No batch has this id, or its beginning is shared by several.',
     remedy:
       'Give the id that `executor.waiting()` or a list shows, or at least 8 characters that only one batch begins with.',
+  },
+  conflict: {
+    meaning:
+      'Others changed the same things while a command, or a preview, ran: its changes were not committed, none of them.',
+    remedy: 'Look at what is there now, and run it again where it is still needed.',
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 

@@ -15,7 +15,7 @@ import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/shell/analysis.js';
-import type { CommandGuard, CommandSandboxVerdict, PreviewWorld } from './call/settings.js';
+import type { CommandGuard, CommandSandboxVerdict, EngineSettings, PreviewWorld } from './call/settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
@@ -127,7 +127,7 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSu
         directory: layers.directory,
         root: confinement.roots[0] ?? '',
         fileToolEnded: () => layers.fileToolEnded(),
-        look: (most) => layers.look(most),
+        look: () => layers.look(),
         async commit(begin) {
           opened.delete(world);
           return layers.commit(begin);
@@ -172,6 +172,18 @@ export function lazyShells(around: CommandSurroundings): BackgroundShells {
     read: (id, options) => opened?.read(id, options),
     kill: async (id) => opened?.kill(id),
     close: async () => opened?.close(),
+  };
+}
+
+/** @returns undefined if no port can be exposed: the network is on, or it was not asked for */
+export function lazyPorts(
+  { os, network, rooms }: Confinement,
+  exposePorts: boolean,
+): EngineSettings['exposePort'] {
+  if (!exposePorts || network || os === 'off' || rooms === undefined) return undefined;
+  return async (conversation, port) => {
+    const { exposePort } = await import('../commands/expose-port.js');
+    return exposePort(rooms, conversation, port);
   };
 }
 

@@ -32,12 +32,14 @@ import {
   type LazyAnalysis,
   lazyAnalysis,
   lazyCommands,
+  lazyPorts,
   lazyPreviews,
   lazySearch,
   lazyShells,
 } from './commands-on-first-use.js';
 import { createLiveRegistry } from './declare/live-registry.js';
 import { createRegistry } from './declare/registry.js';
+import { DEFAULT_LOGGER } from './default-logger.js';
 import { ToolExecutor } from './executor.js';
 import {
   COMMAND_LIMIT_RULES,
@@ -57,17 +59,20 @@ import { sandboxFor } from './sandbox-for.js';
 /**
  * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a
  * process waits for the first call that needs it. Close it when done (`await using` does).
- * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that does not compile;
+ * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that cannot be used;
  *   `duplicate_tool`. What a rule's own examples show is found out on first use.
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
   const clock = shieldClock(options.clock ?? systemClock);
-  const { logger = SILENT } = options;
+  const { logger = DEFAULT_LOGGER } = options;
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   const registry = registryOf(options, logger);
   const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
-  const { sandbox, confinement, programs, rules, seenFrom } = sandboxFor(options, { policy, registry });
+  const { sandbox, confinement, programs, rules, seenFrom, exposePorts } = sandboxFor(options, {
+    policy,
+    registry,
+  });
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const around: CommandSurroundings = {
     confinement,
@@ -106,6 +111,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     covers,
     runCommand: commands.run,
     runProgram: commands.runProgram,
+    exposePort: lazyPorts(confinement, exposePorts),
     openPreview: previews.open,
     programs: { which: programs, confinement },
     keepsCommandsApart:
@@ -138,7 +144,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     definitions: definitionsOf(options.definitions),
     checkExamples,
     agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
-    owned: [previews, shells, commands, outputs, journal],
+    owned: [previews, shells, commands, { close: () => confinement.rooms?.end?.() }, outputs, journal],
   });
 }
 
@@ -273,6 +279,3 @@ function createIds(clock: Clock): () => string {
 }
 
 const IDS_PER_MS = 36 ** 2;
-
-const nothing = (): void => {};
-const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

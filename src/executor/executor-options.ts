@@ -86,6 +86,17 @@ export interface SandboxOptions {
   readonly maxTransactionMb?: number;
   /** What becomes of what a command has changed that was stopped before its end: default `discard`. */
   readonly onTimeout?: 'discard' | 'keep';
+  /**
+   * What happens where others have changed the same things while a command ran. `rerun`, the default: the command, which
+   * has had no effect, is run again on what is there now, at most twice, and fails with `conflict` after that; not with
+   * the network on. `fail`: it fails at once. `keep_rest`: what is in no conflict is kept, and the call fails all the same.
+   */
+  readonly onConflict?: 'rerun' | 'fail' | 'keep_rest';
+  /**
+   * With the network off, `bash` may ask the person to let programs of this machine reach a port of its commands, each
+   * time; default false.
+   */
+  readonly exposePorts?: boolean;
 }
 
 /** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
@@ -205,6 +216,8 @@ export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass:
   pass: option([], isTextList, 'a list of names'),
 };
 
+type OnConflict = 'rerun' | 'fail' | 'keep_rest';
+const ON_CONFLICT: readonly OnConflict[] = ['rerun', 'fail', 'keep_rest'];
 const TRANSACTIONS = ['auto', 'off', 'required'];
 const OS_WALLS = ['off', 'preferred', 'required'];
 
@@ -237,6 +250,12 @@ export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
     (value) => value === 'discard' || value === 'keep',
     'one of discard, keep',
   ),
+  onConflict: option<OnConflict>(
+    'rerun',
+    (value) => ON_CONFLICT.some((known) => known === value),
+    `one of ${ON_CONFLICT.join(', ')}`,
+  ),
+  exposePorts: option(false, isBoolean, 'true or false'),
 };
 
 export const JOURNAL_FILE_RULES: OptionRules<{ [K in keyof JournalFile]-?: JournalFile[K] | undefined }> = {

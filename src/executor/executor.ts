@@ -276,7 +276,7 @@ export class ToolExecutor implements Executor {
 
   async #stopBatches(): Promise<void> {
     const active = this.#active.members.filter(({ owner }) => this.#whole === undefined || owner === this);
-    for (const batch of active) batch.stop(cancelled('the executor was closed'));
+    for (const batch of active) batch.stop({ cause: 'closed' });
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));

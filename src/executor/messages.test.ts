@@ -110,7 +110,7 @@ const PROVOKED: Readonly<Record<string, Provoked>> = {
   'a policy that is switched off': {
     ...WRITE,
     code: 'policy_disabled',
-    hint: /enabled = true/,
+    hint: /policy\.enabled to true/,
     options: { policy: { enabled: false } },
   },
   'mode disabled': {

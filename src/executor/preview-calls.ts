@@ -2,11 +2,12 @@ import type { ApprovalRequest } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { ConversationMemory } from '../contract/context.js';
 import type { Preview, RunOptions } from '../contract/executor.js';
+import type { PicturePart } from '../contract/picture.js';
 import type { BackgroundShells } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { FILES_READ, FilesRead, filesRead } from '../tools/files-read.js';
 import { toQuestion } from './approve/ask-approval.js';
-import { changedParts, SHOWN_CHANGES } from './approve/picture-parts.js';
+import { changedParts } from './approve/changed-parts.js';
 import { takeSnapshot } from './approve/shown-files.js';
 import type { BatchScope } from './call/batch-scope.js';
 import { confinementOf } from './call/program-confinement.js';
@@ -47,14 +48,15 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
       { ...others, dryRun: false, defer: false, parallel: false, concurrency: 1, approver: null },
       { settings: settingsIn(world, settings), memory, preview: trial, isApart: true },
     );
-    const { changes, contents } = await world.look(SHOWN_CHANGES);
-    const requests = await requestsOf(trial, settings);
+    const previewed = await world.look();
+    const changed = changedParts(previewed);
+    const requests = withChanges(await requestsOf(trial, settings), changed);
     const results = tried.map((result) => ({ ...result, metadata: { ...result.metadata, preview: true } }));
-    const ending = new PreviewEnding(parts, { world, trial, memory });
+    const ending = new PreviewEnding(parts, { world, trial, memory, changed });
     return {
       results,
-      changes,
-      parts: changedParts(contents),
+      changes: previewed.changes,
+      parts: changed,
       requests,
       commit: () => ending.commit(),
       discard: () => ending.discard(),
@@ -70,7 +72,16 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
 function settingsIn(world: PreviewWorld, settings: EngineSettings): EngineSettings {
   const { sandbox, search, runCommand, runProgram } = world;
   const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
-  return { ...settings, ...nothing, sandbox, search, runCommand, runProgram, shells: shellsOf(settings) };
+  return {
+    ...settings,
+    ...nothing,
+    sandbox,
+    search,
+    runCommand,
+    runProgram,
+    exposePort: undefined,
+    shells: shellsOf(settings),
+  };
 }
 
 /** Those that run can be looked at; another one would outlive the preview. */
@@ -93,6 +104,16 @@ async function requestsOf(
   );
 }
 
+/** The calls have changed it together: it stands with the first one that is asked about. */
+function withChanges(
+  requests: readonly ApprovalRequest[],
+  changed: readonly PicturePart[],
+): readonly ApprovalRequest[] {
+  return requests.map((request, index) =>
+    index > 0 ? request : { ...request, parts: [...(request.parts ?? []), ...changed] },
+  );
+}
+
 /** What a conversation knows of files, without what it learns from now on. */
 async function copyOf(memory: ConversationMemory): Promise<ConversationMemory> {
   const known = filesRead(memory);
@@ -104,6 +125,7 @@ interface Tried {
   readonly world: PreviewWorld;
   readonly trial: PreviewTrial;
   readonly memory: ConversationMemory;
+  readonly changed: readonly PicturePart[];
 }
 
 class PreviewEnding {
@@ -143,12 +165,22 @@ class PreviewEnding {
     const replay = new PreviewReplay(trial, world);
     const together = { dryRun: false, defer: false, parallel: false, concurrency: Math.max(1, calls.length) };
     try {
-      const results = await run({ ...options, ...together, failFast: false }, { preview: replay });
+      const asking = { ...together, ...this.#approver() };
+      const results = await run({ ...options, ...asking, failFast: false }, { preview: replay });
       if (replay.isMade) this.#learn(memory);
       return results;
     } finally {
       if (!replay.isMade) await world.discard();
     }
+  }
+
+  /** Who is asked before it is committed sees what will be. */
+  #approver(): Pick<RunOptions, 'approver'> {
+    const { options, settings } = this.#parts;
+    const { approver = settings.approver } = options;
+    if (approver === undefined || approver === null) return {};
+    const { changed } = this.#tried;
+    return { approver: (requests, at) => approver(withChanges(requests, changed), at) };
   }
 
   /** What the calls have read and written is known to the conversation. */

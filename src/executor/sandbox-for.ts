@@ -27,10 +27,11 @@ export function sandboxFor(
   readonly rules: TransactionRules;
   readonly seenFrom: (view: FileView) => Sandbox;
   readonly programs: EngineSettings['programs']['which'];
+  readonly exposePorts: boolean;
 } {
   const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
-  const { os, network, readable, allowAbsolute, hardLinks, transactions, ...others } = options;
-  const { maxTransactionMb, onTimeout, externalTools, ...patterns } = others;
+  const { os, network, readable, allowAbsolute, hardLinks, transactions, exposePorts, ...others } = options;
+  const { maxTransactionMb, onTimeout, onConflict, externalTools, ...patterns } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
   const own = ownDirectories(rootSet.roots);
   const journalFile = pathOfJournal(journal);
@@ -48,7 +49,7 @@ export function sandboxFor(
   };
   const readablePaths = readable.map((path) => resolve(path));
   const rules = transactionRules(
-    { transactions, maxTransactionMb, onTimeout },
+    { transactions, maxTransactionMb, onTimeout, onConflict },
     {
       sandbox,
       ways: hasDefaults ? () => waysToOwn(rootSet.roots, journalFile) : undefined,
@@ -59,7 +60,7 @@ export function sandboxFor(
     },
   );
   const confinement = {
-    ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded },
+    ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded, rooms: {} },
     ...(hasDefaults ? { own, ledByLink } : {}),
   };
   return {
@@ -68,6 +69,7 @@ export function sandboxFor(
     rules,
     seenFrom: (view) => sandboxSeenFrom(view, rootSet, denies),
     programs: externalTools,
+    exposePorts,
   };
 }
 

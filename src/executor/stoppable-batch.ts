@@ -1,4 +1,4 @@
-import { CANCELLED_MESSAGE } from './answer/results.js';
+import { CANCELLED_MESSAGE, CLOSED_MESSAGE } from './answer/results.js';
 import type { Stop } from './execute/stop.js';
 import { QueuedBatch } from './queue.js';
 
@@ -13,7 +13,7 @@ export abstract class StoppableBatch extends QueuedBatch {
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
-    this.#stopping?.abort(new Error(CANCELLED_MESSAGE));
+    this.#stopping?.abort(toReason(stop));
     this.#tellStopped?.();
     this.end(stop);
   }
@@ -34,7 +34,7 @@ export abstract class StoppableBatch extends QueuedBatch {
   get signal(): AbortSignal {
     if (this.#stopping === undefined) {
       this.#stopping = new AbortController();
-      if (this.#stop !== undefined) this.#stopping.abort(new Error(CANCELLED_MESSAGE));
+      if (this.#stop !== undefined) this.#stopping.abort(toReason(this.#stop));
     }
     return this.#stopping.signal;
   }
@@ -46,6 +46,10 @@ export abstract class StoppableBatch extends QueuedBatch {
     });
     return this.#stopped;
   }
+}
+
+function toReason({ cause }: Stop): Error {
+  return new Error(cause === 'closed' ? CLOSED_MESSAGE : CANCELLED_MESSAGE);
 }
 
 /** Whom to tell for each signal. One listener a signal, because Node warns of a leak at the eleventh. */

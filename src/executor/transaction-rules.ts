@@ -6,7 +6,9 @@ import type { Registry } from '../contract/tool.js';
 import { ownIds, stateHome, temporaryHome } from '../platform/runtime/environment.js';
 import type { SandboxOptions } from './executor-options.js';
 
-type TransactionOptions = Required<Pick<SandboxOptions, 'transactions' | 'maxTransactionMb' | 'onTimeout'>>;
+type TransactionOptions = Required<
+  Pick<SandboxOptions, 'transactions' | 'maxTransactionMb' | 'onTimeout' | 'onConflict'>
+>;
 
 interface TransactionSurroundings {
   readonly sandbox: Sandbox;
@@ -23,7 +25,7 @@ interface TransactionSurroundings {
 
 /** What a command may leave behind: what a file tool may, by deny patterns and by rules about paths. */
 export function transactionRules(
-  { transactions, maxTransactionMb, onTimeout }: TransactionOptions,
+  { transactions, maxTransactionMb, onTimeout, onConflict }: TransactionOptions,
   { sandbox, ways, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
 ): TransactionRules {
   return {
@@ -35,6 +37,7 @@ export function transactionRules(
     ],
     maxMb: maxTransactionMb,
     onTimeout,
+    onConflict,
     ways,
     refusal(path, _change, isLink) {
       const pattern = sandbox.denied?.(path, 'write');

@@ -38,7 +38,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     const { result, made } = await run(scriptOf(REACH, ANY), { externalTools: 'untrusted' }, false);
     expect(result).toMatchObject({
       structured: { input: { a: 1 }, beside: 'no', nets: 0, own: false },
-      metadata: { exit_code: 0, sandbox: { wall: 'bubblewrap', network: false } },
+      metadata: { exit_code: 0, sandbox: { kind: 'bubblewrap', wall: 'bubblewrap', network: false } },
     });
     expect(made).toEqual([false, true]);
   });
@@ -56,7 +56,10 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
   it('is inside where all are, and answers each call in a process of its own', async () => {
     const script = servingScript('answer \'"warm"\'', `echo '"cold"'`, ANY);
     const { result } = await run(script, { externalTools: 'all' }, true);
-    expect(result).toMatchObject({ structured: 'cold', metadata: { sandbox: { wall: 'bubblewrap' } } });
+    expect(result).toMatchObject({
+      structured: 'cold',
+      metadata: { sandbox: { kind: 'bubblewrap', wall: 'bubblewrap' } },
+    });
   });
 
   it('does not see what lies beside it where that folder holds the roots too', async () => {

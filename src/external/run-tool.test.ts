@@ -112,6 +112,12 @@ describe('a call of an external tool', () => {
     ['two values', 'echo 1; echo 2', 'is not one JSON value'],
     ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
     ['a number too large for a double', `echo '{"a":1e400}'`, '1e400'],
+    ['the name of a prototype', `echo '{"a":[{"__proto__":{"b":1}}]}'`, '"__proto__" is not allowed'],
+    [
+      'it besides a number of many digits',
+      `echo '{"n":1763866800123456789,"__proto__":{}}'`,
+      'would lose digits',
+    ],
     ['too deep nesting', 'head -c 100000 /dev/zero | tr "\\0" "["', 'is not one JSON value'],
   ])('that prints %s is invalid output (E024)', async (_, body, message) => {
     const { result } = await call(body);

@@ -50,8 +50,15 @@ const SHOWN_ERROR = 2_000;
 export const runTool: CallRunner = async (call) => {
   const { ctx, path, args, signal, maxOutputBytes } = call;
   if (signal.aborted) throw stopped(call);
-  const errors = new TextDecoder();
-  const stream = documentOf(call)?.streaming === true ? new StreamReader(ctx, maxOutputBytes) : undefined;
+  let errors = new TextDecoder();
+  const broken = new AbortController();
+  const openStream = (): StreamReader | undefined => {
+    if (documentOf(call)?.streaming !== true) return undefined;
+    const opened = new StreamReader(ctx, maxOutputBytes);
+    opened.broken.addEventListener('abort', () => broken.abort());
+    return opened;
+  };
+  let stream = openStream();
   const outcome = await ctx.processes.runProgram({
     file: path,
     args: [],
@@ -59,11 +66,15 @@ export const runTool: CallRunner = async (call) => {
     env: environmentOf(call),
     // With the end of its line: a shell's `read` fails without it.
     input: `${JSON.stringify(args)}\n`,
-    signal: stream === undefined ? signal : AbortSignal.any([signal, stream.broken]),
+    signal: stream === undefined ? signal : AbortSignal.any([signal, broken.signal]),
     maxOutputBytes,
     keepErrorBytes: KEPT_ERROR_BYTES,
     onOutput: (from, chunk) =>
       from === 'stderr' ? ctx.emit(errors.decode(chunk, { stream: true }), 'stderr') : stream?.push(chunk),
+    onRerun() {
+      errors = new TextDecoder();
+      stream = openStream();
+    },
   });
   return toOutput(call, outcome, stream);
 };
@@ -194,13 +205,14 @@ function parseValue(text: string): { readonly structured: unknown; readonly text
     return { structured: parseJson(text, LIMITS) };
   } catch (error) {
     const structured = parseJson(text, { ...LIMITS, keepsText: true });
-    // Too large for a double, it is no value that could be given on.
-    if (hasInfinity(structured)) throw error;
+    // Too large for a double, or named like a prototype, it is no value that could be given on.
+    if (cannotBeGivenOn(structured)) throw error;
     return { structured, text: text.trim() };
   }
 }
 
-function hasInfinity(value: unknown): boolean {
+function cannotBeGivenOn(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(cannotBeGivenOn);
 }

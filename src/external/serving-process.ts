@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type LaunchedServer, launchServer } from '../commands/launch-server.js';
-import { createWakefulness, systemClock } from '../platform/clock/clock.js';
-import { LineSplitter, readToolLine, type ToolLine } from './tool-lines.js';
+import { createWakefulness, idleClock, systemClock } from '../platform/clock/clock.js';
+import { type Addressed, LineSplitter, readToolLine, type ToolLine } from './tool-lines.js';
 
 export interface ServingStart {
   readonly path: string;
@@ -17,6 +17,9 @@ export type ServedAnswer = Extract<ToolLine, { readonly type: 'result' | 'error'
 /** The answer cannot be trusted, or none came. The message is a clause: `it ended with exit code 1`. */
 export class ServingFault extends Error {}
 
+/** The same before anything was sent: another process can be asked. */
+export class NotAsked extends ServingFault {}
+
 interface Pending {
   readonly id: string;
   readonly show: (text: string) => void | Promise<void>;
@@ -27,7 +30,8 @@ interface Pending {
 /**
  * A program that was started with `--serve`. It answers one request at a time. Each has an id that cannot be guessed, and an
  * answer counts only with the id of the request that is open: an answer that comes late, twice or out of order reaches no
- * other call. After anything unexpected it is ended, and never asked again (`isSound`).
+ * other call. After anything unexpected it is ended, and never asked again (`isSound`). A line that comes late, with the id of
+ * the request before, is passed over: the open request keeps its process, which gets no further one.
  */
 export class ServingProcess {
   readonly #abort = new AbortController();
@@ -37,6 +41,9 @@ export class ServingProcess {
   readonly #ended: Promise<void>;
   #launched: LaunchedServer | undefined;
   #pending: Pending | undefined;
+  /** The id of the request that was answered last. */
+  #answered: string | undefined;
+  #isLate = false;
   #fault: ServingFault | undefined;
   #errors = '';
   /** When it was last of use, by the clock that never jumps. */
@@ -64,7 +71,7 @@ export class ServingProcess {
 
   /** Whether it can be asked: it runs, and did nothing unexpected. */
   get isSound(): boolean {
-    return this.#fault === undefined;
+    return this.#fault === undefined && !this.#isLate;
   }
 
   /** The end of its standard error. It cannot be said of which call it speaks: for the log alone. */
@@ -96,7 +103,7 @@ export class ServingProcess {
     const stop = (): void => void this.#doubt('it was stopped in the middle of a call');
     const answering = new Promise<ServedAnswer>((answered, failed) => {
       if (this.#fault !== undefined || signal.aborted) {
-        failed(this.#fault ?? new ServingFault('it was not asked'));
+        failed(new NotAsked(this.#fault?.message ?? 'it was not asked'));
         return;
       }
       const id = randomUUID();
@@ -145,9 +152,10 @@ export class ServingProcess {
     if (pending === undefined) return this.#fail('it wrote a line, and was not asked');
     const line = readToolLine(bytes);
     if ('fault' in line) return this.#fail(line.fault);
-    if (line.id !== pending.id) return this.#fail('it wrote a line that belongs to no open request');
+    if (line.id !== pending.id) return this.#passOver(line, pending);
     if (line.type === 'progress' || line.type === 'stdout') return pending.show(line.text);
     this.#pending = undefined;
+    this.#answered = pending.id;
     pending.answered(line);
     return undefined;
   }
@@ -166,6 +174,20 @@ export class ServingProcess {
     }
   }
 
+  /** An answer with the id of the request before may be meant for the open one: then no other comes. */
+  #passOver({ id, type }: Addressed, open: Pending): void {
+    const reason = 'it wrote a line that belongs to no open request';
+    if (id === undefined || id !== this.#answered) {
+      this.#fail(reason);
+      return;
+    }
+    this.#isLate = true;
+    if (type === 'progress' || type === 'stdout') return;
+    idleClock.after(LATE_MS, () => {
+      if (this.#pending === open) this.#fail(reason);
+    });
+  }
+
   #fail(reason: string): void {
     this.#doubt(reason);
   }
@@ -182,3 +204,5 @@ export class ServingProcess {
 }
 
 const KEPT_ERRORS = 2_000;
+/** How long an answer may take after one that came under the id of the request before. */
+const LATE_MS = 1_000;

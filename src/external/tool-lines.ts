@@ -12,7 +12,7 @@ export type ToolLine =
   | { readonly type: 'pong' };
 
 /** Which request a line belongs to; undefined: it does not say. */
-type Addressed = ToolLine & { readonly id: string | undefined };
+export type Addressed = ToolLine & { readonly id: string | undefined };
 
 /** Deeper nesting is no result that a model could read. */
 const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };

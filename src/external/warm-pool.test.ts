@@ -124,6 +124,21 @@ describe('a process that misbehaves is never asked again', () => {
     expect(await results(twice)).toEqual([1, 1]);
   });
 
+  it.each([
+    ['a line of progress', '{"type":"progress","id":"%s","message":"late"}'],
+    ['an answer', '{"type":"result","id":"%s","value":"late"}'],
+  ])('writes %s late: the next call has its own answer all the same', async (_, line) => {
+    const late = `(was=$id; sleep 0.1; printf '${line}\\n' "$was") &`;
+    const body = `[ $n = 1 ] || sleep 0.4\nanswer "[$n,$$]"\n[ $n = 2 ] || ${late}`;
+    const results = await callAll(servingScript(body), [{}, {}, {}]);
+    // Where it comes before the next call does, that has another process.
+    expect(results.map(({ error, structured }) => error ?? structured)).toEqual([
+      [1, expect.any(Number)],
+      [expect.any(Number), expect.any(Number)],
+      [expect.any(Number), expect.any(Number)],
+    ]);
+  });
+
   it('answers with the id of an earlier call: that answer reaches no call', async () => {
     const body = 'new=$id; [ $n = 1 ] || id=$old; old=$new\nanswer "\\"secret of call $n\\""';
     expect(await results(body)).toEqual(['secret of call 1', 'invalid_tool_output']);

@@ -7,7 +7,7 @@ import type { DescribedTool } from './described-tool.js';
 import { FairQueue } from './fair-queue.js';
 import { turn } from './limit-calls.js';
 import { type CallRunner, documentOf, type ExternalCall, readAnswer, stopped } from './run-tool.js';
-import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
+import { NotAsked, type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 import type { Warn } from './trace-context.js';
 import type { ProgramVerifier } from './verify-program.js';
 
@@ -86,7 +86,12 @@ export class WarmPool {
       const server =
         group.coldUntil > systemClock.monotonic() ? undefined : await this.#soundOne(group, call, env);
       if (server === undefined) return await cold(call);
-      return await this.#serve(server, group, call, env);
+      try {
+        return await this.#serve(server, group, call, env);
+      } catch (error) {
+        if (!(error instanceof NotAsked) || call.ctx.signal.aborted || this.#isClosed) throw error;
+        return await cold(call);
+      }
     } finally {
       giveBack();
     }
@@ -225,7 +230,7 @@ export class WarmPool {
       // What it has started is gone when the call is answered.
       await server.kill();
       if (ctx.signal.aborted || this.#isClosed) throw stopped(call);
-      if (!(error instanceof ServingFault)) throw error;
+      if (!(error instanceof ServingFault) || error instanceof NotAsked) throw error;
       this.#warn(
         { tool: call.name, fault: error.message, stderr: server.errors },
         'a serving tool was ended',

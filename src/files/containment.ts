@@ -1,6 +1,7 @@
 import { chooseOpener, type Handle, type Opener } from '../platform/fs/open-handle.js';
 import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './default-denies.js';
 import { type Access, createDenyRules, type DenyRules } from './deny-rules.js';
+import { HOLDS_IN_DEPENDENCIES, withDependencies } from './dependency-folders.js';
 import { createRequestParser, type PathRequest } from './parse-request.js';
 import { createRootSet, type RootSet } from './root-set.js';
 import type { SandboxOptions } from './sandbox-options.js';
@@ -11,6 +12,8 @@ import { deniedByPattern, outsideRoots } from './violations.js';
 export interface Containment {
   readonly rootSet: RootSet;
   readonly denies: DenyRules;
+  /** The same for commands, which package managers are. */
+  readonly deniesCommands: DenyRules;
   /** What `denies` was made of, for reading. */
   readonly deniedPatterns: readonly string[];
   readonly opener: Opener;
@@ -41,15 +44,20 @@ export function containIn(
     ...(withDefaults ? DEFAULT_DENIED_PATTERNS : []),
     ...(options.deniedPatterns ?? []),
   ];
+  const { roots } = rootSet;
+  const { deniedPatterns: own = [], deniedWritePatterns: ownWrite = [] } = options;
   const denies = createDenyRules({
-    roots: rootSet.roots,
+    roots,
     denied: deniedPatterns,
-    deniedWrite: [
-      ...(withDefaults ? DEFAULT_DENIED_WRITE_PATTERNS : []),
-      ...(options.deniedWritePatterns ?? []),
-    ],
+    deniedWrite: [...(withDefaults ? DEFAULT_DENIED_WRITE_PATTERNS : []), ...ownWrite],
   });
-  return { rootSet, denies, deniedPatterns, opener, parse: createRequestParser(rootSet) };
+  const inside = createDenyRules({
+    roots,
+    denied: [TEMPORARY_PATTERN, ...(withDefaults ? HOLDS_IN_DEPENDENCIES.denied : []), ...own],
+    deniedWrite: [...(withDefaults ? HOLDS_IN_DEPENDENCIES.deniedWrite : []), ...ownWrite],
+  });
+  const deniesCommands = withDependencies(roots, denies, inside);
+  return { rootSet, denies, deniesCommands, deniedPatterns, opener, parse: createRequestParser(rootSet) };
 }
 
 /** The same, where absolute paths are accepted. */

@@ -88,7 +88,7 @@ export function sandboxOf(containment: Containment): Sandbox {
     hold: (path) => openContained(containment, path),
     rootOf: (path) => containment.rootSet.rootOf(path),
     denied: (path, access) => {
-      const { deniedBy, deniedBelow } = containment.denies;
+      const { deniedBy, deniedBelow } = containment.deniesCommands;
       return access === 'link' ? deniedBelow(path) : deniedBy(path, access);
     },
     guarded: guardedFinder(containment),

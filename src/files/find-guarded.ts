@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { GuardedPath, GuardedPaths } from '../contract/files.js';
+import type { GuardedPath, GuardedPaths, SeenDirectory } from '../contract/files.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
-import { type DirectoryPrint, directoryPrint, plainEntries } from '../platform/fs/probe-place.js';
+import { type DirectoryPrint, directoryPrint, namedEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
 
 /** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
@@ -44,9 +44,9 @@ export function guardedFinder(containment: Containment): Guarded {
       return taken;
     }
     // The very same lists tell that nothing has changed.
-    if (last !== undefined && isSame(last.directories, visited)) return { ...last.guarded, incomplete };
-    last = { directories: visited, guarded: answer };
-    return answer;
+    if (last === undefined || !isSame(last.directories, visited))
+      last = { directories: visited, guarded: answer };
+    return { ...last.guarded, incomplete, directories: last.directories };
   };
 }
 
@@ -72,13 +72,50 @@ function isSame(one: readonly KnownDirectory[], other: readonly KnownDirectory[]
   return one.length === other.length && one.every((directory, index) => directory === other[index]);
 }
 
-interface KnownDirectory {
+class KnownDirectory implements SeenDirectory {
+  readonly path: string;
   readonly print: DirectoryPrint;
   readonly hidden: readonly GuardedPath[];
   readonly readOnly: readonly GuardedPath[];
   /** To be looked into. */
   readonly directories: readonly string[];
   /** What the deny patterns say of each entry, by its type and name: that never changes. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+
+  constructor(
+    path: string,
+    print: DirectoryPrint,
+    { hidden, readOnly, directories, verdicts }: MatchedEntries,
+  ) {
+    this.path = path;
+    this.print = print;
+    this.hidden = hidden;
+    this.readOnly = readOnly;
+    this.directories = directories;
+    this.verdicts = verdicts;
+  }
+
+  get dev(): number {
+    return this.print.dev;
+  }
+
+  get ino(): number {
+    return this.print.ino;
+  }
+
+  get mode(): number {
+    return this.print.mode;
+  }
+
+  has(name: string): boolean {
+    return ['file', 'dir', 'other'].some((type) => this.verdicts.has(`${type} ${name}`));
+  }
+}
+
+interface MatchedEntries {
+  readonly hidden: readonly GuardedPath[];
+  readonly readOnly: readonly GuardedPath[];
+  readonly directories: readonly string[];
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
 
@@ -93,28 +130,33 @@ function examine(
   const print = directoryPrint(directory, before?.print);
   if (print === undefined) return NOTHING;
   if (before?.print === print) return before;
-  const found = { print, ...matchEntries(containment, directory, before?.verdicts) };
+  const found = new KnownDirectory(directory, print, matchEntries(containment, directory, before?.verdicts));
   known.set(directory, found);
   return found;
 }
 
-const NOTHING: KnownDirectory = {
-  ...{ print: { dev: 0, ino: 0, mtimeMs: 0, ctimeMs: 0 }, hidden: [], readOnly: [], directories: [] },
-  verdicts: new Map(),
-};
+const NOTHING = new KnownDirectory(
+  '',
+  { dev: 0, ino: 0, mode: 0, mtimeMs: 0, ctimeMs: 0 },
+  { hidden: [], readOnly: [], directories: [], verdicts: new Map() },
+);
 
 function matchEntries(
   containment: Containment,
   directory: string,
   before: KnownDirectory['verdicts'] = new Map(),
-): Omit<KnownDirectory, 'print'> {
+): MatchedEntries {
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
   const verdicts = new Map<string, Verdict>();
-  for (const { name, type } of plainEntries(directory)) {
-    const entry: GuardedPath = { path: join(directory, name), type };
+  for (const { name, type } of namedEntries(directory)) {
     const key = `${type} ${name}`;
+    if (type === 'other') {
+      verdicts.set(key, 'open');
+      continue;
+    }
+    const entry: GuardedPath = { path: join(directory, name), type };
     const verdict = before.get(key) ?? verdictOf(containment, entry, name);
     verdicts.set(key, verdict);
     if (verdict === 'hidden') hidden.push(entry);
@@ -124,7 +166,11 @@ function matchEntries(
   return { hidden, readOnly, directories, verdicts };
 }
 
-function verdictOf({ denies }: Containment, { path, type }: GuardedPath, name: string): Verdict {
+function verdictOf(
+  { deniesCommands: denies }: Containment,
+  { path, type }: GuardedPath,
+  name: string,
+): Verdict {
   if (denies.deniedBy(path, 'read') !== undefined) return 'hidden';
   if (denies.deniedBy(path, 'write') !== undefined) return 'readOnly';
   return type === 'dir' && !NOT_ENTERED.has(name) ? 'entered' : 'open';

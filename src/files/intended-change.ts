@@ -5,6 +5,7 @@ import { type EntryStat, entryStat, isOwnedByUs, linkText } from '../platform/fs
 import type { Containment } from './containment.js';
 import { PlaceChanged } from './directory-locks.js';
 import { readEntry } from './entry-content.js';
+import { missingDirectories } from './make-way.js';
 import type { OpenPlace } from './open-place.js';
 
 /** A change, and what lay at its place when it was looked at; undefined where there was nothing. */
@@ -35,13 +36,19 @@ export function seeChange(
   return { change: bytes === undefined ? change : { ...change, content: bytes }, entry: stat };
 }
 
+/** The permission bits that a file gets whose new content lies at `staged`. */
+export function modeOfNew(staged: string): Pick<IntendedChange, 'afterMode'> {
+  const entry = entryStat(staged);
+  return entry === undefined ? {} : { afterMode: entry.mode & 0o7777 };
+}
+
 /** Set-user-ID and set-group-ID. */
 const LENDS_RIGHTS = 0o6000;
 
-/** The directories that were made for changes, as an intent tells them. */
+/** The directories that are made for changes, each once, as an intent names them. */
 export function madeFor(opened: readonly OpenPlace[]): Pick<FileIntent, 'made'> {
-  const made = opened.flatMap(({ place }) => place.made);
-  return made.length === 0 ? {} : { made };
+  const made = new Set(opened.flatMap(({ place }) => missingDirectories(place)));
+  return made.size === 0 ? {} : { made: [...made] };
 }
 
 /** @throws PlaceChanged when something else lies there by now: then it is looked at again. */

@@ -87,7 +87,7 @@ function openAnyPlace(containment: Containment, request: PathRequest, options: W
     const parentName = assertOpenInside(containment, request.asked, place.parent, 'read');
     const name = join(parentName, ...place.missing, place.name);
     assertAllowed(containment, request.asked, name, options.access);
-    const at = `${place.parent.at}/${place.name}`;
+    const at = [place.parent.at, ...place.missing, place.name].join('/');
     return { place, at, entry: place.missing.length > 0 ? undefined : entryStat(at) };
   } catch (error) {
     place.parent.close();

@@ -5,7 +5,7 @@ import type { EntryStat } from '../platform/fs/fs-entry.js';
 import type { Containment } from './containment.js';
 import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
-import { assertMayWrite, assertRegular, badWrite } from './write-contained.js';
+import { assertMayWrite, assertRegular } from './write-contained.js';
 
 /** A change that a caller asks for, or a file that is put back. */
 export type StagedChange = FileChange & Partial<RestoredFile>;
@@ -13,20 +13,24 @@ export type StagedChange = FileChange & Partial<RestoredFile>;
 /** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
 export type WriteKind = 'write' | 'restore';
 
-/** Opens the place of a change. */
+/** Opens the place of a change; nothing is made on the way to it yet. */
 export function openChange(
   containment: Containment,
-  request: PathRequest | undefined,
-  { path, bytes }: StagedChange,
+  request: PathRequest,
+  change: StagedChange,
   kind: WriteKind,
-  createParents: boolean,
 ): OpenPlace {
-  if (request === undefined) throw badWrite('a change has no path');
-  const followLast = kind === 'write' && bytes !== null;
-  const opened = openPlace(containment, request, { access: 'write', followLast, createParents });
+  const { path } = change;
+  const followLast = followsLast(change, kind);
+  const opened = openPlace(containment, request, { access: 'write', followLast, createParents: false });
   if (kind === 'write' || opened.place.path === request.path) return opened;
   opened.place.parent.close();
   throw stale(path, 'a directory on its way has become a link');
+}
+
+/** Whether a link at the very end of its path is followed. */
+export function followsLast({ bytes }: StagedChange, kind: WriteKind): boolean {
+  return kind === 'write' && bytes !== null;
 }
 
 export function assertMayChange(change: StagedChange, opened: OpenPlace, kind: WriteKind): void {

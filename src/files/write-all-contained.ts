@@ -1,12 +1,12 @@
-import { dirname } from 'node:path';
 import type { FileIntent, WriteAllOptions, WriteOutcome } from '../contract/files.js';
 import { admit, type Containment } from './containment.js';
 import { DirectoryLocks } from './directory-locks.js';
 import { withFailures } from './file-failure.js';
 import { removeEmpty } from './make-directories.js';
+import { missingDirectories } from './make-way.js';
 import type { PathRequest } from './parse-request.js';
 import { assertMayChange, openChange, type StagedChange, type WriteKind } from './staged-change.js';
-import { WriteAttempt } from './write-attempt.js';
+import { type AdmittedChange, WriteAttempt } from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
@@ -21,11 +21,11 @@ export async function writeAllContained(
   abandonedLock: string | undefined,
   options: WholeChangeOptions,
 ): Promise<readonly WriteOutcome[]> {
-  const requests = changes.map((change) => admitChange(containment, change));
-  const missing = matcher(containment, changes, requests, options.kind);
+  const admitted = changes.map((change) => ({ change, request: admitChange(containment, change) }));
+  const missing = checkPlaces(containment, admitted, options.kind);
   try {
     const attempt = new WriteAttempt(containment, new DirectoryLocks(abandonedLock), options.kind);
-    return await runAttempt(attempt, changes, requests, options);
+    return await runAttempt(attempt, admitted, options);
   } catch (error) {
     removeEmpty(containment, missing);
     throw error;
@@ -41,14 +41,13 @@ interface WholeChangeOptions extends WriteAllOptions {
 
 async function runAttempt(
   attempt: WriteAttempt,
-  changes: readonly StagedChange[],
-  requests: readonly PathRequest[],
+  admitted: readonly AdmittedChange[],
   { check, intend, directories }: WholeChangeOptions,
 ): Promise<readonly WriteOutcome[]> {
   try {
-    for (let from = 0; from < changes.length; from += STAGED_A_TURN) {
-      const some = changes.slice(from, from + STAGED_A_TURN);
-      await awaitAll(some.map((change, index) => attempt.stage(change, requests[from + index])));
+    for (let from = 0; from < admitted.length; from += STAGED_A_TURN) {
+      const some = admitted.slice(from, from + STAGED_A_TURN);
+      await awaitAll(some.map((each) => attempt.stage(each)));
       check();
     }
     if (intend !== undefined) {
@@ -85,18 +84,17 @@ function admitChange(containment: Containment, { path, bytes, expectedSha256 }: 
   return request;
 }
 
-/** Before anything is made, all of it is checked. Gives the directories that are missing. */
-function matcher(
+/** Before anything is made, all of it is checked. @returns the directories that are missing. */
+function checkPlaces(
   containment: Containment,
-  changes: readonly StagedChange[],
-  requests: readonly PathRequest[],
+  admitted: readonly AdmittedChange[],
   kind: WriteKind,
 ): ReadonlySet<string> {
   const places = new Set<string>();
   const missing = new Set<string>();
-  for (const [index, change] of changes.entries()) {
+  for (const { change, request } of admitted) {
     withFailures('write', change.path, () => {
-      const opened = openChange(containment, requests[index], change, kind, false);
+      const opened = openChange(containment, request, change, kind);
       try {
         assertMayChange(change, opened, kind);
       } finally {
@@ -105,9 +103,7 @@ function matcher(
       const { path } = opened.place;
       if (places.has(path)) throw badWrite(`${JSON.stringify(change.path)} is changed twice`);
       places.add(path);
-      for (let at = dirname(path), left = opened.place.missing.length; left > 0; left--, at = dirname(at)) {
-        missing.add(at);
-      }
+      for (const directory of missingDirectories(opened.place)) missing.add(directory);
     });
   }
   return missing;

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { ChangeOptions, FileIntent, WriteOutcome } from '../contract/files.js';
+import type { ChangeOptions, FileIntent, IntendedChange, WriteOutcome } from '../contract/files.js';
 import { ToolError } from '../errors/tool-error.js';
 import { stageNewFile, syncDirectory } from '../platform/fs/fs-bytes.js';
 import {
@@ -15,13 +15,15 @@ import { admit, type Containment } from './containment.js';
 import { type DirectoryLocks, PlaceChanged, removeIfThere } from './directory-locks.js';
 import { copyEntry, hashEntry } from './entry-content.js';
 import { syncChange, withFailures, withLaterFailures } from './file-failure.js';
-import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { assertAsSeen, madeFor, modeOfNew, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { makeWay } from './make-way.js';
 import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import {
   asAsked,
   asItWas,
   assertMayChange,
+  followsLast,
   openChange,
   type StagedChange,
   stale,
@@ -44,12 +46,18 @@ export class WriteAttempt {
     this.#kind = kind;
   }
 
-  /** Writes the new content beside its place, and has it on the disk once the promise resolves. */
-  stage(change: StagedChange, request: PathRequest | undefined): Promise<void> {
+  /**
+   * Writes the new content beside its place, or into the deepest directory on its way that exists, and has it on the
+   * disk once the promise resolves.
+   */
+  stage({ change, request }: AdmittedChange): Promise<void> {
     return withLaterFailures('write', change.path, async () => {
-      const opened = openChange(this.#containment, request, change, this.#kind, true);
+      const opened = openChange(this.#containment, request, change, this.#kind);
       const temporary = change.bytes === null ? undefined : beside(opened);
-      this.#items.push({ change, opened, temporary, backup: undefined, state: 'staged', seen: undefined });
+      this.#items.push({
+        ...{ change, request, opened, staging: opened.place.parent, temporary },
+        ...{ backup: undefined, state: 'staged', seen: undefined },
+      });
       assertMayChange(change, opened, this.#kind);
       if (temporary === undefined || change.bytes === null) return;
       const { like = change.movedFrom } = change;
@@ -86,6 +94,11 @@ export class WriteAttempt {
   }
 
   async commit(): Promise<void> {
+    this.#each((item) => {
+      const { change, request, opened } = item;
+      if (opened.place.missing.length === 0) return;
+      item.opened = makeWay(this.#containment, request, opened, followsLast(change, this.#kind));
+    });
     // A new file needs no lock: taking a free name is one step.
     const replaces = this.#items.some(({ change }) => change.expectedSha256 !== null);
     if (replaces) this.#each(({ opened }) => this.#locks.take(opened.place.parent));
@@ -142,9 +155,10 @@ export class WriteAttempt {
 
   close(): void {
     this.#locks.release();
-    for (const { opened, temporary, state } of this.#items) {
+    for (const { opened, staging, temporary, state } of this.#items) {
       if (temporary !== undefined && state === 'staged') removeIfThere(temporary);
       opened.place.parent.close();
+      if (staging !== opened.place.parent) staging.close();
     }
   }
 
@@ -163,11 +177,10 @@ export class WriteAttempt {
     return entry?.isFile() === true ? entry : undefined;
   }
 
-  /** The permission bits that a file gets, where it is told which. */
-  #modeOf({ change: { mode }, temporary }: Item): { readonly afterMode?: number } {
-    if (temporary === undefined || (mode === undefined && this.#kind === 'write')) return {};
-    const staged = entryStat(temporary);
-    return staged === undefined ? {} : { afterMode: staged.mode & 0o7777 };
+  /** The permission bits that a file gets, where it is new or told which. */
+  #modeOf({ change: { mode }, opened, temporary }: Item): Pick<IntendedChange, 'afterMode'> {
+    const keepsItsOwn = mode === undefined && this.#kind === 'write' && opened.entry !== undefined;
+    return temporary === undefined || keepsItsOwn ? {} : modeOfNew(temporary);
   }
 
   /** A file that is like another one which goes in the same step has been moved. */
@@ -211,10 +224,18 @@ export class WriteAttempt {
   }
 }
 
-interface Item {
+/** A change whose path was checked. */
+export interface AdmittedChange {
   readonly change: StagedChange;
-  readonly opened: OpenPlace;
-  /** The new content, beside its place; undefined where the file goes. */
+  readonly request: PathRequest;
+}
+
+interface Item extends AdmittedChange {
+  /** Opened again once its directories are made. */
+  opened: OpenPlace;
+  /** The directory that the new content lies in. */
+  readonly staging: Handle;
+  /** The new content; undefined where the file goes. */
   readonly temporary: string | undefined;
   /** The old file under another name, as long as it may have to come back. */
   backup: string | undefined;
@@ -229,12 +250,17 @@ function beside({ place }: OpenPlace, kind: TemporaryKind = 'content'): string {
 
 function syncParents(items: readonly Item[]): void {
   // No other call of this process comes between the names that are new and those that go.
-  for (const { at } of parentsOf(items)) syncDirectory(at);
+  for (const { at } of eachOnce(items.map(({ opened }) => opened.place.parent))) syncDirectory(at);
 }
 
-/** Each directory once, however many of the items lie in it. */
+/** The directories in which names have changed. */
 function parentsOf(items: readonly Item[]): readonly Handle[] {
-  return [...new Map(items.map(({ opened: { place } }) => [place.parent.name(), place.parent])).values()];
+  const parents = items.map(({ opened: { place } }) => place.parent);
+  return eachOnce([...parents, ...items.map(({ staging }) => staging)]);
+}
+
+function eachOnce(directories: readonly Handle[]): readonly Handle[] {
+  return [...new Map(directories.map((directory) => [directory.name(), directory])).values()];
 }
 
 function assertUnchanged(

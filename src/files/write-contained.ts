@@ -13,7 +13,9 @@ import { admit, type Containment } from './containment.js';
 import { DirectoryBusy, DirectoryLocks, removeIfThere } from './directory-locks.js';
 import { copyEntry, hashEntry } from './entry-content.js';
 import { fileSystemError, syncChange, withFailures, withLaterFailures } from './file-failure.js';
-import { assertAsSeen, madeFor, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { assertAsSeen, madeFor, modeOfNew, type SeenChange, seeChange, sha256 } from './intended-change.js';
+import { removeEmpty } from './make-directories.js';
+import { makeWay, missingDirectories } from './make-way.js';
 import { type OpenPlace, openPlace } from './open-place.js';
 import { namesDirectory, type PathRequest } from './parse-request.js';
 import { temporaryName } from './temporary-name.js';
@@ -39,10 +41,12 @@ export async function writeContained(
   const step = <Value>(action: () => Value): Value => withFailures('write', asked, action);
   step(() => assertNamesFit(request));
   const opened = step(() =>
-    openPlace(containment, request, { access: 'write', followLast: true, createParents: true }),
+    openPlace(containment, request, { access: 'write', followLast: true, createParents: false }),
   );
+  let target = opened;
   try {
     step(() => assertMayWrite(asked, opened, mode));
+    // Beside the file; or in the deepest directory on its way that exists.
     const temporary = `${opened.place.parent.at}/${temporaryName()}`;
     let created: boolean;
     try {
@@ -52,19 +56,27 @@ export async function writeContained(
         seen = step(() =>
           seeChange(containment, opened, afterHash(containment, opened, temporary, { bytes, mode })),
         );
-        await intend({ op: 'write', changes: [seen.change], ...madeFor([opened]) });
+        const change = opened.entry === undefined ? { ...seen.change, ...modeOfNew(temporary) } : seen.change;
+        await intend({ op: 'write', changes: [change], ...madeFor([opened]) });
       }
       check?.();
-      created = step(() => putInPlace(opened, temporary, { mode, abandonedLock, seen }));
+      target = step(() => placeFor(containment, request, opened));
+      created = step(() => putInPlace(target, temporary, { mode, abandonedLock, seen }));
     } catch (error) {
       removeIfThere(temporary);
+      removeEmpty(containment, missingDirectories(opened.place));
       throw error;
     }
-    await syncChange(asked, [opened.place.parent]);
+    await syncChange(asked, [target.place.parent, ...(target === opened ? [] : [opened.place.parent])]);
     return { path: opened.place.path, created, bytesWritten: bytes.length };
   } finally {
+    if (target !== opened) target.place.parent.close();
     opened.place.parent.close();
   }
+}
+
+function placeFor(containment: Containment, request: PathRequest, opened: OpenPlace): OpenPlace {
+  return opened.place.missing.length === 0 ? opened : makeWay(containment, request, opened, true);
 }
 
 export interface Replacement extends ChangeOptions {

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -15,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canMakeReadOnly, makeReadOnly } from '../testing/fixtures/read-only-medium.js';
 import { batchEntry, callEntry, successOf, WORKER } from '../testing/journal-entries.js';
 import { openArchive } from './open-archive.js';
 import { openJournal } from './open-journal.js';
@@ -127,30 +127,6 @@ describe.skipIf(process.platform === 'win32')('a place where no journal can be k
   });
 });
 
-/** Makes a directory read-only, also for root; the function makes it writable again. */
-function makeReadOnly(place: string): (() => void) | undefined {
-  if (process.getuid?.() !== 0) {
-    for (const name of readdirSync(place)) chmodSync(join(place, name), 0o400);
-    chmodSync(place, 0o500);
-    return () => chmodSync(place, 0o700);
-  }
-  if (spawnSync('mount', ['--bind', place, place]).status !== 0) return undefined;
-  const { status } = spawnSync('mount', ['-o', 'remount,ro,bind', place]);
-  const back = (): void => void spawnSync('umount', [place]);
-  if (status === 0) return back;
-  back();
-  return undefined;
-}
-
-function canMakeReadOnly(): boolean {
-  if (process.platform === 'win32') return false;
-  const place = mkdtempSync(join(tmpdir(), 'journal-media-'));
-  const back = makeReadOnly(place);
-  back?.();
-  rmSync(place, { recursive: true });
-  return back !== undefined;
-}
-
 const isReadable = canMakeReadOnly();
 
 describe.skipIf(!isReadable)(
@@ -192,6 +168,68 @@ describe.skipIf(!isReadable)(
         } finally {
           back?.();
         }
+      }
+    });
+
+    it.each([['closed'], ['left by a process that died']])(
+      'answers what it holds, %s, and refuses what is new',
+      async (how) => {
+        const writer = await record(['a', 'b']);
+        const place = join(directory, 'medium');
+        mkdirSync(place);
+        if (how === 'closed') await writer.close();
+        for (const suffix of how === 'closed' ? ['', '-head'] : ['', '-wal', '-head'])
+          copyFileSync(`${path}${suffix}`, join(place, `journal.db${suffix}`));
+        await writer.close();
+        const names = readdirSync(place);
+        const back = makeReadOnly(place);
+        try {
+          const journal = openJournal(join(place, 'journal.db'));
+          expect((await journal.find(undefined, 'x'))?.result?.output).toBe('b');
+          expect((await journal.call('b/0'))?.result?.output).toBe('b');
+          expect(await journal.unfinished()).toEqual([]);
+          expect(await journal.isAlone?.()).toBe(false);
+          const [refused, read] = await Promise.allSettled([
+            journal.accept(batchEntry('c', [callEntry('y')])),
+            journal.batch('a'),
+          ]);
+          expect(refused).toMatchObject({ reason: unavailable(/cannot be written/) });
+          expect(read).toMatchObject({ value: [{ callId: 'x' }] });
+          await journal.close();
+          expect(readdirSync(place)).toEqual(names);
+        } finally {
+          back?.();
+        }
+      },
+    );
+
+    it('answers what another process has committed last, which can write it', {
+      timeout: 60_000,
+    }, async () => {
+      const other = join(directory, 'other');
+      mkdirSync(other);
+      await (await record(['a'])).close();
+      const mounted = spawnSync('mount', ['--bind', directory, other]).status === 0;
+      if (!mounted) return;
+      try {
+        spawnSync('mount', ['-o', 'remount,ro,bind', other]);
+        const reader = openJournal(join(other, 'journal.db'));
+        expect((await reader.call('a/0'))?.result?.output).toBe('a');
+        for (let round = 0; round < 40; round++) {
+          // Opened, written, and most often checkpointed and closed again.
+          const ids = [`n${round}`, `m${round}`];
+          const writer = await record(ids);
+          if (round % 3 !== 0) await writer.close();
+          expect((await reader.call(`m${round}/0`))?.result?.output).toBe(`m${round}`);
+          await expect(reader.accept(batchEntry(`r${round}`, []))).rejects.toMatchObject(
+            unavailable(/cannot be written/),
+          );
+          await writer.close();
+          expect((await reader.batches({})).length).toBe(1 + 2 * (round + 1));
+        }
+        await reader.close();
+      } finally {
+        spawnSync('umount', [other]);
       }
     });
 

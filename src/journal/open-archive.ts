@@ -48,7 +48,7 @@ export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void):
 
 /** The same for those who look often: writes nothing, waits for no disk, and warns of no loss. @throws as `openArchive` */
 export function glanceAtArchive(path: string): JournalArchive {
-  return archiveOf(path, () => openJournalLook(path));
+  return archiveOf(path, () => openJournalLook(path).database);
 }
 
 function archiveOf(path: string, open: () => JournalDatabase): JournalArchive {

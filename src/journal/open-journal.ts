@@ -35,11 +35,12 @@ import { parseRedaction, type RedactArguments } from './redaction/redaction-rule
 import { keepBytes, readKept } from './sqlite/blobs.js';
 import { readFacts, recordFacts } from './sqlite/conversation-facts.js';
 import { GroupCommit, type Operation } from './sqlite/group-commit.js';
-import { journalIsOlder, lossDetails, lossWarning } from './sqlite/journal-anchor.js';
+import { type JournalLoss, journalIsOlder, lossDetails, lossWarning } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
 import { IN_MEMORY, openJournalDatabase } from './sqlite/open-journal-database.js';
 import { readBatches, readDecisions, readHistory } from './sqlite/read-batches.js';
 import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './sqlite/read-calls.js';
+import { ReadOnlyJournal } from './sqlite/read-only-journal.js';
 import { recordBatch } from './sqlite/record-batch.js';
 import {
   recordClaim,
@@ -77,6 +78,8 @@ export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
  * A journal in an SQLite file, which several processes may use at once (D085). Touches the disk with its first
  * operation: then the file is made where there is none (mode 0600, its new directories 0700). Operations that are
  * asked for in one turn of the event loop share one commit.
+ *
+ * A file that can be read and not written answers what it holds; only what would be recorded is refused.
  *
  * A key that the journal never gave out cannot be claimed; to note or finish it is `journal_unavailable`.
  *
@@ -118,6 +121,7 @@ const OPTIONS: OptionRules<Required<JournalOptions>> = {
 class SqliteJournal implements Journal {
   readonly durable: boolean;
   private readonly commits: GroupCommit;
+  private readonly readOnly: ReadOnlyJournal;
   private closing: Promise<void> | undefined = undefined;
   /** The loss that was reported: once is enough, however often the file is opened. */
   private reported: number | undefined = undefined;
@@ -127,16 +131,16 @@ class SqliteJournal implements Journal {
     { busyTimeoutMs, onLoss, logger }: Required<Omit<JournalOptions, 'redactArguments'>>,
   ) {
     this.durable = path !== IN_MEMORY;
+    const report = (loss: JournalLoss): void => {
+      if (onLoss === 'refuse') throw journalIsOlder(path, loss);
+      if (loss.known.commit === this.reported) return;
+      this.reported = loss.known.commit;
+      logger.warn(lossDetails(path, loss), lossWarning(path, loss));
+    };
+    this.readOnly = new ReadOnlyJournal(path, report);
     this.commits = new GroupCommit({
-      open: () =>
-        openJournalDatabase(path, {
-          onLoss: (loss) => {
-            if (onLoss === 'refuse') throw journalIsOlder(path, loss);
-            if (loss.known.commit === this.reported) return;
-            this.reported = loss.known.commit;
-            logger.warn(lossDetails(path, loss), lossWarning(path, loss));
-          },
-        }),
+      open: () => openJournalDatabase(path, { onLoss: report }),
+      readOnly: (refusal, run) => this.readOnly.read(refusal, run),
       busyTimeoutMs,
       toError: (error) => journalFailure(path, error),
     });
@@ -222,11 +226,19 @@ class SqliteJournal implements Journal {
   async isAlone(): Promise<boolean> {
     // Opens it, and waits for others who have it for themselves at this moment.
     await this.read('look who else uses it', () => undefined);
-    return this.commits.aside(isAlone);
+    try {
+      return await this.commits.aside(isAlone);
+    } catch {
+      // It cannot be written, and so it cannot be found out.
+      return false;
+    }
   }
 
   close(): Promise<void> {
-    this.closing ??= this.commits.idle().then(() => this.commits.close());
+    this.closing ??= this.commits.idle().then(() => {
+      this.readOnly.close();
+      this.commits.close();
+    });
     return this.closing;
   }
 

@@ -151,7 +151,7 @@ class Loop implements ToolLoop {
       this.#state = IDLE;
       this.#isBusy = false;
       yield { type: 'state', state: IDLE };
-      yield { type: 'end', result: turn.toResult(ended) };
+      yield { type: 'end', result: turn.toResult(ended, this.#contextTokens) };
     } finally {
       signal?.removeEventListener('abort', abort);
       stop.abort();
@@ -314,13 +314,16 @@ class Loop implements ToolLoop {
 
   /** What the results of a batch may take of the context (D031). */
   #capacity({ message }: ModelEnd, usage: ModelUsage | undefined): number {
-    const { model } = this.#options;
-    const contextTokens = this.#options.contextTokens ?? model.contextTokens ?? contextTokensOf(model.name);
     return availableCapacityBytes({
-      contextTokens,
+      contextTokens: this.#contextTokens,
       usedTokens: usedTokens(this.#request(), usage, usage === undefined ? [message] : []),
-      reserveTokens: model.maxOutputTokens,
+      reserveTokens: this.#options.model.maxOutputTokens,
     });
+  }
+
+  get #contextTokens(): number | undefined {
+    const { contextTokens, model } = this.#options;
+    return contextTokens ?? model.contextTokens ?? contextTokensOf(model.name);
   }
 
   #enter(state: LoopState): LoopEvent {
@@ -340,17 +343,28 @@ class Turn {
   #text = '';
   #inputTokens = 0;
   #outputTokens = 0;
+  #contextUsed = 0;
 
   heard({ text, usage }: LoopResponse, request: ModelRequest): void {
     this.#text = text;
-    this.tokens += usedTokens(request, usage);
+    this.#contextUsed = usedTokens(request, usage);
+    this.tokens += this.#contextUsed;
     this.#inputTokens += usage?.inputTokens ?? 0;
     this.#outputTokens += usage?.outputTokens ?? 0;
   }
 
-  toResult(stop: Stop): LoopResult {
-    const usage = { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens };
-    return { text: this.#text, iterations: this.iterations, results: [...this.results], usage, ...stop };
+  toResult(stop: Stop, contextTokens: number | undefined): LoopResult {
+    return {
+      text: this.#text,
+      iterations: this.iterations,
+      results: [...this.results],
+      usage: { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens },
+      context: {
+        usedTokens: this.#contextUsed,
+        ...(contextTokens === undefined ? {} : { contextTokens }),
+      },
+      ...stop,
+    };
   }
 }
 

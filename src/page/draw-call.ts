@@ -9,6 +9,7 @@ import { isBad } from './totals.js';
 export const SIGNS: Readonly<Record<PageOutcome, string>> = {
   ok: '✓',
   failed: '✗',
+  'ran, cancelled': '✗',
   'not run': '⊘',
   unknown: '?',
   running: '…',
@@ -76,6 +77,7 @@ export function drawDetail(call: PageCall, detail: PageDetail, batch: PageBatch,
   const isShown = picture.parts.some(({ kind }) => kind === 'arguments');
   return html`${drawDecision(call, detail)}${drawError(call, detail)}${picture.parts.map((part) => drawPart(part, each))}${drawChanges(
     detail,
+    each,
   )}${isShown ? undefined : drawArguments(detail, each)}${drawOutput(call, detail, each)}${drawEffects(detail)}${drawFacts(call, detail, batch)}`;
 }
 
@@ -115,16 +117,28 @@ function drawError({ error, outcome }: PageCall, { hint }: PageDetail): Markup |
   }</p>`;
 }
 
-const MOST_PATHS = 20;
-
-function drawChanges({ changes }: PageDetail): Markup | undefined {
+/** Every path that the result lists, as far as there is room; what is left out is counted. */
+function drawChanges({ changes, moreChanges = 0 }: PageDetail, room: number): Markup | undefined {
   if (changes.length === 0) return undefined;
+  let left = Math.max(room, LEAST_ROOM);
   const rows = changes.map(({ kind, paths }) => {
-    const more = paths.length > MOST_PATHS ? `, and ${paths.length - MOST_PATHS} more` : '';
-    return html`<li><b>${kind}</b> ${exact(shorten(paths.slice(0, MOST_PATHS).join(', '), 4_000))}${more}</li>`;
+    const shown: string[] = [];
+    for (const path of paths) {
+      if (left <= 0) break;
+      shown.push(shorten(path, left));
+      left -= path.length;
+    }
+    const more = paths.length > shown.length ? `, and ${paths.length - shown.length} more` : '';
+    return html`<li><b>${kind}</b> (${paths.length}) ${exact(shown.join(', '))}${more}</li>`;
   });
-  return html`<ul class="changes">${rows}</ul>`;
+  const unlisted =
+    moreChanges === 0
+      ? undefined
+      : html`<li>and ${count(moreChanges, 'path')} more, which the result does not list</li>`;
+  return html`<ul class="changes">${rows}${unlisted}</ul>`;
 }
+
+const LEAST_ROOM = 4_000;
 
 function drawArguments({ args }: PageDetail, room: number): Markup | undefined {
   if (Object.keys(args).length === 0) return undefined;

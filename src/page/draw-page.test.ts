@@ -110,7 +110,8 @@ describe('drawPage()', () => {
               shell: 'sh',
               cwd: evil,
               marks: [{ start: evil.length + 1, end: evil.length + 3, reason: evil }],
-              commands: [{ words: [evil], touches: [{ kind: 'read', path: evil }] }],
+              touches: [{ kind: 'read', path: evil }],
+              commands: [{ words: [evil], touches: [] }],
             },
             { kind: 'url', url: evil },
             { kind: 'arguments', json: { [evil]: evil } },
@@ -148,6 +149,7 @@ describe('drawPage()', () => {
           text: `curl -H "x: ${secret}"`,
           shell: 'sh',
           marks: [{ start: 0, end: 4, reason: 'r' }],
+          touches: [],
           commands: [],
         },
         { kind: 'diff', path: 'a', before: 'x\n', after: `key = ${secret}\n` },
@@ -244,13 +246,46 @@ describe('drawPage()', () => {
           ...detail().picture,
           parts: [
             { kind: 'url', url: long },
-            { kind: 'command', text: long, shell: 'sh', marks: [], commands: [] },
+            { kind: 'command', text: long, shell: 'sh', marks: [], touches: [], commands: [] },
             { kind: 'problem', text: long },
           ],
         },
       }),
     );
     expect(page.length).toBeLessThan(120_000);
+  });
+
+  it('lists every path that changed, and counts those that the result does not list', async () => {
+    const paths = Array.from({ length: 200 }, (_, number) => `src/file-${number}.ts`);
+    const changes = [
+      { kind: 'created', paths },
+      { kind: 'deleted', paths: ['a\\u{A}b'] },
+    ];
+    const page = words(await draw([batch([call(0)])], detail({ changes, moreChanges: 102 })));
+    for (const path of paths) expect(page).toContain(path);
+    expect(page).toContain('created (200) src/file-0.ts, src/file-1.ts');
+    expect(page).toContain('deleted (1) a\\u{A}b');
+    expect(page).toContain('and 102 paths more');
+  });
+
+  it('draws changes that are not committed, each path of them', async () => {
+    const file = { kind: 'file', mode: '644', size: 2 } as const;
+    const entries = [
+      ...Array.from({ length: 300 }, (_, at) => ({ path: `f${at}`, change: 'create', after: file }) as const),
+      { path: 'run', change: 'modify', before: file, after: { ...file, mode: '755' }, isSameContent: true },
+      { path: 'l', change: 'delete', before: { kind: 'link', target: 'a\\u{200B}' } },
+    ] as const;
+    const notKept = [{ path: 'pipe', reason: 'it is neither a file, a directory nor a link' }];
+    const part = { kind: 'changes', entries, notKept } as const;
+    const picture = { ...detail().picture, parts: [part] };
+    const page = words(await draw([batch([call(0)])], detail({ picture })));
+    expect(page).toContain(
+      '302 changes, not kept yet: 1 deleted (1 link), 1 modified (1 file mode), 300 created (300 files); 1 that will not be kept',
+    );
+    expect(page).toContain('~ run 644 → 755');
+    expect(page).toContain('- l → a\\u{200B}');
+    expect(page).toContain('+ f299 644, 2 bytes');
+    expect(page).toContain('pipe: it is neither');
   });
 
   it('stays bounded with 10,000 calls: what went wrong keeps its details, lines are never left out', async () => {

@@ -129,6 +129,7 @@ function drawTiles({ calls, outcomes, ranMs, asked, spared }: Totals): Markup {
   const tile = (name: string, value: string, more = '', kind = ''): Markup =>
     html`<div class="${kind}"><dt>${name}</dt><dd>${value}${more === '' ? undefined : html`<small>${more}</small>`}</dd></div>`;
   const wrong = outcomes.failed + outcomes.unknown;
+  const cancelled = outcomes['ran, cancelled'];
   const open = outcomes.running + outcomes.queued;
   const answered = [
     ...(asked.calls === 0
@@ -149,6 +150,7 @@ function drawTiles({ calls, outcomes, ranMs, asked, spared }: Totals): Markup {
       outcomes.unknown === 0 ? '' : `${outcomes.unknown} with an unknown outcome`,
       wrong === 0 ? '' : 'bad',
     ),
+    ...(cancelled === 0 ? [] : [tile('Ran, cancelled', String(cancelled))]),
     tile('Not run', String(outcomes['not run'])),
     ...(outcomes.waits === 0 ? [] : [tile('Wait for you', String(outcomes.waits), '', 'wait')]),
     ...(open === 0 ? [] : [tile('Under way', String(open))]),
@@ -194,9 +196,9 @@ function drawTools({ tools }: Totals): Markup {
     .slice(0, MOST_TOOLS)
     .map(
       ({ toolName, calls, outcomes, ranMs, medianMs }) =>
-        html`<tr><td>${exact(shorten(toolName, MOST_NAME))}</td><td>${calls}</td><td>${outcomes.ok}</td><td>${outcomes.failed + outcomes.unknown}</td><td>${outcomes['not run']}</td><td>${duration(medianMs)}</td><td>${duration(ranMs)}</td></tr>\n`,
+        html`<tr><td>${exact(shorten(toolName, MOST_NAME))}</td><td>${calls}</td><td>${outcomes.ok}</td><td>${outcomes.failed + outcomes.unknown}</td><td>${outcomes['ran, cancelled']}</td><td>${outcomes['not run']}</td><td>${duration(medianMs)}</td><td>${duration(ranMs)}</td></tr>\n`,
     );
-  return html`<section><h2>Tools</h2><div class="list scroll" tabindex="0" role="region" aria-label="calls by tool"><table><thead><tr><th scope="col">tool</th><th scope="col">calls</th><th scope="col">succeeded</th><th scope="col">failed</th><th scope="col">not run</th><th scope="col">median</th><th scope="col">ran</th></tr></thead><tbody>
+  return html`<section><h2>Tools</h2><div class="list scroll" tabindex="0" role="region" aria-label="calls by tool"><table><thead><tr><th scope="col">tool</th><th scope="col">calls</th><th scope="col">succeeded</th><th scope="col">failed</th><th scope="col">ran, cancelled</th><th scope="col">not run</th><th scope="col">median</th><th scope="col">ran</th></tr></thead><tbody>
 ${rows}</tbody></table></div></section>`;
 }
 
@@ -205,7 +207,7 @@ function drawLegend({ outcomes, asked, calls }: Totals): Markup {
     html`<span><svg viewBox="0 0 14 8" aria-hidden="true"><rect class="${name}" width="14" height="8"/></svg>${words}</span>`;
   const choice = (id: string, words: string, isFirst = false): Markup =>
     html`<input class="choice" type="radio" name="show" id="${id}"${isFirst ? new Markup(' checked') : undefined}><label for="${id}">${words}</label>`;
-  const wrong = outcomes.failed + outcomes.unknown + outcomes['not run'];
+  const wrong = outcomes.failed + outcomes.unknown + outcomes['ran, cancelled'] + outcomes['not run'];
   return html`<h2>Calls</h2><div class="choices" role="radiogroup" aria-label="which calls are shown">${[
     choice('all', `All ${calls}`, true),
     choice('bad', `Went wrong ${wrong}`),

@@ -1,7 +1,9 @@
 import { structuredPatch } from 'diff';
-import type { CommandPart, PicturePart } from '../contract/picture.js';
+import type { ChangesPart, CommandPart, PicturePart } from '../contract/picture.js';
 import { describeEffect } from '../effects/traits.js';
 import { redact } from '../output/redact.js';
+import { countChanges, describeChange, groupChanges } from '../terminal/describe-changes.js';
+import { untoldIn } from '../terminal/draw-picture.js';
 import { count, exact, html, Markup, shorten } from './markup.js';
 
 /** Lines of a difference that stand open; more are folded. */
@@ -24,6 +26,8 @@ export function drawPart(part: PicturePart, room: number): Markup {
       return html`<p class="part">${exact(part.path)}: ${part.why}${sizesOf(part)}</p>`;
     case 'command':
       return drawCommand(part, room);
+    case 'changes':
+      return drawChanges(part);
     case 'url':
       return html`<p class="part">→ <code>${exact(shorten(part.url, room))}</code></p>`;
     case 'arguments':
@@ -40,8 +44,9 @@ function sizesOf({ bytesBefore, bytesAfter }: PicturePart & { readonly kind: 'un
   return ` (${size(bytesBefore)} → ${size(bytesAfter)})`;
 }
 
-function drawCommand({ text, shell, cwd, marks, commands }: CommandPart, room: number): Markup {
-  const touches = [...new Set(commands.flatMap((own) => own.touches.map(describeEffect)))];
+function drawCommand({ text, shell, cwd, marks, touches, commands }: CommandPart, room: number): Markup {
+  const told = [...new Set(touches.map(describeEffect))];
+  const untold = untoldIn(commands);
   const warnings = marks.map(({ start, end, reason }) => {
     const marked =
       start === 0 && end === text.length
@@ -52,10 +57,24 @@ function drawCommand({ text, shell, cwd, marks, commands }: CommandPart, room: n
   return html`<div class="part"><pre class="command" data-shell="${shell}">${markCommand(text, marks, room)}</pre>${
     cwd === undefined ? undefined : html`<p class="dim">in ${exact(cwd)}</p>`
   }${warnings.length === 0 ? undefined : html`<ul class="warn">${warnings}</ul>`}${
-    touches.length === 0
+    told.length === 0 ? undefined : html`<p class="dim">touches ${exact(shorten(told.join(', '), 2_000))}</p>`
+  }${
+    untold.length === 0
       ? undefined
-      : html`<p class="dim">touches ${exact(shorten(touches.join(', '), 2_000))}</p>`
+      : html`<p class="dim">may touch more: ${exact(shorten(untold.join('; '), 2_000))}</p>`
   }</div>`;
+}
+
+/** Every path: what is shown is what is committed. */
+function drawChanges(part: ChangesPart): Markup {
+  const groups = groupChanges(part).map(({ sign, word, entries }) => {
+    const rows = entries.map((entry) => html`<li>${exact(`${sign} ${describeChange(entry)}`)}</li>`);
+    return html`<li><b>${word} (${entries.length})</b><ul>${rows}</ul></li>`;
+  });
+  const left = part.notKept.map(({ path, reason }) => html`<li>${exact(path)}: ${reason}</li>`);
+  return html`<div class="part"><p>${countChanges(part)}</p><ul class="changes">${groups}${
+    left.length === 0 ? undefined : html`<li><b>not kept (${left.length})</b><ul>${left}</ul></li>`
+  }</ul></div>`;
 }
 
 /** The command with what deserves a look set off, where nothing of it is hidden. */

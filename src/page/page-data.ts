@@ -3,7 +3,15 @@ import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 
 /** What became of a call; `waits`: for the person. */
-export type PageOutcome = 'ok' | 'failed' | 'not run' | 'unknown' | 'running' | 'queued' | 'waits';
+export type PageOutcome =
+  | 'ok'
+  | 'failed'
+  | 'ran, cancelled'
+  | 'not run'
+  | 'unknown'
+  | 'running'
+  | 'queued'
+  | 'waits';
 
 /** A call as a line of the page. Times are milliseconds since the epoch. */
 export interface PageCall {
@@ -57,6 +65,8 @@ export interface PageDetail {
   readonly outputRef?: string;
   /** What a command has changed, as its result says. */
   readonly changes: readonly { readonly kind: string; readonly paths: readonly string[] }[];
+  /** Paths that the result counts and does not list. */
+  readonly moreChanges?: number;
   /** The call that has undone it. */
   readonly undoneBy?: string;
 }

@@ -86,7 +86,16 @@ function waitedIn({ calls }: PageBatch): number {
 }
 
 function countOutcomes(calls: readonly PageCall[]): Record<PageOutcome, number> {
-  const counts = { ok: 0, failed: 0, 'not run': 0, unknown: 0, running: 0, queued: 0, waits: 0 };
+  const counts = {
+    ok: 0,
+    failed: 0,
+    'ran, cancelled': 0,
+    'not run': 0,
+    unknown: 0,
+    running: 0,
+    queued: 0,
+    waits: 0,
+  };
   for (const { outcome } of calls) counts[outcome]++;
   return counts;
 }
@@ -101,7 +110,9 @@ function median(numbers: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
+const BAD: readonly PageOutcome[] = ['failed', 'ran, cancelled', 'unknown', 'not run'];
+
 /** Calls that deserve a look before all others. */
 export function isBad({ outcome }: PageCall): boolean {
-  return outcome === 'failed' || outcome === 'unknown' || outcome === 'not run';
+  return BAD.includes(outcome);
 }

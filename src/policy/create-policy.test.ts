@@ -200,7 +200,7 @@ describe('createPolicy()', () => {
       disposition: 'pre_resolved',
       code: 'policy_disabled',
       reason: 'Tool execution disabled by policy',
-      hint: 'Set `enabled = true` in the policy.',
+      hint: 'Set policy.enabled to true.',
     });
   });
 

@@ -78,6 +78,8 @@ describe('readCalls() of text', () => {
     ['blanks', ' \n\t'],
     ['binary', 'ab\0cd'],
     ['a literal', 'null'],
+    ['an error page', '<html>502</html>'],
+    ['a whole error page', '\n<!DOCTYPE html>\n<html><body>Bad gateway</body></html>'],
     ['a number', '42'],
     ['a call that was encoded twice', '"{\\"name\\":\\"bash\\",\\"args\\":{}}"'],
     ['an object of another kind', '{"foo":1}'],

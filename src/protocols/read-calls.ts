@@ -52,6 +52,9 @@ export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls 
 
 const EXPECTED = `A response of ${listTitles('or')}, {"id", "name", "args"} or an array of such calls, or text with \`\`\`tool blocks was expected.`;
 
+/** What a proxy or a load balancer answers in place of a model. A model's prose about HTML does not begin so. */
+const MARKUP = /^\s*<(?:!doctype\s|html[\s>]|head[\s>]|body[\s>]|\?xml\s)/i;
+
 function readText(text: string, options: ReadOptions): ReadCalls {
   if (text.trim() === '') return refuse(`Cannot read the input: it is empty. ${EXPECTED}`, options);
   if (text.includes('\0')) return refuse(`Cannot read the input: it is binary. ${EXPECTED}`, options);
@@ -59,6 +62,11 @@ function readText(text: string, options: ReadOptions): ReadCalls {
   if (recording !== undefined && isWanted(recording.format, options)) {
     return readAs(recording.format, { recording }, options);
   }
+  if (MARKUP.test(text) && !text.includes('```'))
+    return refuse(
+      `Cannot find a call in the input: it is a page of markup, of no known shape. ${EXPECTED}`,
+      options,
+    );
   // Only formats whose responses are no JSON recognize a text.
   const format = recognize(text);
   if (format !== undefined && isWanted(format, options)) return readAs(format, { input: text }, options);

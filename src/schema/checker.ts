@@ -17,6 +17,8 @@ export type CheckResult =
 /** Checks values against one schema. Answers at once unless the schema itself is asynchronous. */
 export interface Checker {
   check(value: unknown): CheckResult | Promise<CheckResult>;
+  /** Finds whatever is wrong with the schema. @throws ToolError `config_invalid` */
+  checkNow(): void;
   /** What a model is shown; a frozen copy, the same object every time. */
   readonly jsonSchema: JsonSchema;
 }

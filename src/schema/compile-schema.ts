@@ -5,13 +5,14 @@ import { type CheckerRole, couldNotCheck, refuse } from './checker.js';
 import type { FrozenSchema } from './freeze-schema.js';
 import { freezeSchema } from './freeze-schema.js';
 import { findValidator, type JsonValidator } from './json-validator.js';
+import { lookOver } from './look-over.js';
 import { showText } from './show-value.js';
 import { StandardChecker } from './standard-checker.js';
 
 export interface CompileOptions {
   /**
-   * `now` (default): whatever is wrong with the schema is found now. `first_use`: for schemas of our own, which are
-   * known to be good: loading the validator (40 ms) and compiling wait for the first check.
+   * `now` (default): whatever is wrong with the schema is found now. `first_use`: a schema that a library has made is
+   * looked into, and any schema compiled, when it is first needed. What cannot fail is never compiled before that.
    */
   readonly when?: 'now' | 'first_use';
 }
@@ -22,14 +23,10 @@ export function compileSchema(
   options: CompileOptions,
   role: CheckerRole,
 ): Checker {
-  const now = options.when !== 'first_use';
-  if (isStandardSchema(schema)) {
-    const checker = new StandardChecker(schema, role);
-    if (now) checker.deriveNow();
-    return checker;
-  }
-  const checker = new JsonChecker(freezeSchema(schema, role), role);
-  if (now) checker.compileNow();
+  const checker = isStandardSchema(schema)
+    ? new StandardChecker(schema, role)
+    : new JsonChecker(freezeSchema(schema, role), role);
+  if (options.when !== 'first_use') checker.checkNow();
   return checker;
 }
 
@@ -59,9 +56,10 @@ class JsonChecker implements Checker {
     this.#role = role;
   }
 
-  /** Holds the schema against its dialect too. @throws ToolError `config_invalid` */
-  compileNow(): void {
-    this.#validator = findValidator(this.#frozen, this.#role.owner, 'foreign');
+  checkNow(): void {
+    const { isValid, isSimple } = lookOver(this.#frozen.schema);
+    if (isSimple) return;
+    this.#validator = findValidator(this.#frozen, this.#role.owner, isValid ? 'known' : 'foreign');
   }
 
   check(value: unknown): CheckResult {

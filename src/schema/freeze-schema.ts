@@ -3,7 +3,7 @@ import type { JsonSchema } from '../contract/json.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CheckerRole } from './checker.js';
 import { freezeJson } from './freeze-json.js';
-import { isSchemaObject, mapSchema } from './map-schema.js';
+import { isSchemaObject, visitSchema } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
 export type Dialect = '2020-12' | 'draft-07';
@@ -53,7 +53,7 @@ export function freezeSchema(schema: unknown, { owner, direction }: CheckerRole)
   }
   if (direction === 'input') refuseOtherThanObject(frozen.value, owner);
   const dialect = readDialect(frozen.value, owner);
-  mapSchema(frozen.value, (node) => refuseSlips(node, owner));
+  visitSchema(frozen.value, (node) => refuseSlips(node, owner));
   return { schema: frozen.value, dialect };
 }
 
@@ -82,7 +82,7 @@ function readDialect(schema: JsonSchema, owner: string): Dialect {
   );
 }
 
-function refuseSlips(node: JsonSchema, owner: string): JsonSchema {
+function refuseSlips(node: JsonSchema, owner: string): void {
   // Ajv would compile a validator that answers with a promise, and a promise is always truthy.
   if ('$async' in node)
     throw unusable(owner, 'it has the keyword "$async", which is no JSON Schema. Leave it out.');
@@ -97,7 +97,6 @@ function refuseSlips(node: JsonSchema, owner: string): JsonSchema {
     if (meant === undefined) continue;
     throw unusable(owner, `it has the unknown keyword ${showValue(keyword)}. Did you mean "${meant}"?`);
   }
-  return node;
 }
 
 function findSlip(keyword: string): string | undefined {

@@ -24,12 +24,14 @@ export class JsonValidator {
   readonly accepts: ValidateFunction;
   readonly #frozen: FrozenSchema;
   readonly #ownProperties: boolean;
+  readonly #namesDialect: boolean;
   #reporting: ValidateFunction | undefined;
 
   constructor(frozen: FrozenSchema, text: string) {
     this.schema = frozen.schema;
     this.#frozen = frozen;
     this.#ownProperties = INHERITED_NAME.test(text);
+    this.#namesDialect = text.includes('json-schema.org');
     this.accepts = READY_MADE[text] ?? this.#compile('first');
   }
 
@@ -48,7 +50,12 @@ export class JsonValidator {
 
   #compile(report: 'first' | 'all'): ValidateFunction {
     const { schema, dialect } = this.#frozen;
-    return compileWithAjv(toAjvSchema(schema), { dialect, report, ownProperties: this.#ownProperties });
+    return compileWithAjv(toAjvSchema(schema), {
+      dialect,
+      report,
+      ownProperties: this.#ownProperties,
+      dialectSchema: this.#namesDialect,
+    });
   }
 }
 
@@ -67,7 +74,7 @@ const kept = new Map<string, JsonValidator>();
  * Compiles a frozen schema, or finds the validator that an equal schema has already got.
  *
  * @param owner Whose schema it is, for messages: `the input schema of write_file`.
- * @param trust `known`: a schema of our own, which is not held against its dialect (50 ms).
+ * @param trust `known`: it need not be held against its dialect (50 ms the first time).
  * @throws ToolError `config_invalid` when it cannot be compiled.
  */
 export function findValidator(

@@ -35,6 +35,22 @@ export function mapSchema(schema: JsonSchema, rewrite: (node: JsonSchema) => Jso
   return rewrite(Object.fromEntries(entries));
 }
 
+/** Shows a schema, and every subschema in it. */
+export function visitSchema(schema: JsonSchema, visit: (node: JsonSchema) => void): void {
+  visit(schema);
+  for (const keyword in schema) {
+    const value = schema[keyword];
+    if (ONE.has(keyword) || LIST.has(keyword)) visitOneOrList(value, visit);
+    else if (BY_NAME.has(keyword) && isSchemaObject(value))
+      for (const item of Object.values(value)) visitOneOrList(item, visit);
+  }
+}
+
+function visitOneOrList(value: unknown, visit: (node: JsonSchema) => void): void {
+  if (Array.isArray(value)) for (const item of value) visitOneOrList(item, visit);
+  else if (isSchemaObject(value)) visitSchema(value, visit);
+}
+
 /** A copy without some of its keywords. */
 export function withoutKeywords(schema: JsonSchema, ...keywords: readonly string[]): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));

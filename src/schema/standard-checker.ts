@@ -15,7 +15,9 @@ export class StandardChecker implements Checker {
   #derived: FrozenSchema | undefined;
   #explainer: JsonValidator | 'none' | undefined;
 
+  /** @throws ToolError `config_invalid` when the library gives no JSON Schema. */
   constructor(schema: StandardSchemaV1, role: CheckerRole) {
+    requireConverter(schema, role.owner);
     this.#schema = schema;
     this.#standard = schema['~standard'];
     this.#role = role;
@@ -27,8 +29,7 @@ export class StandardChecker implements Checker {
     return this.#derived.schema;
   }
 
-  /** @throws ToolError `config_invalid` when the schema gives no JSON Schema. */
-  deriveNow(): void {
+  checkNow(): void {
     this.#derived = deriveJsonSchema(this.#schema, this.#role, this.#role.direction);
   }
 
@@ -127,10 +128,7 @@ function deriveJsonSchema(
 ): FrozenSchema {
   const { owner } = role;
   const { vendor } = schema['~standard'];
-  const converter = findConverter(schema);
-  if (converter === undefined) {
-    throw unusable(owner, `this schema of ${showText(vendor, 40)} gives no JSON Schema. ${REMEDY}`);
-  }
+  const converter = requireConverter(schema, owner);
   let derived: unknown;
   try {
     derived = converter[direction]({ target: 'draft-2020-12' });
@@ -142,9 +140,10 @@ function deriveJsonSchema(
   return freezeSchema(isSchemaObject(plain) ? withoutKeywords(plain, '$schema') : plain, role);
 }
 
-function findConverter(schema: StandardSchemaV1): StandardJSONSchemaV1.Converter | undefined {
+function requireConverter(schema: StandardSchemaV1, owner: string): StandardJSONSchemaV1.Converter {
   const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema['~standard'];
-  return standard.jsonSchema;
+  if (standard.jsonSchema !== undefined) return standard.jsonSchema;
+  throw unusable(owner, `this schema of ${showText(standard.vendor, 40)} gives no JSON Schema. ${REMEDY}`);
 }
 
 /** zod bounds every integer by what is safe, and spells every format out as a pattern besides. */

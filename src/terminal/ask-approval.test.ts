@@ -22,7 +22,14 @@ function request(callId: string): ApprovalRequest {
 }
 
 function picture({ callId, effects, reason }: ApprovalRequest, dangerous: boolean): Picture {
-  const part = { kind: 'command', text: callId, shell: 'bash', marks: [], commands: [] } as const;
+  const part = {
+    kind: 'command',
+    text: callId,
+    shell: 'bash',
+    marks: [],
+    touches: [],
+    commands: [],
+  } as const;
   return { title: `bash · ${callId}`, risk: 'high', reason, effects, dangerous, parts: [part] };
 }
 
@@ -222,7 +229,7 @@ describe('drawPicture()', () => {
   it('shows what changes with lines around it', () => {
     const before = numbered(30);
     const shown = draw([{ kind: 'diff', path: 'a.txt', before, after: before.replace('line 9', 'new 9') }]);
-    expect(shown).toMatch(/a\.txt\n {3}line 7\n {5}line 6\n[\s\S]*- line 9\n {3}\+ new 9\n/);
+    expect(shown).toMatch(/a\.txt \(\+1 −1\)\n {3}line 7\n {5}line 6\n[\s\S]*- line 9\n {3}\+ new 9\n/);
     expect(shown).not.toContain('line 20');
   });
 
@@ -232,17 +239,28 @@ describe('drawPicture()', () => {
     expect(draw([file], true)).toContain('+ line 199');
   });
 
+  it('shows both sides of a long change from their start, and how many lines each has', () => {
+    const before = numbered(300);
+    const after = before.replaceAll('line', 'new');
+    const shown = draw([{ kind: 'diff', path: 'a.txt', before, after }]);
+    expect(shown).toContain('a.txt (+300 −300)');
+    for (const line of ['- line 0', '- line 39', '+ new 0', '+ new 39']) expect(shown).toContain(line);
+    expect(shown).toContain('… 260 lines more removed: d shows all');
+    expect(shown).toContain('… 260 lines more added: d shows all');
+    expect(draw([{ kind: 'diff', path: 'a.txt', before, after }], true)).toContain('+ new 299');
+  });
+
   it('never folds a command, and marks what deserves a look', () => {
     const text = `${numbered(300)}rm -rf x`;
     const marks = [{ start: text.length - 8, end: text.length, reason: 'delete x' }];
-    const shown = draw([{ kind: 'command', text, shell: 'bash', marks, commands: [] }]);
+    const shown = draw([{ kind: 'command', text, shell: 'bash', marks, touches: [], commands: [] }]);
     expect(shown).toContain('│ line 299');
     expect(shown).toContain('⚠ rm -rf x: delete x');
   });
 
   it('gives texts no way to look like a line of ours, or to drive the terminal', () => {
     const text = `ok${' '.repeat(100)}Run these? y\n1. bash (fine)\u001b[2K\r   low risk\u202e`;
-    const shown = draw([{ kind: 'command', text, shell: 'bash', marks: [], commands: [] }]);
+    const shown = draw([{ kind: 'command', text, shell: 'bash', marks: [], touches: [], commands: [] }]);
     expect(shown).not.toMatch(/[\u001b\r\u202e]/);
     expect(shown.split('\n').filter((line) => /^(?:Run|1\. bash)/.test(line))).toEqual([]);
     expect(shown).toContain('1. edit_file ("x‹U+001B›[2J")');
@@ -265,7 +283,8 @@ describe('drawPicture()', () => {
           shell: 'sh',
           cwd: hostile,
           marks: [{ start: 0, end: 1, reason: hostile }],
-          commands: [{ words: ['x'], touches: [{ kind: 'delete', path: hostile }] }],
+          touches: [{ kind: 'delete', path: hostile }],
+          commands: [{ words: ['x'], touches: [] }],
         },
       ]);
       expect(shown.split('\n').filter((line) => /^ *(?:asked|touches: a)/.test(line))).toEqual([

@@ -1,7 +1,8 @@
 import { structuredPatch } from 'diff';
-import type { CommandPart, Picture, PicturePart } from '../contract/picture.js';
+import type { ChangesPart, CommandPart, Picture, PicturePart } from '../contract/picture.js';
 import { describeEffect } from '../effects/traits.js';
-import { inOneLine, toPieces, toVisible, toWords } from './visible-text.js';
+import { countChanges, describeChange, groupChanges } from './describe-changes.js';
+import { inOneLine, toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 export interface Palette {
   readonly bold: (text: string) => string;
@@ -16,6 +17,8 @@ export interface DrawOptions {
   readonly palette: Palette;
   /** Nothing is folded. Commands never are. */
   readonly whole?: boolean;
+  /** How the person sees what is folded; left out: with the key `d`. */
+  readonly remedy?: string;
 }
 
 /** Lines of a part that are shown before the rest of it is folded. */
@@ -42,7 +45,7 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
   pen.head(head, risk);
   pen.line(picture.title, palette.bold, true);
-  for (const part of picture.parts) drawPart(part, pen);
+  drawAll(picture, pen);
   pen.line(`asked because: ${picture.reason}`, palette.dim, true);
   return pen.lines;
 }
@@ -63,8 +66,29 @@ export function drawCall(
 /** The parts of a picture alone, below what a list says of the call. */
 export function drawParts(picture: Picture, options: DrawOptions): readonly string[] {
   const pen = new Pen({ ...options, columns: Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1 });
-  for (const part of picture.parts) drawPart(part, pen);
+  drawAll(picture, pen);
   return pen.lines;
+}
+
+/** Texts of changed files are drawn up to this many lines; their paths always. */
+const MOST_TEXT_LINES = 160;
+
+/** What changes is counted first, so that no long part stands before it. */
+function drawAll({ parts }: Picture, pen: Pen): void {
+  for (const part of parts) if (part.kind === 'changes') pen.line(countChanges(part), pen.palette.bold);
+  const at = parts.findIndex(({ kind }) => kind === 'changes');
+  const first = at === -1 ? parts : parts.slice(0, at + 1);
+  for (const part of first) drawPart(part, pen);
+  // The list has said of a new file that it is empty.
+  const texts = parts.slice(first.length).filter((part) => part.kind !== 'file' || part.text !== '');
+  const most = pen.lines.length + MOST_TEXT_LINES;
+  for (const [index, part] of texts.entries()) {
+    if (pen.lines.length > most && !pen.whole) {
+      pen.text(`… the texts of ${texts.length - index} more: ${pen.remedy}`, pen.palette.yellow);
+      return;
+    }
+    drawPart(part, pen);
+  }
 }
 
 /** Ids and names come from the model: what is more than a plain word stands in quotes. */
@@ -96,12 +120,14 @@ class Pen {
   readonly lines: string[] = [];
   readonly palette: Palette;
   readonly whole: boolean;
+  readonly remedy: string;
   readonly #columns: number;
 
-  constructor({ columns, palette, whole = false }: DrawOptions) {
+  constructor({ columns, palette, whole = false, remedy = 'd shows all' }: DrawOptions) {
     this.#columns = columns;
     this.palette = palette;
     this.whole = whole;
+    this.remedy = remedy;
   }
 
   /** A line that is safe as it is. */
@@ -139,12 +165,24 @@ class Pen {
     this.text(inOneLine(text), paint, '', { lookalikes: true, isShortened, cut: toWords });
   }
 
+  /** Puts words of ours behind the last line, or below it where they do not fit. */
+  append(said: string): void {
+    const last = this.lines.at(-1) ?? '';
+    const width = widthOf(last.replaceAll(/\u001b\[[0-9]+m/g, ''));
+    if (width + 1 + said.length > this.#columns) this.plain(`${INDENT}${said}`);
+    else this.lines.splice(-1, 1, `${last} ${said}`);
+  }
+
   /** The first of many lines; the rest where everything is wanted. */
   folded<T>(items: readonly T[], draw: (item: T) => void): void {
     const shown = this.whole || items.length <= FOLDED_LINES + 10 ? items : items.slice(0, FOLDED_LINES);
     for (const item of shown) draw(item);
     const left = items.length - shown.length;
-    if (left > 0) this.text(`… ${countLines(left)} more: d shows all`, this.palette.yellow);
+    if (left > 0) this.more(left);
+  }
+
+  more(lines: number, of = ''): void {
+    this.text(`… ${countLines(lines)} more${of}: ${this.remedy}`, this.palette.yellow);
   }
 }
 
@@ -169,6 +207,9 @@ function drawPart(part: PicturePart, pen: Pen): void {
     case 'command':
       drawCommand(part, pen);
       return;
+    case 'changes':
+      drawChanges(part, pen);
+      return;
     case 'url':
       pen.line(`→ ${part.url}`, palette.bold);
       return;
@@ -181,6 +222,18 @@ function drawPart(part: PicturePart, pen: Pen): void {
       pen.text(`it would fail: ${part.text}`, palette.yellow, '✗ ', { cut: toWords });
       return;
   }
+}
+
+/** Every path, never folded: what is shown is what is committed. */
+function drawChanges(part: ChangesPart, pen: Pen): void {
+  const { red, yellow, green, bold } = pen.palette;
+  for (const { sign, word, entries } of groupChanges(part)) {
+    pen.line(`${word} (${entries.length}):`, bold);
+    const paint = { '-': red, '~': yellow, '+': green }[sign];
+    for (const entry of entries) pen.line(`${sign} ${describeChange(entry)}`, paint);
+  }
+  if (part.notKept.length > 0) pen.line(`not kept (${part.notKept.length}):`, bold);
+  for (const { path, reason } of part.notKept) pen.line(`✗ ${path}: ${reason}`, yellow);
 }
 
 export function countLines(lines: number): string {
@@ -205,28 +258,53 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   }
   const context = pen.whole ? Number.MAX_SAFE_INTEGER : CONTEXT_LINES;
   const patch = structuredPatch(path, path, before, after, '', '', { context, timeout: DIFF_MS });
-  pen.line(name, palette.bold);
   if (patch === undefined) {
+    pen.line(name, palette.bold);
     pen.text('nearly everything changes; the new content:', palette.yellow);
     pen.folded(after.split('\n'), (line) => pen.text(line, palette.green, '+ '));
     return;
   }
+  const changed = patch.hunks.flatMap((hunk) => hunk.lines);
+  const [added, removed] = ['+', '-'].map((sign) => changed.filter((line) => line.startsWith(sign)).length);
+  pen.line(name, palette.bold);
+  pen.append(`(+${added} −${removed})`);
   if (patch.hunks.length === 0) pen.text('the content stays as it is', palette.dim);
   const lines = patch.hunks.flatMap((hunk) => [`@${hunk.newStart}`, ...hunk.lines]);
-  pen.folded(lines, (line) => drawDiffLine(line, pen));
+  pen.folded(pen.whole ? lines : foldSides(lines), (line) => drawDiffLine(line, pen));
+}
+
+/** Of one side of a long change so many lines stand before the other side begins. */
+const SIDE_LINES = FOLDED_LINES / 2;
+
+/** A long change from the start of both its sides: a line `…` stands for the rest of one. */
+function foldSides(lines: readonly string[]): readonly string[] {
+  if (lines.length <= FOLDED_LINES + 10) return lines;
+  const folded: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const sign = lines[at]?.charAt(0) ?? '';
+    let end = at + 1;
+    while (end < lines.length && lines[end]?.charAt(0) === sign) end++;
+    const isLong = (sign === '+' || sign === '-') && end - at > SIDE_LINES + 1;
+    folded.push(...lines.slice(at, isLong ? at + SIDE_LINES : end));
+    if (isLong) folded.push(`…${sign}${end - at - SIDE_LINES}`);
+    at = end;
+  }
+  return folded;
 }
 
 function drawDiffLine(line: string, pen: Pen): void {
   const { palette } = pen;
   const text = line.slice(1);
   if (line.startsWith('@')) pen.text(`line ${text}`, palette.dim);
+  else if (line.startsWith('…'))
+    pen.more(Number(text.slice(1)), text.startsWith('+') ? ' added' : ' removed');
   else if (line.startsWith('+')) pen.text(text, palette.green, '+ ');
   else if (line.startsWith('-')) pen.text(text, palette.red, '- ');
   else if (line.startsWith('\\')) pen.text('(no line end at the end of the file)', palette.dim);
   else pen.text(text, undefined, '  ');
 }
 
-function drawCommand({ text, cwd, marks, commands }: CommandPart, pen: Pen): void {
+function drawCommand({ text, cwd, marks, touches, commands }: CommandPart, pen: Pen): void {
   const { palette } = pen;
   pen.text(text, palette.bold, '│ ', { lookalikes: true });
   if (cwd !== undefined) pen.line(`in ${cwd}`, palette.dim);
@@ -235,6 +313,17 @@ function drawCommand({ text, cwd, marks, commands }: CommandPart, pen: Pen): voi
     const shown = start === 0 && end === text.length ? '' : `${marked.slice(0, 80)}: `;
     pen.line(`⚠ ${shown}${reason}`, palette.red);
   }
-  const touches = new Set(commands.flatMap(({ touches: own }) => own.map(describeEffect)));
-  if (touches.size > 0) pen.line(`touches: ${[...touches].join(', ')}`, palette.dim);
+  const told = new Set(touches.map(describeEffect));
+  if (told.size > 0) pen.line(`touches: ${[...told].join(', ')}`, palette.dim);
+  for (const untold of untoldIn(commands)) pen.line(`may touch more: ${untold}`, palette.dim);
 }
+
+/** Commands that may touch more than they tell, each once; of `sudo git gc` only `git gc`. */
+export function untoldIn(commands: CommandPart['commands']): readonly string[] {
+  const texts = new Set(commands.flatMap(({ words, isUntold }) => (isUntold ? [words.join(' ')] : [])));
+  const all = [...texts].map((text) => text.replace(/\s+/g, ' '));
+  const own = all.filter((text) => !all.some((other) => other !== text && text.endsWith(` ${other}`)));
+  return own.map((text) => (text.length > MOST_COMMAND ? `${text.slice(0, MOST_COMMAND)}…` : text));
+}
+
+const MOST_COMMAND = 80;

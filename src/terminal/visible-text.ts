@@ -1,3 +1,5 @@
+import { unseenCharacters } from '../base/unseen-characters.js';
+
 /**
  * Text as it may be shown to a person who decides: what cannot be seen, what moves the text and, where `lookalikes` is
  * set, what looks like another character stands as its number: `‹U+200B›`. Nothing is left out. Line ends stay.
@@ -11,7 +13,7 @@ export function toVisible(
     isShortened = false,
   }: { readonly lookalikes?: boolean; readonly isShortened?: boolean } = {},
 ): string {
-  const seen = text.replace(unseen(), nameAll).replace(manyMarks(), nameAll);
+  const seen = text.replace(unseenCharacters(), nameAll).replace(manyMarks(), nameAll);
   if (!lookalikes) return seen;
   const parts = isShortened ? seen.split(CUT_MARK) : [seen];
   return parts.map((part) => part.replace(WORD, nameLookalikes)).join('…');
@@ -24,8 +26,6 @@ const CUT_MARK = /…(?=$|")/;
  * wait for them.
  */
 
-/** Controls but line ends, formats, blanks that are no space, fillers, private and broken characters. */
-const unseen = (): RegExp => /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
 /** More marks on one letter than any language has hide what is below and above. */
 const manyMarks = (): RegExp => /(?<=\p{M}{3})\p{M}+/gu;
 const WORD = /[^\s‹›]+/gu;

@@ -13,6 +13,7 @@ import {
   sandboxMetadata,
   started,
   streamText,
+  WHAT_LASTS,
   withNotice,
 } from './command-report.js';
 
@@ -23,6 +24,7 @@ export interface BashArgs {
   readonly description?: string;
   readonly working_dir?: string;
   readonly run_in_background?: boolean;
+  readonly expose_ports?: readonly number[];
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000;
@@ -52,6 +54,14 @@ const INPUT = {
         'Start it and return at once with a bash_id: bash_output reads what it prints, kill_shell ends it. ' +
         'It is stopped after "timeout" only where that is given.',
     },
+    expose_ports: {
+      type: 'array',
+      maxItems: 5,
+      items: { type: 'integer', minimum: 1, maximum: 65_535 },
+      description:
+        'Ports of servers in the background that the person wants to open in a browser; the person is asked for each. ' +
+        'Later commands reach them at localhost without this.',
+    },
   },
 } as const;
 
@@ -78,7 +88,8 @@ export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
     description:
       'Runs a bash command and returns what it printed, standard error after a line "[stderr]". It gets no input. ' +
       `Of long output the first ${HEAD_CHARACTERS} and the last ${TAIL_CHARACTERS} characters are shown. ` +
-      'A command that exits with another code than 0 has failed.',
+      'A command that exits with another code than 0 has failed. ' +
+      WHAT_LASTS,
     input: INPUT,
     category: 'execution',
     contained: true,
@@ -117,17 +128,20 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
       ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
     }),
   );
+  const ports = await exposePorts(args, ctx);
+  const said =
+    status === 'killed'
+      ? `Background shell ${id} was ended at once: the call was stopped while it started.`
+      : `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`;
   return {
-    text:
-      status === 'killed'
-        ? `Background shell ${id} was ended at once: the call was stopped while it started.`
-        : `Started background shell ${id}. Read its output with bash_output, end it with kill_shell.`,
+    text: [said, ...ports.lines].join('\n'),
     metadata: {
       bash_id: id,
       status,
       working_dir: cwd,
       ...saidBy(args),
       ...(wall === undefined ? {} : sandboxMetadata({ wall })),
+      ...ports.metadata,
     },
   };
 }
@@ -138,18 +152,39 @@ async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput
   const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
   const short = shortenOutput(printed, printedBytes(outcome), outputRef);
   const truncated = short.truncated || isIncomplete(outcome);
+  const ports = await exposePorts(args, ctx);
+  const text = [short.text, ...ports.lines].join('\n');
   const shown = {
-    text: withNotice(short.text, outcome, ctx.limits.maxOutputBytes),
+    text: withNotice(text, outcome, ctx.limits.maxOutputBytes),
     truncated,
     metadata: {
       ...commandMetadata(outcome, resolve(ctx.cwd, args.working_dir ?? '.')),
       truncated,
       ...saidBy(args),
+      ...ports.metadata,
     },
     ...(outputRef === undefined ? {} : { outputRef }),
   };
   const error = commandError(outcome, failureMessage);
   return error === undefined ? shown : { ...shown, error };
+}
+
+/** One question after the other: the person may agree to one port and not to another. */
+async function exposePorts(
+  { expose_ports: ports = [] }: BashArgs,
+  { processes }: ToolContext,
+): Promise<{ readonly lines: readonly string[]; readonly metadata: JsonObject }> {
+  const lines: string[] = [];
+  const exposed: JsonObject[] = [];
+  for (const port of new Set(ports)) {
+    const answer = await processes.exposePort(port);
+    if (typeof answer === 'string') lines.push(`[Port ${port} is not exposed: ${answer}.]`);
+    else {
+      lines.push(`[Port ${port} is exposed to this machine: ${answer.url}]`);
+      exposed.push({ ...answer });
+    }
+  }
+  return { lines, metadata: exposed.length === 0 ? {} : { exposed_ports: exposed } };
 }
 
 function commandOf({ command, working_dir: cwd }: BashArgs) {

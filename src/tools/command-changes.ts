@@ -1,22 +1,32 @@
 import type { JsonObject } from '../contract/json.js';
-import type { CommandChanges, CommandOutcome, UnkeptChange } from '../contract/processes.js';
+import type { CommandChanges, CommandOutcome, DiscardedWrites, UnkeptChange } from '../contract/processes.js';
 
-/** What a command has changed, as results carry it. */
-export function changesMetadata({
-  created,
-  modified,
-  deleted,
-  refused,
-  conflicts,
-  more,
-}: CommandChanges): JsonObject {
+/**
+ * What a command has changed, and what it has written that did not last, as the `changes` of a result. Of a command that
+ * writes through only the latter is known.
+ */
+export function changesMetadata(
+  changes: CommandChanges | undefined,
+  writes: DiscardedWrites | undefined,
+): JsonObject {
+  if (changes === undefined && writes === undefined) return {};
+  const more = (changes?.more ?? 0) + (writes?.more ?? 0);
+  return {
+    changes: {
+      ...(changes === undefined ? {} : listsOf(changes)),
+      discarded: [...(writes?.paths ?? [])],
+      ...(more === 0 ? {} : { more }),
+    },
+  };
+}
+
+function listsOf({ created, modified, deleted, refused, conflicts }: CommandChanges): JsonObject {
   return {
     created: [...created],
     modified: [...modified],
     deleted: [...deleted],
     refused: refused.map(toJson),
     conflicts: conflicts.map(toJson),
-    ...(more === undefined ? {} : { more }),
   };
 }
 
@@ -28,23 +38,29 @@ function toJson({ path, reason, ref, later }: UnkeptChange): JsonObject {
 export function changeNotices({
   changes,
   discarded,
+  discardedBy,
   stderr,
-}: Pick<CommandOutcome, 'changes' | 'discarded' | 'stderr'>): readonly string[] {
+  discardedWrites,
+}: Pick<
+  CommandOutcome,
+  'changes' | 'discarded' | 'discardedBy' | 'stderr' | 'discardedWrites'
+>): readonly string[] {
+  if (discardedBy !== undefined && discardedBy !== 'person' && changes !== undefined) {
+    const { refused, conflicts } = changes;
+    return discardedBy === 'rules' ? [refusedNotice(refused)] : [conflictNotice(conflicts, discarded)];
+  }
+  const outside = discardedWrites === undefined ? [] : [outsideNotice(discardedWrites)];
   if (changes === undefined)
-    return discarded === undefined ? [] : [`[Nothing of what this command changed was kept: ${discarded}.]`];
+    return discarded === undefined
+      ? outside
+      : [`[Nothing of what this command changed was kept: ${discarded}.]`];
   const { conflicts } = changes;
-  const refused = changes.refused.filter(({ later }) => later !== true);
   const pending = changes.refused.filter(({ later }) => later === true);
   return [
     ...(pending.length === 0
       ? []
       : [
-          `[Not changed yet, because it cannot be written now: ${listOf(pending)}. It is kept, and made before the next command if that is possible then.]`,
-        ]),
-    ...(refused.length === 0
-      ? []
-      : [
-          `[Not kept, and as it was before: ${listOf(refused)}. Commands may not change that: leave it out.]`,
+          `[Not changed yet, because it cannot be written now: ${listOf(pending)}. It is kept, and written before the next command if that is possible then.]`,
         ]),
     ...(conflicts.length === 0
       ? []
@@ -56,8 +72,25 @@ export function changeNotices({
           '[A directory that was there before the command cannot be renamed by rename(2) in a transaction: mv copies it. Use mv, or cp -a and rm -r; git mv takes the files one by one. Where the command has to rename it, the person can allow that by a rule with write_through = true.]',
         ]
       : []),
+    ...outside,
   ];
 }
+
+function refusedNotice(refused: readonly UnkeptChange[]): string {
+  return `[Nothing of what this command changed was kept, because commands may not change ${listOf(refused)}. Leave that out, and run the rest again.]`;
+}
+
+function conflictNotice(conflicts: readonly UnkeptChange[], why = ''): string {
+  const what = conflicts.length === 0 ? why : `others changed the same meanwhile: ${listOf(conflicts)}`;
+  return `[Nothing of what this command changed was kept: ${what}. Look at what is there now, and run the command again where it is still needed.]`;
+}
+function outsideNotice({ paths, more = 0 }: DiscardedWrites): string {
+  const named = paths.slice(0, MOST_NAMED_OUTSIDE).map((path) => JSON.stringify(path));
+  const rest = paths.length - named.length + more;
+  return `[Gone with this command, because it lies outside of the roots: ${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}. The next command does not find it. Write what has to last into the working directory, or ask the person to make that directory a root.]`;
+}
+
+const MOST_NAMED_OUTSIDE = 5;
 
 const CROSS_DEVICE = /invalid cross-device link|EXDEV|cross-device link not permitted/i;
 

@@ -2,18 +2,24 @@ import type { JsonObject } from '../contract/json.js';
 import type {
   CommandOutcome,
   CommandSandbox,
-  Denial,
   KeptOutput,
   LimitHit,
+  SandboxRefusal,
   ShellSnapshot,
 } from '../contract/processes.js';
 import type { ProbeContext, ToolOutput } from '../contract/tool.js';
+import type { ErrorCode } from '../errors/catalogue.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 import { changeNotices, changesMetadata } from './command-changes.js';
 import { cutBytes } from './output-text.js';
 
 /** Bytes of each stream that a result's metadata repeats (F011). */
 const METADATA_BYTES = 4096;
+
+/** For the description of a tool that runs commands. */
+export const WHAT_LASTS =
+  'In the OS sandbox only what it writes in the working directory and the other roots lasts: /tmp and the home directory ' +
+  'are empty for each command, and gone with it.';
 
 /** What a command printed, standard error behind a line `[stderr]`. */
 export function printedText(stdout: string, stderr: string): string {
@@ -48,7 +54,8 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
     ...(outcome.stdout.binary || outcome.stderr.binary ? { binary: true } : {}),
     ...(outcome.survivors.length > 0 ? { survivors: [...outcome.survivors] } : {}),
     ...sandboxMetadata(outcome),
-    ...(outcome.changes === undefined ? {} : { changes: changesMetadata(outcome.changes) }),
+    ...changesMetadata(outcome.changes, outcome.discardedWrites),
+    ...(outcome.reruns === undefined ? {} : { reruns: outcome.reruns }),
   };
 }
 
@@ -87,19 +94,37 @@ export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
 /** What its failure is told by. */
 type EndedCommand = Pick<
   CommandOutcome,
-  'aborted' | 'discarded' | 'exitCode' | 'signal' | 'limit' | 'wall' | 'isRefused'
+  'aborted' | 'changes' | 'discarded' | 'discardedBy' | 'exitCode' | 'signal' | 'limit' | 'wall'
 >;
 
 /** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
 export function failureReason(outcome: EndedCommand): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
   if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
+  if (isPartly(outcome)) return 'others changed some of the same files while it ran; the rest was kept';
   if (outcome.exitCode === 0) return undefined;
   const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
   if (outcome.wall?.lost !== undefined && outcome.exitCode === null) return 'ended by the OS sandbox';
   if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}${limit}`;
   return `ended by signal ${outcome.signal ?? 'unknown'}${limit}`;
 }
+
+/** Where the caller has asked for it, what is in no conflict is kept. */
+function isPartly({ changes }: EndedCommand): boolean {
+  return changes !== undefined && changes.conflicts.length > 0;
+}
+
+function codeOf(outcome: EndedCommand): ErrorCode {
+  const { discardedBy } = outcome;
+  if (discardedBy === undefined) return isPartly(outcome) ? 'conflict' : 'execution_failed';
+  return CODES[discardedBy];
+}
+
+const CODES: Readonly<Record<NonNullable<CommandOutcome['discardedBy']>, ErrorCode>> = {
+  person: 'user_denied',
+  conflict: 'conflict',
+  rules: 'sandbox_violation',
+};
 
 /** The failure of a command as a tool's error; undefined when it ended by itself with exit code 0. */
 export function commandError(
@@ -108,13 +133,23 @@ export function commandError(
 ): ToolOutput['error'] {
   const reason = failureReason(outcome);
   if (reason === undefined) return undefined;
-  const { limit } = outcome;
   const hint = sandboxHint(outcome);
   return {
-    code: outcome.isRefused === true ? 'user_denied' : 'execution_failed',
+    code: codeOf(outcome),
     message: message(reason),
     ...(hint === undefined ? {} : { hint }),
-    ...(limit === undefined ? {} : { details: { limit: limit.limit, max: limit.max } }),
+    ...failureDetails(outcome),
+  };
+}
+
+function failureDetails({ limit, wall }: EndedCommand): { readonly details?: JsonObject } {
+  const refused = wall?.refused ?? [];
+  if (limit === undefined && refused.length === 0) return {};
+  return {
+    details: {
+      ...(limit === undefined ? {} : { limit: limit.limit, max: limit.max }),
+      ...(refused.length === 0 ? {} : { refused_by_sandbox: [...refused] }),
+    },
   };
 }
 
@@ -124,7 +159,10 @@ export function commandError(
  */
 export function withNotice(
   text: string,
-  outcome: Pick<CommandOutcome, 'wall' | 'changes' | 'discarded' | 'stderr'>,
+  outcome: Pick<
+    CommandOutcome,
+    'wall' | 'changes' | 'discarded' | 'discardedBy' | 'stderr' | 'discardedWrites'
+  >,
   mostBytes = Number.POSITIVE_INFINITY,
 ): string {
   const notice = [sandboxNotice(outcome.wall), ...changeNotices(outcome)]
@@ -147,7 +185,7 @@ export function sandboxMetadata({
     kind,
     network,
     reason,
-    denied,
+    refused,
     incomplete,
     unheld,
     lost,
@@ -160,10 +198,12 @@ export function sandboxMetadata({
       ? {}
       : {
           sandbox: {
+            kind,
+            // Its name before; for one version.
             wall: kind,
             network,
             ...(reason === undefined ? {} : { reason }),
-            ...(denied === undefined ? {} : { denied: [...denied] }),
+            ...(refused === undefined ? {} : { refused: [...refused] }),
             ...(incomplete === undefined ? {} : { incomplete }),
             ...(unheld === undefined ? {} : { unheld }),
             ...(lost === undefined ? {} : { lost: [...lost] }),
@@ -178,11 +218,9 @@ export function sandboxMetadata({
 
 /** For the model: that it was the sandbox, and no fault of the command. Empty where there is nothing to say. */
 export function sandboxNotice(wall: CommandSandbox | undefined): string {
-  const denied = (wall?.denied ?? []).map((what) => DENIED[what]);
+  const refused = (wall?.refused ?? []).map((what) => REFUSED[what]);
   return [
-    ...(denied.length === 0
-      ? []
-      : [`[The OS sandbox has denied something to this command: ${denied.join('; ')}.]`]),
+    ...(refused.length === 0 ? [] : [`[The OS sandbox refused this command ${refused.join('; ')}.]`]),
     ...(wall?.incomplete === true ? [INCOMPLETE] : []),
     ...(wall?.lost === undefined ? [] : [lostNotice(wall.lost)]),
     ...(wall?.disarmed === undefined ? [] : [disarmedNotice(wall.disarmed)]),
@@ -208,13 +246,13 @@ function listed(paths: readonly string[]): string {
 const INCOMPLETE =
   '[There is more in the roots than the OS sandbox can guard: this command could see files that deny patterns hide.]';
 
-const DENIED: Readonly<Record<Denial, string>> = {
-  write:
-    'it may write in the roots and in /tmp, not elsewhere, and not what makes other programs run something (.git/hooks, .git/config and the like)',
-  hidden:
-    'what the deny patterns hide (.env, *.pem, .npmrc and the like) holds nothing for commands, and they can neither replace nor remove it, not even what an earlier command has made; git keeps what it has recorded of it: leave it out',
-  network: 'it has no network',
-  outside: 'what lies outside of the roots is not there for commands, and every command finds /tmp empty',
+const REFUSED: Readonly<Record<SandboxRefusal, string>> = {
+  network: 'a network connection: it has no network, only a loopback that its conversation shares',
+  name_lookup: 'a name look-up: it has no network',
+  write_outside:
+    'a write: it may write in the roots and in /tmp, not elsewhere, and not what makes other programs run something (.git/hooks, .git/config and the like)',
+  hidden_file:
+    'a file: what the deny patterns hide (.env, *.pem, .npmrc and the like) and what lies outside of the roots is not there for commands (what git tracks of it shows its committed version), they can neither replace nor remove it, and every command finds /tmp empty',
 };
 
 /** The limit that a command has hit, for the model. */
@@ -229,9 +267,13 @@ function sandboxHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): s
     ...(limit === undefined
       ? []
       : [`${LIMITS[limit.limit].key} under [${tableOf(limit)}] raises the limit.`]),
-    ...(wall?.denied?.includes('network') === true ? [network] : []),
+    ...(needsNetwork(wall) ? [network] : []),
   ];
   return remedies.length === 0 ? undefined : remedies.join(' ');
+}
+
+function needsNetwork(wall: CommandSandbox | undefined): boolean {
+  return wall?.refused?.some((what) => what === 'network' || what === 'name_lookup') === true;
 }
 
 function tableOf({ limit }: LimitHit): string {

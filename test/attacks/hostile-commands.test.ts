@@ -71,7 +71,7 @@ const bash = (command: string) => executor.execute('bash', { command, timeout: 2
 describe.skipIf(WHY_NO_SANDBOX)(`a hostile command${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
   it.each(READS)('reads nothing of the outside: %s', async (_, command) => {
     const { output, metadata } = await bash(command(target()));
-    expect(metadata.sandbox).toMatchObject({ wall: 'bubblewrap' });
+    expect(metadata.sandbox).toMatchObject({ kind: 'bubblewrap', wall: 'bubblewrap' });
     expect(output).not.toContain(SECRET);
     expect(output).not.toContain('GAINED');
     expect(readFileSync(secret, 'utf8')).toBe(SECRET);

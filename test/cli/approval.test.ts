@@ -201,7 +201,7 @@ async function atTerminal(
     ['-qec', `'${process.execPath}' '${toolexec.main}' ${command}`, '/dev/null'],
     {
       cwd: toolexec.root,
-      env: toolexec.shippedEnvironment({ TERM: 'xterm', ...env }),
+      env: toolexec.environment({ TERM: 'xterm', ...env }),
     },
   );
   let screen = '';

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -47,6 +48,7 @@ describe('toolexec run, given what is no response', () => {
     ['truncated JSON', '{"content":[\n{"type":"tool_use",', /line 2, column 20/],
     ['broken JSON', '[{"name":}]', /line 1, column 10/],
     ['a JSON number', '42', /no known shape/],
+    ['the error page of a proxy', '<html>502</html>\n', /no known shape/],
     ['an object of no known shape', '{"hello":"world"}', /no known shape/],
     ['one unfinished block', 'So:\n```tool\n{"name":"read_file","args":{"path":"a"', /ends inside its block/],
   ])('refuses %s, from a file and from standard input', async (_what, content, told) => {
@@ -101,6 +103,20 @@ describe('toolexec, used wrongly', () => {
     [['call'], "Missing required argument 'tool'."],
   ])('%j: one line', async (args, told) => {
     expectRefused(await toolexec.run(args, { stdin: '[]' }), told);
+  });
+
+  it('says that the working directory was removed', async () => {
+    const gone = join(toolexec.folder, 'gone');
+    mkdirSync(gone);
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', `rmdir '${gone}'; '${process.execPath}' '${toolexec.main}' tools list`],
+      { cwd: gone, env: toolexec.environment(), encoding: 'utf8' },
+    );
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^toolexec: Cannot work here: the current directory was removed\.[^\n]*\n$/),
+    ]);
   });
 
   it('names a root that does not exist', async () => {

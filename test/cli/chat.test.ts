@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ let url: string;
 /** What the model answers, request by request. */
 let script: readonly (Answer | 'hangs')[];
 let requests: Request[];
+/** The system text of each request; the rest of its messages is in `requests`. */
+let systems: string[];
 /** Decides in place of the script. */
 let respond: ((request: Request) => Answer | 'hangs') | undefined;
 
@@ -27,10 +29,14 @@ interface Answer {
 
 beforeEach(async () => {
   requests = [];
+  systems = [];
   script = [];
   respond = undefined;
   server = createServer(async (request, response) => {
-    const asked: Request = JSON.parse(await text(request));
+    const whole: Request = JSON.parse(await text(request));
+    const [first] = whole.messages;
+    systems.push(first?.role === 'system' ? first.content : '');
+    const asked = { messages: whole.messages.filter(({ role }) => role !== 'system') };
     const answer = respond?.(asked) ?? script[requests.length];
     requests.push(asked);
     if (answer === undefined) {
@@ -73,6 +79,8 @@ const words = (...more: readonly string[]): readonly string[] => [
   '--base-url',
   url,
 ];
+/** What was shown, without colours. */
+const plain = (shown: string): string => shown.replaceAll(/\u001b\[[0-9;]*m/g, '');
 const rolesOf = (request: number) => requests[request]?.messages.map(({ role }) => role);
 
 describe('toolexec chat, in a script', () => {
@@ -85,8 +93,40 @@ describe('toolexec chat, in a script', () => {
     );
     expect([code, stdout]).toEqual([0, 'It says 42.\n']);
     expect(stderr).toContain('read_file');
-    expect(rolesOf(0)).toEqual(['system', 'user']);
+    expect([systems[0], rolesOf(0)]).toEqual(['Be brief.', ['user']]);
     expect(requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'forty-two\n' });
+    // The arriving of a response is in the journal too, and is no call of the model.
+    const listed = JSON.parse((await toolexec.run(['journal', 'list', '--json'])).stdout);
+    expect(listed).toMatchObject([{ size: 1, calls: [{ toolName: 'read_file' }] }]);
+    const report = JSON.parse((await toolexec.run(['journal', 'report', '--json'])).stdout);
+    expect(report).toMatchObject({ batches: 1, calls: 1, tools: [{ toolName: 'read_file' }] });
+  }, 60_000);
+
+  it('tells the model where it works, and what AGENTS.md says only if the person has configured that', async () => {
+    toolexec.write('root/AGENTS.md', 'Use tabs.\n');
+    script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
+    await toolexec.run(words('hi', '--print'));
+    expect(systems[0]).toContain(`Working directory: ${realpathSync(toolexec.root)}\n`);
+    for (const line of [/^Platform: \w+/m, /^Date: \d{4}-\d\d-\d\d$/m, /^Sandbox: Commands run /m])
+      expect(systems[0]).toMatch(line);
+    // A project cannot ask for it by itself.
+    const asking = '[chat]\nagents_file = true\n';
+    toolexec.write('root/toolexec.toml', asking);
+    const { stderr } = await toolexec.run(words('hi', '--print'));
+    expect([systems[1]?.includes('Use tabs.'), stderr]).toEqual([
+      false,
+      expect.stringContaining('chat.agents_file'),
+    ]);
+    await toolexec.run(words('hi', '--print', '--config', toolexec.write('own.toml', asking)));
+    expect(systems[2]).toContain("The project's AGENTS.md:\n\nUse tabs.");
+  }, 60_000);
+
+  it('follows no AGENTS.md that is a link out of the root', async () => {
+    symlinkSync(toolexec.write('secret', 'hunter2'), join(toolexec.root, 'AGENTS.md'));
+    script = [{ content: 'one' }];
+    const config = toolexec.write('own.toml', '[chat]\nagents_file = true\n');
+    await toolexec.run(words('hi', '--print', '--config', config));
+    expect(systems[0]).not.toContain('hunter2');
   }, 60_000);
 
   it('takes its prompt from a pipe, and says everything as JSON', async () => {
@@ -244,7 +284,7 @@ describe('toolexec chat, in a script', () => {
 describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python3 has no pty)', () => {
   const sit = (types: readonly (readonly [string, string])[], ...more: readonly string[]) =>
     sitBefore([process.execPath, toolexec.main, ...words(...more)], {
-      env: toolexec.shippedEnvironment({ TERM: 'xterm' }),
+      env: toolexec.environment({ TERM: 'xterm' }),
       cwd: toolexec.root,
       types,
     });
@@ -267,6 +307,75 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   }, 60_000);
+
+  it('says how to leave at the first Ctrl-C in an empty line, and leaves at the second', async () => {
+    const { code, shown } = await sit([
+      ['› ', 'half a line\u0003'],
+      ['› ', '\u0003'],
+      ['press Ctrl-C again', '\u0003'],
+    ]);
+    expect(code).toBe(0);
+    expect(requests).toEqual([]);
+    // Nothing was said: there is nothing to go on with.
+    expect(shown).not.toContain('--resume');
+  }, 60_000);
+
+  it('shows what a command printed and changed, takes it back, and tells the model of both', async () => {
+    writeFileSync(join(toolexec.root, 'a.txt'), 'one\ntwo\n');
+    script = [
+      { calls: [['edit_file', { path: 'a.txt', old_string: 'two', new_string: 'TWO\nthree' }]] },
+      { content: 'Done.' },
+      { content: 'I see.' },
+    ];
+    const { code, shown } = await sit(
+      [
+        ['numbers select', 'y'],
+        ['› ', '!printf "hello\\nthere"\n'],
+        ['│ there', '/diff\n'],
+        ['+ three', '/undo\n'],
+        ['put back a.txt', 'what now?\n'],
+        ['› ', '/quit\n'],
+      ],
+      'edit a',
+    );
+    expect(code).toBe(0);
+    expect(shown).toContain('openai/test · ');
+    expect(plain(shown)).toContain('a.txt (+2 −1)');
+    expect(plain(shown)).toMatch(/take it back: \/undo call_1_0/);
+    expect(shown).toMatch(/about [\d.k]+ tokens of context used/);
+    expect(readFileSync(join(toolexec.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+    const said = requests[2]?.messages.at(-1)?.content;
+    for (const part of ['printf', 'hello\nthere', 'taken back', 'a.txt', 'what now?'])
+      expect(said).toContain(part);
+  }, 60_000);
+
+  // Known fault: on a slow machine keys are lost between one reader of the terminal and the next, and it waits for ever.
+  it.skip('begins another conversation, goes back to the first, and changes the model', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
+    script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
+    const { code, shown } = await sit(
+      [
+        ['› ', '/clear\n'],
+        ['a new conversation', 'second\n'],
+        ['› ', '/resume\n'],
+        ['go on with one', '/resume 2\n'],
+        ['going on with', '/model nonsense\n'],
+        ['Cannot use the model', '/model openai/other\n'],
+        ['answers from now on', 'third\n'],
+        ['› ', '/nothing\n'],
+        ['There is no /nothing', '\u0004'],
+      ],
+      'first',
+    );
+    expect(code).toBe(0);
+    const said = requests.map(({ messages }) =>
+      messages.filter(({ role }) => role === 'user').map(({ content }) => content),
+    );
+    expect(said).toEqual([['first'], ['second'], ['first', 'third']]);
+    expect(shown.replace(/\s+/g, ' ')).toContain('chat --resume chat:');
+  });
 
   it('cancels a turn with Ctrl-C, and goes on', async () => {
     respond = ({ messages }) => {

@@ -234,7 +234,7 @@ describe.skipIf(WHY_NOT !== '')(`programs in the sandbox${WHY_NOT}`, () => {
     toolexec.write('root/old', 'before\n');
     const at = (name: string): string => join(toolexec.root, name);
     const old = (): string => readFileSync(at('old'), 'utf8');
-    addProgram(join(tools, 'change'), 'echo after >old; mkdir d; echo x >d/x; echo x >.env; echo true');
+    addProgram(join(tools, 'change'), 'echo after >old; mkdir d; echo x >d/x; echo true');
     const config = configure('[tools.sandbox]\nexternal_tools = "all"\n');
     const file = toolexec.json('r.json', message(['change', {}], ['bash', { command: 'cat old' }]));
     const toolexecWith = (...words: string[]) => toolexec.run([...words, '--config', config]);
@@ -242,13 +242,34 @@ describe.skipIf(WHY_NOT !== '')(`programs in the sandbox${WHY_NOT}`, () => {
     expect(planned).toMatchObject({ changes: { created: ['d/', 'd/x'], modified: ['old'] } });
     expect([old(), existsSync(at('d'))]).toEqual(['before\n', false]);
     const run = await toolexecWith('run', file, '--yes');
-    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Not kept, and as it was before') });
-    expect([old(), readFileSync(at('d/x'), 'utf8'), existsSync(at('.env'))]).toEqual([
-      'after\n',
-      'x\n',
-      false,
-    ]);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('after') });
+    expect([old(), readFileSync(at('d/x'), 'utf8')]).toEqual(['after\n', 'x\n']);
     expect((await toolexecWith('undo', 'toolu_1')).code).toBe(0);
     expect([old(), existsSync(at('d'))]).toEqual(['before\n', false]);
+  });
+
+  it('change nothing where a part of what they change is refused', async () => {
+    toolexec.write('root/old', 'before\n');
+    addProgram(join(tools, 'change'), 'echo after >old; echo x >.env; echo true');
+    const config = configure('[tools.sandbox]\nexternal_tools = "all"\n');
+    const { code, stdout } = await toolexec.run([
+      'call',
+      'change',
+      '{}',
+      '--yes',
+      '--config',
+      config,
+      '--json',
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        success: false,
+        error: { code: 'sandbox_violation' },
+        metadata: { changes: { created: [], modified: [], refused: [{ path: '.env' }] } },
+      },
+    ]);
+    expect(readFileSync(join(toolexec.root, 'old'), 'utf8')).toBe('before\n');
+    expect(existsSync(join(toolexec.root, '.env'))).toBe(false);
   });
 });

@@ -36,6 +36,9 @@ describe('toolexec run, interrupted', () => {
         ['toolu_2', 'cancelled'],
       ]);
       expect(stderr).toContain('cancelling');
+      expect(stderr).toMatch(/^✗ bash \(toolu_1\) .* ran, cancelled: /m);
+      const listed = JSON.parse((await toolexec.run(['journal', 'list', '--json'])).stdout);
+      expect(listed[0].outcomes).toEqual({ 'ran, cancelled': 1, 'not run': 1 });
       await until(() => living(token).length === 0);
       expect(existsSync(join(toolexec.root, 'never'))).toBe(false);
     },
@@ -84,7 +87,7 @@ describe('toolexec run, interrupted', () => {
     const main = `'${process.execPath}' '${toolexec.main}' run '${toolexec.json('r.json', message())}'`;
     const { status, stderr } = spawnSync('sh', ['-c', `${main} > /dev/full`], {
       cwd: toolexec.root,
-      env: toolexec.shippedEnvironment(),
+      env: toolexec.environment(),
       encoding: 'utf8',
     });
     expect(status).toBe(1);

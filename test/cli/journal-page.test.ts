@@ -100,9 +100,9 @@ describe('toolexec journal report', () => {
     const { code, stdout } = await journal('report', '--conversation', 'work');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✗ say \(work-4\) in .*\n {4}execution_failed: say failed: It broke <here>\.$/m);
-    expect(stdout).toMatch(/^TOOL +CALLS +OK +FAILED +NOT RUN +MEDIAN +RAN$/m);
-    expect(stdout).toMatch(/^say +2 +0 +1 +1 /m);
-    expect(stdout).toMatch(/^5 calls in 1 batches since .*: ran /m);
+    expect(stdout).toMatch(/^TOOL +CALLS +OK +FAILED +CANCELLED +NOT RUN +MEDIAN +RAN$/m);
+    expect(stdout).toMatch(/^say +2 +0 +1 +0 +1 /m);
+    expect(stdout).toMatch(/^5 calls in 1 batch since .*: ran /m);
     expect(stdout).toMatch(/^asked 2: 1 agreed, 1 refused, 0 open, answered in \d+ ms \(median\)$/m);
     expect(stdout).toMatch(/^not asked because of rules: 1, which saves about \d+ ms$/m);
   });
@@ -114,7 +114,7 @@ describe('toolexec journal report', () => {
     expect(report).toMatchObject({
       batches: 1,
       calls: 5,
-      outcomes: { ok: 2, failed: 2, 'not run': 1 },
+      outcomes: { ok: 2, failed: 2, 'ran, cancelled': 0, 'not run': 1 },
       asked: { calls: 2, approved: 1, refused: 1, open: 0 },
       spared: { calls: 1 },
     });

@@ -184,7 +184,7 @@ describe('toolexec journal export', () => {
       'sh',
       ['-c', `"$0" "$1" journal export --journal "$2" | head -1`, process.execPath, toolexec.main, file],
       {
-        env: toolexec.shippedEnvironment(),
+        env: toolexec.environment(),
       },
     );
     let stderr = '';

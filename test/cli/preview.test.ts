@@ -25,20 +25,51 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect(stdout).toMatch(/✓ bash \(toolu_1\)/);
     expect(stdout).toMatch(/- before\n.*\+ after\n/);
     expect(stdout).toContain('made/by-tool');
+    expect(stdout).toContain('old (+1 −1)');
     const json = JSON.parse((await toolexec.run(['plan', file, '--preview', '--json'])).stdout);
     expect(json).toMatchObject({
       changes: { created: ['made/', 'made/by-tool', 'new'], modified: ['old'], deleted: [] },
       requests: [{ callId: 'toolu_1' }, { callId: 'toolu_2' }],
+      parts: [{ kind: 'changes', notKept: [] }, { kind: 'file' }, { kind: 'file' }, { kind: 'diff' }],
     });
     expect([readFileSync(at('old'), 'utf8'), existsSync(at('new'))]).toEqual(['before\n', false]);
+  });
+
+  it('shows all of 302 paths, with what becomes of them, as text and as JSON', async () => {
+    const command = 'for i in $(seq 1 300); do : >f$i; done; chmod 600 old; ln -s old link';
+    const file = toolexec.json('r.json', message(['bash', { command }]));
+    const { stdout } = await toolexec.run(['plan', file, '--preview']);
+    for (let number = 1; number <= 300; number++) expect(stdout).toContain(`+ f${number}  `);
+    expect(stdout.replace(/\n *┆ /g, '')).toContain(
+      '302 changes, not kept yet: 1 modified (1 file mode), 301 created (300 files, 1 link)',
+    );
+    expect(stdout).toContain('~ old  644 → 600\n');
+    expect(stdout).toContain('+ link → old\n');
+    const json = JSON.parse((await toolexec.run(['plan', file, '--preview', '--json'])).stdout);
+    expect(json.parts[0].entries).toHaveLength(302);
+    const shown = await toolexec.run(['run', file, '--preview', '--json', '--conversation', 'shown']);
+    const [line = ''] = shown.stderr.split('\n').filter((text) => text.includes('"preview"'));
+    expect(JSON.parse(line).parts[0].entries).toEqual(json.parts[0].entries);
+  });
+
+  it('of plan names no key where it folds, and how to see the rest', async () => {
+    const content = `${Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n')}\n`;
+    const file = toolexec.json('r.json', message(['write_file', { path: 'long', content }]));
+    const { stdout } = await toolexec.run(['plan', file, '--preview']);
+    expect(stdout).toContain('120 lines more: --json has all');
+    expect(stdout).not.toMatch(/\bd shows/);
   });
 
   it('of run makes nothing real without a person, and all of it with --yes, which undo takes back', async () => {
     const file = toolexec.json('r.json', CALLS);
     const unasked = await toolexec.run(['run', file, '--preview', '--conversation', 'unasked']);
     expect(unasked.code).toBe(3);
+    expect(unasked.stderr).toContain('toolexec: nothing was committed');
     expect(existsSync(at('new'))).toBe(false);
     const agreed = await toolexec.run(['run', file, '--preview', '--yes']);
+    expect(agreed.stderr).toMatch(
+      /^toolexec: committed: 3 created, 1 modified, 0 deleted; .*toolexec undo CALL$/m,
+    );
     expect({ code: agreed.code, old: readFileSync(at('old'), 'utf8') }).toEqual({ code: 0, old: 'after\n' });
     expect(existsSync(at('made/by-tool'))).toBe(true);
     const undone = await toolexec.run(['undo', 'toolu_1']);

@@ -1,10 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { builtCommand } from './built-command.js';
 import { leaveHalfDone } from './leave-half-done.js';
 import { hasScreens, type Screen, type ScreenSettings, Screens } from './screen.js';
 import { Toolexec } from './toolexec.js';
+
+const WHY_NOT = await whyNoTransactions();
 
 let screens: Screens;
 beforeAll(() => {
@@ -52,7 +55,7 @@ function desk(): Desk {
     return screens.open([...behind, ...program], {
       cwd: toolexec.root,
       ...more,
-      env: toolexec.shippedEnvironment({ NO_COLOR: '1', TZ: 'UTC', ...env }),
+      env: toolexec.environment({ NO_COLOR: '1', TZ: 'UTC', ...env }),
     });
   };
   return {
@@ -70,6 +73,15 @@ function desk(): Desk {
 
 /** The same on every machine; and a command sees the file that ends it. */
 const BARE = '[tools.sandbox]\ntransactions = "off"\n[tools.run_command]\nsandbox = "off"\n';
+
+const AFTER =
+  '[tools.bash]\napproval = "after"\n[tools.sandbox]\ntransactions = "required"\n[tools.run_command]\nsandbox = "required"\nnetwork = false\n';
+
+const ASKED = /\?\s+keys:/;
+
+/** 302 changes, of which the names cannot all be seen. */
+const MANY =
+  "for i in $(seq 1 299); do echo $i >f$i; done; chmod 755 run.sh; ln -s 'to here' l; touch $'evil\\xe2\\x80\\xaegpj\\xff.sh'";
 
 const bash = (id: string, command: string) => ({ id, name: 'bash', args: { command } });
 const MIXED = [
@@ -132,6 +144,37 @@ describe
       screen.type('n');
       await screen.ended();
     });
+
+    it.skipIf(WHY_NOT !== '')(
+      `pages every path that a command has changed, before it is committed${WHY_NOT}`,
+      async ({ expect }) => {
+        using at = desk();
+        at.toolexec.write('root/run.sh', 'x\n');
+        const config = at.toolexec.write('after.toml', AFTER);
+        const file = at.toolexec.json('r.json', [bash('many', MANY)]);
+        const words = ['run', file, '--config', config, '--journal', at.journal, '--conversation', 'c'];
+        const screen = at.open(words, { columns: 40, rows: 120 });
+        let text = await screen.shows(/refuses all —/);
+        for (let pages = 2; !ASKED.test(text) && pages < 60; pages++) {
+          screen.type(' ');
+          text = await screen.shows(new RegExp(`(?:refuses all —[\\s\\S]*){${pages}}|${ASKED.source}`));
+        }
+        const all = screen.text();
+        for (let number = 1; number <= 299; number++) expect(all).toContain(`+ f${number}  644, `);
+        expect(all.split('\n').every((line) => line.length <= 40)).toBe(true);
+        await expect(
+          steady(
+            all
+              .replace(/^— \d+ lines? more: any[\s\S]*?refuses all —.*\n/gm, '')
+              .replace(/(?:.*\+ f\d+ .*\n)+/g, '   + f…\n')
+              .replace(/(?:.*new file f.*\n.*\n)+/g, '   new file f…\n'),
+          ),
+        ).toMatchFileSnapshot('screens/changes.txt');
+        screen.type('y');
+        expect((await screen.ended()).code).toBe(0);
+        expect(readFileSync(join(at.toolexec.root, 'f299'), 'utf8')).toBe('299\n');
+      },
+    );
 
     it('tells the keys, shows all of a call, and refuses with a reason', { tags: ['soak'] }, async ({
       expect,

@@ -26,7 +26,7 @@ function sit(
   env = {},
 ): Promise<Sat> {
   return sitBefore([process.execPath, toolexec.main, ...words], {
-    env: toolexec.shippedEnvironment({ TERM: 'xterm', ...env }),
+    env: toolexec.environment({ TERM: 'xterm', ...env }),
     cwd: toolexec.root,
     types,
   });

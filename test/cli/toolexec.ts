@@ -1,5 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -84,7 +84,7 @@ export class Toolexec {
   start(args: readonly string[], settings: RunSettings = {}): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [this.main, ...args], {
       cwd: settings.cwd ?? this.root,
-      env: this.shippedEnvironment(settings.env),
+      env: this.environment(settings.env),
       // A session of its own: a terminal that the tests run in must not be asked.
       detached: true,
     });
@@ -95,17 +95,10 @@ export class Toolexec {
       PATH: process.env.PATH ?? '',
       HOME: this.folder,
       XDG_STATE_HOME: this.state,
-      // Each has a state of its own, so that the command would be compiled, and written there, for each.
+      // Each has a state of its own, and Node would keep there what it has compiled.
       NODE_DISABLE_COMPILE_CACHE: '1',
       ...more,
     };
-  }
-
-  /** For processes of the command as it is shipped. */
-  shippedEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    shareCompiled(join(this.state, 'toolexec'));
-    const { NODE_DISABLE_COMPILE_CACHE: _, ...kept } = this.environment();
-    return { ...kept, ...more };
   }
 
   remove(): void {
@@ -120,14 +113,6 @@ export function useToolexec(settings: { readonly ownProcess?: boolean } = {}): T
   buildFirst();
   afterEach(() => toolexec.remove());
   return toolexec;
-}
-
-/** What V8 has compiled of this build is kept for all tests: each start would compile it again, and keep it. */
-function shareCompiled(state: string): void {
-  const compiled = join(dirname(dirname(dirname(builtCommand()))), 'compiled');
-  mkdirSync(compiled, { recursive: true, mode: 0o700 });
-  mkdirSync(state, { recursive: true, mode: 0o700 });
-  if (!existsSync(join(state, 'compiled'))) symlinkSync(compiled, join(state, 'compiled'));
 }
 
 const LONG_TEXT = 100_000;

@@ -61,7 +61,7 @@ describe('toolexec watch', () => {
     const script = '"$1" "$2" watch --json --journal "$3" | head -n 1';
     const child = spawn('sh', ['-c', script, 'sh', node, main, journal], {
       cwd: toolexec.root,
-      env: toolexec.shippedEnvironment(),
+      env: toolexec.environment(),
     });
     const over = ended(child);
     await using executor = createExecutor({ root: toolexec.root, journal, approver: null });

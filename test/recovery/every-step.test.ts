@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, isKilled, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -62,8 +63,6 @@ function everything({ root }: Place): readonly string[] {
     .sort();
 }
 
-const isWhole = ({ root }: Place): boolean => existsSync(join(root, 'deep/er/moved'));
-
 /** Runs `trial` with 1, 2, 3, … until it answers false; a few at a time. @returns how many answered true */
 async function eachStep(trial: (nth: number) => Promise<boolean>): Promise<number> {
   let next = 1;
@@ -104,6 +103,44 @@ describe('whatever step it is killed at', () => {
     expect(steps).toBeGreaterThan(25);
   }, 600_000);
 
+  // Known fault: killed between clearing the way and putting back, a second undo leaves one file away.
+  it.skip('an undo that first clears the way can be done again, and says no more than is true', async () => {
+    const swapped = async (): Promise<Place> => {
+      const place = unpatched();
+      const tool = defineTool({
+        name: 'swap',
+        description: 'd',
+        input: { type: 'object' },
+        async execute(_, { files }) {
+          await files.remove('changed');
+          await files.write('changed/inner', Buffer.from('inner'), { mode: 'create' });
+          return 'swapped';
+        },
+      });
+      const executor = executorFor({ ...place, tools: [tool] });
+      const [result] = await executor.run([call('swap', {})]);
+      expect(result?.error).toBeUndefined();
+      await executor.close();
+      return place;
+    };
+    const after = everything(await swapped());
+    const before = everything(unpatched());
+    const steps = await eachStep(async (nth) => {
+      const place = await swapped();
+      if (!(await isKilled({ ...place, calls: [], undo: 'swap', at: 'before step', nth }))) return false;
+      const executor = executorFor(place);
+      const [batch] = await executor.recover();
+      const result = batch?.calls[0]?.result;
+      if (result?.success === true) expect(everything(place), `step ${nth}`).toEqual(before);
+      if (result?.error?.details?.executed === 'no') expect(everything(place), `step ${nth}`).toEqual(after);
+      await executor.undo('swap');
+      expect(everything(place), `step ${nth}`).toEqual(before);
+      await executor.close();
+      return true;
+    });
+    expect(steps).toBeGreaterThan(20);
+  }, 600_000);
+
   it('the recovery of an undo can be repeated', async () => {
     const before = everything(unpatched());
     const steps = await eachStep(async (nth) => {
@@ -129,12 +166,45 @@ describe('whatever step it is killed at', () => {
       if (!(await isKilled(run))) return false;
       const executor = executorFor(place);
       await executor.recover();
-      // Directories that were made before that was noted stay, and are empty.
-      const now = everything(place).filter((line) => !/^deep(?:\/er)? 755 $/.test(line) || isWhole(place));
-      expect([before, after], `step ${nth}`).toContainEqual(now);
+      expect([before, after], `step ${nth}`).toContainEqual(everything(place));
       await executor.close();
       return true;
     });
     expect(steps).toBeGreaterThan(25);
   }, 600_000);
+
+  it.each([
+    ['write_file', { path: 'deep/er/written', content: 'new' }],
+    ['write_file', { path: 'deep/er/written', content: 'new', mode: 'append' }],
+    [
+      'apply_patch',
+      { patch: '*** Begin Patch\n*** Add File: deep/er/one\n+1\n*** Add File: deep/two\n+2\n*** End Patch' },
+    ],
+  ])(
+    '%s leaves no directory behind an answer that nothing was done: %j',
+    async (name, args) => {
+      const made = call(name, args);
+      const whole = unpatched();
+      const [done] = await executorFor(whole).run([made], { conversation: 'c' });
+      expect(done?.success).toBe(true);
+      const before = everything(unpatched());
+      const after = everything(whole);
+      const steps = await eachStep(async (nth) => {
+        const place = unpatched();
+        const run = { ...place, calls: [made], conversation: 'c', at: 'before step', nth };
+        if (!(await isKilled(run))) return false;
+        const executor = executorFor(place);
+        const [batch] = await executor.recover();
+        const result = batch?.calls.at(-1)?.result;
+        const { executed } = result?.error?.details ?? {};
+        // Before it was recorded, and after it was answered, there is nothing to recover.
+        const expected = result === undefined ? [before, after] : [executed === 'no' ? before : after];
+        expect(expected, `step ${nth}: ${result?.error?.message}`).toContainEqual(everything(place));
+        await executor.close();
+        return true;
+      });
+      expect(steps).toBeGreaterThan(12);
+    },
+    600_000,
+  );
 });

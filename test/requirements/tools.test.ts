@@ -130,7 +130,7 @@ describe('every built-in tool', () => {
     });
     for (const name of ['bash', 'run_command']) {
       const { metadata } = await executor.execute(name, { command: 'true' });
-      expect(metadata.sandbox).toMatchObject({ wall: 'none' });
+      expect(metadata.sandbox).toMatchObject({ kind: 'none', wall: 'none' });
     }
     expect(asked.map(({ risk }) => risk)).toEqual(['high', 'high']);
   });

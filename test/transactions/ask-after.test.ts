@@ -52,7 +52,11 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
       {
         callId: 'c1',
         changes: { created: ['new'], modified: [], deleted: [], refused: [], conflicts: [] },
-        parts: [{ kind: 'command' }, { kind: 'file', path: 'new', text: 'x\n' }],
+        parts: [
+          { kind: 'command' },
+          { kind: 'changes', entries: [{ path: 'new', change: 'create', after: { kind: 'file', size: 2 } }] },
+          { kind: 'file', path: 'new', text: 'x\n' },
+        ],
       },
     ]);
     expect(outside('ls')).toBe('new\n');

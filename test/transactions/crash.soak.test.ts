@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { buildFirst } from '../cli/built-command.js';
+import { killCommits } from './commit-kills.js';
 import { crashCampaign } from './crash-campaign.js';
 import { whyNoTransactions } from './kept-apart.js';
+import { placesHere } from './plan-maker.js';
 
 const WHY_NOT = await whyNoTransactions();
 const TRIALS = Number(process.env.TRIALS ?? 100);
+/** Of each kind of place. */
+const KILLS = Number(process.env.KILLS ?? 150);
 
 buildFirst();
 
@@ -28,5 +32,16 @@ describe.skipIf(WHY_NOT !== '')(`commands whose processes are killed at random i
       expect(tally.nothing).toBeGreaterThan(0);
     },
     TRIALS * 10_000,
+  );
+
+  it.each(placesHere())(
+    `have all 2,000 changes committed or none, and the result says which, in ${KILLS} kills: %s`,
+    async (places) => {
+      const tally = await killCommits(KILLS, numbers(Number(process.env.SEED ?? 20_261_124)), places);
+      console.log(places, JSON.stringify({ ...tally, wrong: tally.wrong.length }));
+      expect(tally.wrong).toEqual([]);
+      expect(tally.completed).toBeGreaterThan(0);
+    },
+    KILLS * 60_000,
   );
 });

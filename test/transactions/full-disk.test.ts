@@ -96,7 +96,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
 
   it('are not made in what another program has mounted over the root', () => {
     expect(told.mounted).toEqual({
-      code: 'cancelled',
+      code: 'conflict',
       error: expect.stringMatching(/was moved, or something else was put there. Preview it again.$/),
       over: { a: 'other' },
       end: { a: 'old', gone: 'old' },

@@ -65,6 +65,7 @@ function prepared(): { readonly root: string; readonly directory: string; readon
   const changes: PlannedChange[] = [
     { change: 'delete', kind: 'file', root: 0, path: 'gone', ...before('gone') },
     { change: 'delete', kind: 'file', root: 0, path: 'tree/in/t', isInside: true, ...before('tree/in/t') },
+    { change: 'delete', kind: 'dir', root: 0, path: 'tree/in', isInside: true, ...before('tree/in') },
     { change: 'delete', kind: 'dir', root: 0, path: 'tree', isTree: true, ...before('tree') },
     { change: 'create', kind: 'dir', root: 0, path: 'd', after: printed(join(directory, '0/upper/d')) },
     { change: 'create', kind: 'file', root: 0, path: 'd/new', ...from('d/new') },
@@ -76,11 +77,15 @@ function prepared(): { readonly root: string; readonly directory: string; readon
   return { root, directory, plan };
 }
 
+function never(): never {
+  throw new Error('the root is there');
+}
+
 class Killed extends Error {}
 
 describe('a transaction whose process dies while it is made', () => {
   it('is made by the next process, whatever the last step was', () => {
-    const steps = [0, 2, 3, 4, 5, 6];
+    const steps = [0, 3, 4, 5, 6, 7];
     for (const last of steps) {
       const { root, directory, plan } = prepared();
       const die = (index: number): void => {
@@ -91,10 +96,62 @@ describe('a transaction whose process dies while it is made', () => {
       }).toThrow(Killed);
       expect(settleLeft(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
-      expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '2', '6']);
+      expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '3', '7']);
       // And once more changes nothing.
       expect(settleLeft(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
+    }
+  });
+
+  it('is made by the next process where entries change their kind: what was removed is not taken for another program’s', () => {
+    for (const last of [0, 1, 3, 4, 5, 6]) {
+      const place = newPlace();
+      const [root, directory] = [join(place, 'root'), join(place, 'transaction')];
+      for (const path of ['root/empty', 'root/tree', 'transaction/old', 'transaction/0/upper']) {
+        mkdirSync(join(place, path), { recursive: true });
+      }
+      writeFileSync(join(root, 'file'), 'file');
+      writeFileSync(join(root, 'tree/in'), 'in');
+      for (const name of ['empty', 'tree']) writeFileSync(join(directory, '0/upper', name), 'now a file');
+      const gone = (path: string, kind: 'file' | 'dir'): PlannedChange => {
+        const entry = binaryEntry(join(root, path));
+        if (entry === undefined) throw new Error(`there is no ${path}`);
+        return { change: 'delete', kind, root: 0, path, before: printOf(entry) };
+      };
+      const come = (path: string): PlannedChange => {
+        const from = join(directory, '0/upper', path);
+        const entry = binaryEntry(from);
+        if (entry === undefined) throw new Error(`there is no ${from}`);
+        return { change: 'create', kind: 'file', root: 0, path, from, after: printOf(entry) };
+      };
+      const plan: TransactionPlan = {
+        version: 1,
+        roots: [root],
+        onConflict: 'takeBack',
+        changes: [
+          gone('file', 'file'),
+          gone('empty', 'dir'),
+          { ...gone('tree/in', 'file'), isInside: true },
+          { ...gone('tree', 'dir'), isTree: true },
+          {
+            change: 'create',
+            kind: 'dir',
+            root: 0,
+            path: 'file',
+            after: printOf(binaryEntry(root) ?? never()),
+          },
+          come('empty'),
+          come('tree'),
+        ],
+      };
+      writeFileSync(join(directory, 'plan.json'), JSON.stringify(plan));
+      expect(() => {
+        for (const index of applySteps(plan, directory)) if (index === last) throw new Killed();
+      }).toThrow(Killed);
+      const { state, done } = settleLeft(directory);
+      expect([state, done?.failed], `after step ${last}`).toEqual(['committed', []]);
+      const kinds = ['file', 'empty', 'tree'].map((path) => binaryEntry(join(root, path))?.kind);
+      expect(kinds).toEqual(['dir', 'file', 'file']);
     }
   });
 

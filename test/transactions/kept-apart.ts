@@ -24,9 +24,10 @@ export interface KeptApart {
 interface Options {
   readonly deniedPatterns?: readonly string[];
   readonly rules?: Partial<TransactionRules>;
+  readonly network?: boolean;
 }
 
-export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {}): KeptApart {
+export function makeKeptApart({ deniedPatterns = [], rules = {}, network = false }: Options = {}): KeptApart {
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'kept-apart-')));
   const [root, place] = [join(around, 'root'), join(around, 'state')];
   mkdirSync(root);
@@ -59,7 +60,7 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
         env,
         signal: AbortSignal.timeout(30_000),
         keepBytes: 1 << 20,
-        confinement: { os: 'required', network: false, roots: [root], readable: [], guarded, transactions },
+        confinement: { os: 'required', network, roots: [root], readable: [], guarded, transactions },
         ...more,
       }),
     outside: (command, cwd = root) =>
@@ -69,10 +70,10 @@ export function makeKeptApart({ deniedPatterns = [], rules = {} }: Options = {})
 }
 
 /** One for each test of the file. */
-export function useKeptApart(): Omit<KeptApart, 'remove'> {
+export function useKeptApart(options?: Options): Omit<KeptApart, 'remove'> {
   let here: KeptApart;
   beforeEach(() => {
-    here = makeKeptApart();
+    here = makeKeptApart(options);
   });
   afterEach(() => here.remove());
   return {

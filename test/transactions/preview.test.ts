@@ -32,7 +32,7 @@ const left = (): readonly string[] =>
 /** Each sees what those before it have left, whatever kind of tool it is. */
 const CHAIN = [
   call('1', 'write_file', { path: 'src/a.txt', content: 'one\n' }),
-  bash('2', 'cat src/a.txt; echo two >>src/a.txt; mkdir made; rm old; echo secret >.env'),
+  bash('2', 'cat src/a.txt; echo two >>src/a.txt; mkdir made; rm old'),
   call('3', 'read_file', { path: 'src/a.txt' }),
   call('4', 'edit_file', { path: 'src/a.txt', old_string: 'two', new_string: 'three' }),
   call('5', 'grep', { pattern: 'three' }),
@@ -52,7 +52,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
       created: ['made/'],
       modified: ['src/a.txt'],
       deleted: ['old'],
-      refused: [{ path: '.env' }],
+      refused: [],
     });
     expect(preview.results[4]?.output).toBe('src/a.txt');
     expect(preview.results[5]?.output).toContain('made');
@@ -61,10 +61,20 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
       created: ['made/', 'src/', 'src/a.txt'],
       modified: [],
       deleted: ['old'],
-      refused: [{ path: '.env', reason: 'the deny pattern **/.env covers it' }],
+      refused: [],
       conflicts: [],
     });
     expect(preview.parts).toEqual([
+      {
+        kind: 'changes',
+        entries: [
+          { path: 'made/', change: 'create', after: { kind: 'dir', mode: '755' } },
+          { path: 'old', change: 'delete', before: { kind: 'file', mode: '644', size: 4 } },
+          { path: 'src/', change: 'create', after: { kind: 'dir', mode: '755' } },
+          { path: 'src/a.txt', change: 'create', after: { kind: 'file', mode: '644', size: 10 } },
+        ],
+        notKept: [],
+      },
       { kind: 'diff', path: 'old', before: 'old\n', after: undefined },
       { kind: 'file', path: 'src/a.txt', text: 'one\nthree\n' },
     ]);
@@ -90,13 +100,27 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
       { conversation: 'c' },
     );
     expect(edited?.error).toBeUndefined();
-    outside('echo one >src/a.txt; echo three >>src/a.txt');
+    outside('echo one >src/a.txt; echo since >>src/a.txt');
     const { skipped } = await executor.undo('2', { conversation: 'c' });
     expect(skipped.map(({ path }) => path)).toEqual([join(place.root, 'src/a.txt'), join(place.root, 'src')]);
     expect(outside('cat old; ls -A')).toBe('old\nkeep\nold\nsrc\n');
   });
 
-  it('says what would be asked; to make it real asks, and what is refused is all refused', async () => {
+  it('commits nothing where a command has changed what it may not', async () => {
+    await using executor = open();
+    const calls = [bash('1', 'echo a >a'), bash('2', 'echo b >b; echo secret >.env'), bash('3', 'ls')];
+    const preview = await executor.preview(calls);
+    expect(preview.results[1]).toMatchObject({
+      error: { code: 'sandbox_violation' },
+      metadata: { changes: { created: [], refused: [{ path: '.env' }] } },
+    });
+    const results = await preview.commit();
+    expect(results.map(({ success }) => success)).toEqual([false, false, false]);
+    expect(results[0]?.error?.message).toContain('a command changed what commands may not change');
+    expect(outside('ls -A')).toBe('keep\nold\n');
+  });
+
+  it('says what would be asked; to commit it asks, and what is refused is all refused', async () => {
     const asked: string[][] = [];
     let kind: 'approve_all' | 'deny_all' = 'deny_all';
     await using executor = open({
@@ -120,7 +144,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('a\nkeep\nold\n');
   });
 
-  it('is not made real where others have changed the same files since', async () => {
+  it('is not committed where others have changed the same files since', async () => {
     await using executor = open();
     const calls = [bash('1', 'echo mine >old; touch new')];
     const preview = await executor.preview(calls, { conversation: 'c' });
@@ -128,7 +152,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     const [result] = await preview.commit();
     expect(result).toMatchObject({
       error: {
-        ...{ code: 'cancelled', details: { executed: 'no' }, message: expect.stringContaining('old') },
+        ...{ code: 'conflict', details: { executed: 'no' }, message: expect.stringContaining('old') },
         hint: expect.stringContaining('--again'),
       },
     });

@@ -41,11 +41,12 @@ async function run(command: string, options: ExecutorOptions = {}): Promise<Tool
   }
 }
 
-const APART = { sandbox: { wall: 'bubblewrap', network: false, transaction: true } };
+const APART = { sandbox: { kind: 'bubblewrap', wall: 'bubblewrap', network: false, transaction: true } };
 const THROUGH = {
   sandbox: {
     transaction: false,
     transaction_reason: 'the rule that allows it says write_through',
+    kind: 'bubblewrap',
     wall: 'bubblewrap',
     network: false,
   },

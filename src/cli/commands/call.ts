@@ -74,7 +74,7 @@ export async function callTool(
   });
   if (options.json === true) writeJson(stdio.stdout, writeResults('native', results));
   else for (const result of results) writeOutput(stdio.stdout, result);
-  noteResults(results, display);
+  noteResults(results, display, '--yes or --deny');
   return exitCodeOf(results, interrupted);
 }
 

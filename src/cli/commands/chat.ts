@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
-import type { Executor } from '../../contract/executor.js';
 import type { LoopResult, ToolLoop } from '../../contract/loop.js';
 import { createToolLoop, modelAgents } from '../../loop/tool-loop.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
-import { ChatView } from '../chat-view.js';
+import { CallReport, MORE_KEY } from '../chat/call-report.js';
+import { ChatSession } from '../chat/chat-session.js';
+import { ChatView } from '../chat/chat-view.js';
+import { HeldConversations } from '../chat/held-conversations.js';
+import { PersonPrompt } from '../chat/person-prompt.js';
+import {
+  type Containment,
+  defaultSystem,
+  describeContainment,
+  describePlace,
+  projectInstructions,
+} from '../chat/system-text.js';
 import { chooseApprover } from '../choose-approver.js';
 import { addModelOptions, type ModelChoice, modelOf, rememberModel } from '../choose-model.js';
 import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
 import { createDisplay, isAutomated } from '../display/display.js';
-import { writeJson } from '../display/terminal-text.js';
+import { createPalette, writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
 import {
@@ -23,7 +33,7 @@ import {
 } from '../options.js';
 import { readSource } from '../read-input.js';
 import { recoverLeft } from '../recover-left.js';
-import { resolveRun } from '../resolve-settings.js';
+import { type ResolvedRun, resolveRun } from '../resolve-settings.js';
 import { isPutOff } from '../run-batch.js';
 import { toOrigin } from '../waiting-batch.js';
 
@@ -52,9 +62,13 @@ export const define: DefineCommand = (command, context, finish) => {
       'after',
       `
 The key comes from ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. Ctrl-C once cancels a turn, twice ends; Ctrl-D ends.
+At a terminal /help lists what you can type besides words for the model: /undo, /diff, /model, /clear, /resume, !COMMAND.
 ${EXIT_CODES_HELP}`,
     )
-    .option('--system <file>', 'instructions that stand before the conversation')
+    .option(
+      '--system <file>',
+      'instructions that stand before the conversation, in place of the directory, platform, date and sandbox',
+    )
     .option('--resume [id]', 'go on with a conversation; without ID with the last one')
     .option('--conversation <id>', 'the name of a new conversation (default: made up)')
     .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
@@ -83,26 +97,23 @@ export async function chat(
   }
   const model = modelOf('chat', options);
   const settled = resolveRun(options, context);
-  const system = options.system === undefined ? undefined : (await readSource(options.system, stdio)).text;
-  const view = new ChatView(
-    stdio,
-    createDisplay(stdio.stderr, options.json === true, env),
-    options.json === true,
-  );
-  const { display } = view;
   const isThere =
     stdio.stderr.isTerminal && !isAutomated(env) && (given !== undefined || stdio.stdin.isTerminal);
   const isInteractive = options.print !== true && isThere;
-  const prompt = isInteractive || given !== undefined ? given : (await readSource(undefined, stdio)).text;
+  const { view, report, prompt } = createView(settled, options, isInteractive, context);
+  const { display } = view;
+  const said = isInteractive || given !== undefined ? given : (await readSource(undefined, stdio)).text;
   if (options.format !== undefined && (isInteractive || options.json !== true)) {
     throw new UsageError(
       'Cannot use --format here: results are written only after one turn, with --json. Add --print --json.',
     );
   }
-  if (!isInteractive && (prompt ?? '').trim() === '') {
+  if (!isInteractive && (said ?? '').trim() === '') {
     throw new UsageError('Cannot chat: there is nothing to say. Give a prompt, or pipe one in.');
   }
   for (const note of settled.notes) display.note(note);
+  const containment = await describeContainment(settled.executor.root, settled.executor.sandbox);
+  const system = await systemOf(options, settled, containment, stdio);
   const approver = chooseApprover(options, context);
   const asker = chooseAsker(stdio, env);
   await using executor = await openExecutor({
@@ -113,21 +124,23 @@ export async function chat(
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
   });
   try {
-    const conversation = await nameConversation(options, executor);
-    if (await recoverLeft(executor, conversation, display, settled.executor.journal.path, context))
-      return exitCodeOf([], false, true);
-    const loop = createToolLoop({
-      executor,
-      model,
-      conversation,
-      parallel: options.parallel ?? settled.parallel,
-      dryRun: options.dryRun === true,
-      failFast: options.failFast === true,
-      defer: options.defer === true,
-      origin: toOrigin({ format: 'native', errors: [] }, settled.executor.root, rememberModel(options)),
-      ...(system === undefined ? {} : { system }),
-    });
-    await executor.transcript(LIST).add(BEGUN, conversation);
+    const held = new HeldConversations(executor);
+    const conversation = await nameConversation(options, held);
+    const journal = settled.executor.journal.path;
+    const settle = (id: string): Promise<boolean> => recoverLeft(executor, id, display, journal, context);
+    if (await settle(conversation)) return exitCodeOf([], false, true);
+    const createLoop = (choice: ModelChoice, id: string): ToolLoop =>
+      createToolLoop({
+        executor,
+        model: choice === options ? model : modelOf('chat', choice),
+        conversation: id,
+        parallel: options.parallel ?? settled.parallel,
+        dryRun: options.dryRun === true,
+        failFast: options.failFast === true,
+        defer: options.defer === true,
+        origin: toOrigin({ format: 'native', errors: [] }, settled.executor.root, rememberModel(choice)),
+        ...(system === '' ? {} : { system }),
+      });
     const leave = async (): Promise<void> => {
       await Promise.race([
         executor.close(),
@@ -135,10 +148,28 @@ export async function chat(
       ]);
       context.exitNow(exitCodeOf([], true));
     };
-    if (isInteractive) return await view.converse(loop, prompt, leave);
-    const result = await view.turn(loop, prompt ?? '', leave);
+    if (isInteractive && report !== undefined) {
+      const place = describePlace(settled.executor.root, journal, containment);
+      const parts = {
+        executor,
+        context,
+        view,
+        report,
+        prompt,
+        held,
+        journal,
+        place,
+        createLoop,
+        settle,
+        leave,
+      };
+      return await new ChatSession(parts, options, conversation).converse(said);
+    }
+    const loop = createLoop(options, conversation);
+    await held.begin(conversation);
+    const result = await view.turn(loop, said ?? '', leave);
     view.conclude(result);
-    report(result, loop, view, options);
+    writeAnswer(result, loop, view, options, stdio);
     return codeOf(result);
   } finally {
     await executor.close();
@@ -147,29 +178,67 @@ export async function chat(
 
 const LEAVE_WITHIN_MS = 1000;
 
-/** Under this name the journal lists the conversations, in the order in which they were begun or gone on with. */
-const LIST = 'toolexec:chat';
-const BEGUN = 'begun';
+/** Only a person in front of a terminal sees what calls printed and changed, and has keys. */
+function createView(
+  settled: ResolvedRun,
+  options: ChatOptions,
+  isInteractive: boolean,
+  { stdio, env }: CliContext,
+): { readonly view: ChatView; readonly report: CallReport | undefined; readonly prompt: PersonPrompt } {
+  const isJson = options.json === true;
+  const isDrawn = isInteractive && !isJson;
+  const display = createDisplay(stdio.stderr, isJson, env, { isOutputBelow: isDrawn });
+  const palette = createPalette(true, env);
+  const report = isInteractive
+    ? new CallReport({ out: stdio.stderr, palette, journal: settled.executor.journal.path })
+    : undefined;
+  const prompt = new PersonPrompt(stdio, (letter) => (letter === MORE_KEY ? report?.more() : undefined));
+  const ask = (signal: AbortSignal): Promise<string | undefined> => prompt.ask(signal);
+  return {
+    view: new ChatView({ stdio, display, isJson, palette, report: isDrawn ? report : undefined, ask }),
+    report,
+    prompt,
+  };
+}
 
-async function nameConversation({ resume, conversation }: ChatOptions, executor: Executor): Promise<string> {
+/** What stands before the conversation: the file of `--system`, or what is known of this place. */
+async function systemOf(
+  { system }: ChatOptions,
+  { executor, chat: { agentsFile = false } }: ResolvedRun,
+  containment: Containment,
+  stdio: CliContext['stdio'],
+): Promise<string> {
+  if (system !== undefined) return (await readSource(system, stdio)).text;
+  const [root = '.'] = executor.root;
+  const instructions = agentsFile ? await projectInstructions(root) : undefined;
+  return [
+    defaultSystem(executor.root, containment),
+    ...(instructions === undefined ? [] : [instructions]),
+  ].join('\n\n');
+}
+
+async function nameConversation(
+  { resume, conversation }: ChatOptions,
+  held: HeldConversations,
+): Promise<string> {
   if (resume === undefined) return conversation ?? `chat:${randomUUID()}`;
-  const begun = resume === true ? await executor.transcript(LIST).read() : [];
-  const named = resume === true ? begun.at(-1)?.content : resume;
-  if (typeof named !== 'string') {
+  const named = resume === true ? (await held.ids())[0] : resume;
+  if (named === undefined) {
     throw new UsageError('Cannot resume: no conversation was held here. Begin one without --resume.');
   }
-  if ((await executor.transcript(named).read()).length === 0) {
+  if ((await held.wordsOf(named)) === undefined) {
     throw new UsageError(`Cannot resume "${named}": the journal has no such conversation.`);
   }
   return named;
 }
 
 /** For scripts: the answer, or everything as JSON. */
-function report(
+function writeAnswer(
   { text, stopReason, iterations, results, usage, error, cutOff }: LoopResult,
   { conversation }: ToolLoop,
-  { stdio: { stdout }, clean }: ChatView,
+  { clean }: ChatView,
   { json, format = 'native' }: ChatOptions,
+  { stdout }: CliContext['stdio'],
 ): void {
   if (json === true) {
     writeJson(stdout, {

@@ -49,8 +49,8 @@ export async function planResponse(
   if (options.preview === true) {
     const { drawPreview } = await import('../preview-response.js');
     await using preview = await executor.preview(response.calls);
-    const { results, changes, requests } = preview;
-    if (options.json === true) writeJson(stdio.stdout, { results, changes, requests });
+    const { results, changes, parts, requests } = preview;
+    if (options.json === true) writeJson(stdio.stdout, { results, changes, parts, requests });
     else stdio.stdout.write(await drawPreview(preview, context, 'stdout'));
     return 0;
   }
@@ -59,7 +59,8 @@ export async function planResponse(
   else {
     const { drawParts } = await import('../../terminal/draw-picture.js');
     const { stdout } = stdio;
-    const options = { palette: createPalette(stdout.isTerminal, env), columns: stdout.columns };
+    const palette = createPalette(stdout.isTerminal, env);
+    const options = { palette, columns: stdout.columns, remedy: '--json has all' };
     stdout.write(
       describePlan(plan, options.palette, (call) =>
         call.parts === undefined ? [] : drawParts(describeRequest(call), options),

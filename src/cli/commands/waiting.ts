@@ -58,7 +58,11 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
     const described = waiting.map((batch) => {
       const drawn = batch.requests.flatMap((request, index) => {
         const head = { ...request, number: index + 1 };
-        return drawPicture(describeRequest(request), head, { palette, columns: stdout.columns - 2 });
+        return drawPicture(describeRequest(request), head, {
+          palette,
+          columns: stdout.columns - 2,
+          remedy: '--json has all',
+        });
       });
       return describe(batch, short(batch.batchId), drawn, palette);
     });

@@ -14,8 +14,8 @@ const OK: ToolResult = {
   metadata: {},
 };
 
-function failed(executed: string, message = 'why'): ToolResult {
-  return { ...OK, success: false, error: { code: 'timeout', message, details: { executed } } };
+function failed(executed: string, message = 'why', code: 'timeout' | 'cancelled' = 'timeout'): ToolResult {
+  return { ...OK, success: false, error: { code, message, details: { executed } } };
 }
 
 describe('describeResult()', () => {
@@ -24,7 +24,10 @@ describe('describeResult()', () => {
     ['✓ read_file (c1) 12 ms (from the journal)', { ...OK, metadata: { replayed: true } }],
     ['✗ read_file (c1) 12 ms timeout: why', failed('maybe')],
     ['✗ read_file (c1) 12 ms timeout: why', failed('yes')],
-    ['⊘ read_file (c1) timeout: why', failed('no')],
+    ['⊘ read_file (c1) timeout: why', { ...failed('no'), executionTimeMs: 0 }],
+    ['✗ read_file (c1) 12 ms timeout: why (nothing of it was kept)', failed('no')],
+    ['✗ read_file (c1) 12 ms ran, cancelled: why', failed('maybe', 'why', 'cancelled')],
+    ['✗ read_file (c1) 12 ms ran, cancelled: why (nothing of it was kept)', failed('no', 'why', 'cancelled')],
     ['✓ (no name) (no id) 12 ms', { ...OK, toolName: '', callId: '' }],
   ])('says %s', (line, result) => {
     expect(describeResult(result, PLAIN)).toBe(line);

@@ -17,8 +17,17 @@ export function describeResult(result: ToolResult, palette: Palette, summary = '
   const replayed = result.metadata.replayed === true ? palette.dim(' (from the journal)') : '';
   if (error === undefined) return `${palette.green('✓')} ${name} ${took}${replayed}`;
   const why = `${error.code}: ${sanitize(error.message, 'inline')}`;
-  if (error.details?.executed === 'no') return `${palette.yellow('⊘')} ${name}${replayed} ${why}`;
-  return `${palette.red('✗')} ${name} ${took}${replayed} ${why}`;
+  const isStopped = wasStopped(result);
+  if (error.details?.executed === 'no' && !isStopped)
+    return `${palette.yellow('⊘')} ${name}${replayed} ${why}`;
+  const how = isStopped && error.code === 'cancelled' ? 'ran, ' : '';
+  const kept = isStopped && error.details?.executed === 'no' ? ' (nothing of it was kept)' : '';
+  return `${palette.red('✗')} ${name} ${took}${replayed} ${how}${why}${kept}`;
+}
+
+/** It ran, and was stopped: what a sandbox has dropped of it counts as not executed, and it ran all the same. */
+function wasStopped({ error, executionTimeMs }: ToolResult): boolean {
+  return (error?.code === 'cancelled' || error?.code === 'timeout') && executionTimeMs > 0;
 }
 
 export function describeName({ toolName, callId }: Pick<ToolEvent, 'toolName' | 'callId'>): string {
@@ -81,13 +90,27 @@ function line(label: string, text: string): string[] {
   return text === '' ? [] : [`  ${label.padEnd(8)} ${cut(sanitize(text, 'inline'), 500)}`];
 }
 
-export type RecordedOutcome = 'ok' | 'failed' | 'not run' | 'unknown' | 'running' | 'queued';
+export type RecordedOutcome =
+  | 'ok'
+  | 'failed'
+  | 'ran, cancelled'
+  | 'not run'
+  | 'unknown'
+  | 'running'
+  | 'queued';
 
 /** What became of a recorded call, in a word. */
-export function outcomeOf({ state, result }: Pick<CallRecord, 'state' | 'result'>): RecordedOutcome {
+export function outcomeOf({ state, result, startedAt }: RecordedState): RecordedOutcome {
   if (result === undefined) return state === 'running' ? 'running' : 'queued';
   if (result.error === undefined) return 'ok';
   const { code, details } = result.error;
   if (code === 'outcome_unknown') return 'unknown';
+  // Recovery knows better than the claim whether a call took effect.
+  const hasRun =
+    result.executionTimeMs > 0 || (startedAt !== undefined && result.metadata.recovered !== true);
+  if (code === 'cancelled' && hasRun) return 'ran, cancelled';
+  if (code === 'timeout' && hasRun) return 'failed';
   return details?.executed === 'no' ? 'not run' : 'failed';
 }
+
+type RecordedState = Pick<CallRecord, 'state' | 'result' | 'startedAt'>;

@@ -3,8 +3,9 @@ import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
+import { asTyped } from './as-typed.js';
 import { describeName, describeResult } from './describe-call.js';
-import { createProgressLines } from './progress-lines.js';
+import { createProgressLines, type ProgressSettings } from './progress-lines.js';
 import type { Palette } from './terminal-text.js';
 import { createPalette, toSafeJson } from './terminal-text.js';
 
@@ -24,11 +25,12 @@ export function createDisplay(
   out: TextOutput,
   json: boolean,
   env: Readonly<Record<string, string | undefined>>,
+  progress: ProgressSettings = {},
 ): Display {
   if (json) return createJsonDisplay(out);
   const palette = createPalette(out.isTerminal, env);
   return out.isTerminal && !isAutomated(env)
-    ? createProgressLines(out, palette, systemClock)
+    ? createProgressLines(out, palette, systemClock, progress)
     : createPlainDisplay(out, palette);
 }
 
@@ -70,8 +72,15 @@ function createPlainDisplay(out: TextOutput, palette: Palette): Display {
 
 const nothing = (): void => {};
 
-/** What the person should know of the whole, besides the results themselves. */
-export function noteResults(results: readonly ToolResult[], display: Display): void {
+/**
+ * What the person should know of the whole, besides the results themselves.
+ * @param consent the options of this command that decide in advance
+ */
+export function noteResults(
+  results: readonly ToolResult[],
+  display: Display,
+  consent = '--yes, --approve ID or --deny',
+): void {
   const replayed = results.filter(({ metadata }) => metadata.replayed === true).length;
   if (replayed > 0) {
     const which =
@@ -89,7 +98,7 @@ export function noteResults(results: readonly ToolResult[], display: Display): v
   if (unasked > 0) {
     const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
     display.note(
-      `${which} approval and there is no person to ask. Run it again with --yes, --approve ID or --deny: ` +
+      `${which} approval and there is no person to ask. Run it again with ${consent}: ` +
         'what has its answer by now is not repeated.',
     );
   }
@@ -100,5 +109,5 @@ function hintsOf(results: readonly ToolResult[]): ReadonlySet<string> {
   const failed = results.filter(
     ({ error, metadata }) => error?.hint !== undefined && metadata.waits_for === undefined,
   );
-  return new Set(failed.map(({ toolName, error }) => `${toolName}: ${error?.hint ?? ''}`));
+  return new Set(failed.map(({ toolName, error }) => `${toolName}: ${asTyped(error?.hint ?? '')}`));
 }

@@ -23,7 +23,7 @@ const STILL_MS = [2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 const MINUTE_MS = 60_000;
 /** A line of output may be endless; of the one being written only so much is kept. */
 const KEPT_CHARACTERS = 2000;
-const OUTCOMES: readonly RecordedOutcome[] = ['ok', 'failed', 'not run', 'unknown'];
+const OUTCOMES: readonly RecordedOutcome[] = ['ok', 'failed', 'ran, cancelled', 'not run', 'unknown'];
 const LEAST_COLUMNS = 40;
 
 interface RunningCall {
@@ -39,14 +39,25 @@ interface RunningCall {
  * it begins, and now and then one with its time and what it printed last. Nothing that was written changes, so that
  * scrolling back, recording and reading aloud show what happened.
  */
-export function createProgressLines(out: TextOutput, palette: Palette, clock: Clock): Display {
-  return new ProgressLines(out, palette, clock);
+export function createProgressLines(
+  out: TextOutput,
+  palette: Palette,
+  clock: Clock,
+  { isOutputBelow = false }: ProgressSettings = {},
+): Display {
+  return new ProgressLines(out, palette, clock, isOutputBelow);
+}
+
+export interface ProgressSettings {
+  /** What a call printed is shown below its line by the caller. Default false: the line has the end of it. */
+  readonly isOutputBelow?: boolean;
 }
 
 class ProgressLines implements Display {
   readonly #out: TextOutput;
   readonly #palette: Palette;
   readonly #clock: Clock;
+  readonly #isOutputBelow: boolean;
   readonly #summaries = new Map<string, string>();
   readonly #running = new Map<string, RunningCall>();
   readonly #outcomes = new Map<RecordedOutcome, number>();
@@ -59,10 +70,11 @@ class ProgressLines implements Display {
   /** What came meanwhile. */
   #held: string[] = [];
 
-  constructor(out: TextOutput, palette: Palette, clock: Clock) {
+  constructor(out: TextOutput, palette: Palette, clock: Clock, isOutputBelow: boolean) {
     this.#out = out;
     this.#palette = palette;
     this.#clock = clock;
+    this.#isOutputBelow = isOutputBelow;
   }
 
   event(event: ToolEvent): void {
@@ -160,7 +172,7 @@ class ProgressLines implements Display {
     const call = this.#running.get(callId);
     call?.forget();
     this.#running.delete(callId);
-    const tail = call?.tail ?? [];
+    const tail = this.#isOutputBelow ? [] : (call?.tail ?? []);
     const what = this.#summaries.get(callId) ?? '';
     const described = describeWithin(this.#columns, result, what, this.#palette);
     this.#print(this.#fitted(described, result.success ? lastLineOf(tail) : ''));

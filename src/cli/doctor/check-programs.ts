@@ -1,4 +1,5 @@
 import { findCommandSandbox } from '../../commands/sandbox/find-sandbox.js';
+import { whyNoRooms } from '../../commands/sandbox/room.js';
 import { whyNoOverlays } from '../../commands/transaction/overlay-setup.js';
 import type { ConfiguredOptions } from '../../config/configuration.js';
 import { isToolError } from '../../errors/tool-error.js';
@@ -57,7 +58,7 @@ export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] =
     };
   }
   if (sandbox.stands) {
-    const reach = network ? 'they reach the network' : 'without network';
+    const reach = network ? 'they reach the network' : await describeOffline(sandbox.file);
     return { name: 'bubblewrap', state: 'ok', found: `${sandbox.file} isolates commands, ${reach} (${os})` };
   }
   const costs =
@@ -65,6 +66,12 @@ export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] =
       ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
       : 'There is no sandbox of the system around commands: every one asks, also where a rule allows it, and runs as you.';
   return { name: 'bubblewrap', state: 'missing', found: sandbox.reason, costs, remedy: sandbox.remedy };
+}
+
+async function describeOffline(bubblewrap: string): Promise<string> {
+  const reason = await whyNoRooms(bubblewrap);
+  if (reason === undefined) return 'without network';
+  return `without network, and each has a loopback for itself because ${reason}`;
 }
 
 /** Whether commands change nothing before their end. */

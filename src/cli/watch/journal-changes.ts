@@ -1,6 +1,7 @@
 import type { BatchRecord, CallRecord, DecisionKind } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { JournalArchive } from '../../journal/open-archive.js';
+import { isInternal } from '../recorded-batches.js';
 
 interface OfBatch {
   readonly batch: string;
@@ -102,6 +103,7 @@ export class JournalChanges {
 
   #begin(record: BatchRecord, archive: JournalArchive): readonly JournalChange[] {
     const calls = archive.calls(record.id);
+    if (isInternal({ calls })) return [];
     if (this.#isFirst && record.decision !== 'wait' && calls.every(isDone)) return [];
     // Of what was there before, only what comes is told.
     const states = this.#isFirst ? calls.map(({ state }) => state) : calls.map(() => 'queued' as const);

@@ -8,11 +8,13 @@ export interface BubblewrapStart {
   readonly confinement: Pick<Confinement, 'roots' | 'readable' | 'network'>;
   /** Mounts of the roots, and over what lies in them. */
   readonly mounts: readonly string[];
-  /** Made for this command, with nothing in it: of `emptyHome`. */
-  readonly home: string | undefined;
+  /** What makes `/tmp` and the home directory: those of `OutsidePlaces`, or `inMemory`. */
+  readonly empty: readonly string[];
   /** Of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** It is in a network namespace already. */
+  readonly isInRoom: boolean;
   /** What comes before the roots: the filter of system calls, and what is made in `/dev`. */
   readonly first: readonly string[];
   /** The program that runs inside, with its arguments. */
@@ -23,9 +25,10 @@ export interface BubblewrapStart {
 export function bubblewrapArguments({
   confinement,
   mounts,
-  home,
+  empty,
   env,
   cwd,
+  isInRoom,
   first,
   program,
 }: BubblewrapStart): readonly string[] {
@@ -33,20 +36,35 @@ export function bubblewrapArguments({
   const isWhole = roots.includes('/');
   return [
     ...ISOLATION_FLAGS,
-    ...(network ? [] : NETWORK_FLAGS),
+    ...(network || isInRoom ? [] : NETWORK_FLAGS),
     // Whose root is everything has asked for everything.
     ...(isWhole ? ['--bind', '/', '/'] : []),
     ...systemMounts(),
     ...first,
     ...(network ? networkMounts() : []),
-    ...['--tmpfs', '/tmp'],
-    ...(home === undefined ? [] : isWithin(home, '/tmp') ? ['--dir', home] : ['--tmpfs', home]),
+    ...empty,
     ...programMounts({ env, roots }),
     ...readable.flatMap((path) => ['--ro-bind-try', path, path]),
     ...mounts,
     ...(isWhole ? [] : ['--remount-ro', '/']),
     ...['--chdir', cwd, '--', ...program],
   ];
+}
+
+/** An empty `/tmp` and home that take no disk, for what is not looked at afterwards. */
+export function inMemory(home: string | undefined): readonly string[] {
+  const atHome = home === undefined ? [] : [isWithin(home, '/tmp') ? '--dir' : '--tmpfs', home];
+  return ['--tmpfs', '/tmp', ...atHome];
+}
+
+/** The paths that bubblewrap makes something at before the program runs, and the directories above them. */
+export function mountedPaths(args: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const argument of args.slice(0, args.indexOf('--chdir'))) {
+    for (let path = argument; path.startsWith('/') && path !== '/' && !found.has(path); path = dirname(path))
+      found.add(path);
+  }
+  return found;
 }
 
 /**

@@ -2,10 +2,11 @@ import { basename, dirname } from 'node:path';
 import type { GuardedPath, GuardedPaths } from '../../contract/files.js';
 import type { Confinement } from '../../contract/processes.js';
 import { type EntryStat, entryStat } from '../../platform/fs/fs-entry.js';
+import type { CommittedFile } from './git/committed-versions.js';
 import { disarmPlanted, gitEntries, watchGitLinks } from './git/disarm-planted.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
+import { hiddenMounts } from './git/hidden-mounts.js';
 import { repositoryMounts } from './git/repository-mounts.js';
-import { trackedPlaceholders } from './git/tracked-placeholders.js';
 import { isWithin, type Mount, type MountHolder, readOnlyMount } from './mount-holder.js';
 
 export interface GuardMounts {
@@ -20,10 +21,15 @@ export interface GuardMounts {
 
 /** What becomes of the guards while a command runs. */
 export interface GuardWatch {
-  /** Directories in which something may happen that counts. */
-  readonly directories: readonly string[];
-  /** What was guarded and is another file now, or has another name: who replaces it takes the guard off. */
-  readonly lost: () => readonly string[];
+  /** To be called when the command has been started. Left out: it began when the sandbox was built. */
+  readonly begin?: () => void;
+  /** Directories in which something may happen that counts, and files to which. */
+  readonly watched: readonly string[];
+  /**
+   * What was guarded and is another file now, or has another name: to replace it takes the guard off.
+   * @param at one of `watched`, where something has happened. Left out: everything is looked at.
+   */
+  readonly lost: (at?: string) => readonly string[];
   /** Takes away what makes git run programs and was not there before; all that was found so far. */
   readonly disarm: (isLast?: 'last') => readonly string[];
   /** To be called when the command has ended, or was never started. */
@@ -33,6 +39,7 @@ export interface GuardWatch {
 /**
  * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
  * @param placeholders directories that commands may fill in the place of others, by the path of those
+ * @param committed what is shown in the place of hidden files that git tracks; undefined: that is not known
  * @throws PlaceChanged where something is not what it was when it was looked at
  */
 export function guardMounts(
@@ -40,6 +47,7 @@ export function guardMounts(
   { roots, guarded }: Pick<Confinement, 'roots' | 'guarded'>,
   placeholders: ReadonlyMap<string, string>,
   holder: MountHolder,
+  committed: readonly CommittedFile[] | undefined,
 ): GuardMounts {
   const repositories = findRepositories(readOnly, roots);
   const isOwn = ({ path, type }: GuardedPath): boolean => type === 'dir' && basename(path) === '.git';
@@ -49,12 +57,11 @@ export function guardMounts(
       repositoryMounts(common, directory !== common, roots, holder),
     ),
   ];
-  const tracked = trackedPlaceholders(repositories, hidden);
+  const tracked = hiddenMounts(repositories, hidden, committed);
   const mounts = [
     ...ancestors([...hidden, ...readOnly], roots).map((path) => holder.writable(path)),
     ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
     ...git.flatMap((one) => one.mounts),
-    ...tracked.inside,
     ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
     // Later, so that what is secret within what may be read stays secret.
     ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),
@@ -69,7 +76,7 @@ export function guardMounts(
     besides: tracked.mounts,
     git: tracked.env,
     watch: {
-      directories: [
+      watched: [
         ...new Set(
           [...identities.keys()].flatMap((path) => [
             dirname(path),

@@ -9,14 +9,18 @@ import { holdPlaceholder, isPlaceholder } from '../../platform/process/placehold
 import { openReportFile, type ReportFile } from '../../platform/process/report-file.js';
 import type { ProcessEnd, ProcessStart } from '../../platform/process/spawn.js';
 import { ownIds } from '../../platform/runtime/environment.js';
-import { bubblewrapArguments, emptyHome } from './bubblewrap-arguments.js';
+import { bubblewrapArguments, emptyHome, inMemory } from './bubblewrap-arguments.js';
 import { adoptRepository } from './git/adopt-repository.js';
+import type { CommittedFile } from './git/committed-versions.js';
 import { personalGitFiles } from './git/personal-settings.js';
 import { guardIncomplete } from './guard-incomplete.js';
 import { type GuardMounts, type GuardWatch, guardMounts } from './guard-mounts.js';
 import { limitLines } from './limit-lines.js';
 import { FIRST_PLACE, isWithin, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { FEW_MOUNTS, mountTable } from './mount-table.js';
+import { OFFLINE_ENVIRONMENT } from './offline-environment.js';
+import { type OutsidePlaces, openOutside } from './outside-places.js';
+import type { Room } from './room.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
 import { syscallFilter } from './syscall-filter.js';
 
@@ -27,8 +31,14 @@ export interface SandboxedCommand {
   readonly shellFile: string;
   /** Left out: it writes through. */
   readonly layers?: SandboxLayers | undefined;
+  /** What is shown in the place of hidden files that git tracks, to one that writes through; undefined: not known. */
+  readonly committed?: readonly CommittedFile[] | undefined;
+  /** Whose network it has; left out: one for itself, if the network is off. */
+  readonly room?: Room | undefined;
   /** It is started before its command is known, and waits on its standard input for `orderFor` that. */
   readonly isAhead?: boolean;
+  /** Its end is not looked at. */
+  readonly isBackground?: boolean;
 }
 
 /** Roots whose changes are kept apart. */
@@ -41,6 +51,8 @@ export interface SandboxLayers {
   readonly mounts: readonly string[];
   /** What git inside has to be told. */
   readonly git: Readonly<Record<string, string>>;
+  /** A directory for what is written outside of the roots; it is removed with the layers. */
+  readonly outside: string;
 }
 
 export interface Bubblewrap {
@@ -55,9 +67,11 @@ export interface Bubblewrap {
  * @throws ToolError `spawn_failed` where the roots change faster than a sandbox can be built.
  */
 export function openSandbox(sandboxed: SandboxedCommand): CommandEntry {
-  const { confinement, bubblewrap, layers } = sandboxed;
+  const { confinement, bubblewrap, layers, committed } = sandboxed;
   const built = mountPatiently(bubblewrap.byDescriptor, (holder, releases) =>
-    layers === undefined ? mountOnce(confinement, holder, releases) : mountLayers(layers, holder),
+    layers === undefined
+      ? mountOnce({ confinement, committed }, holder, releases)
+      : mountLayers(layers, holder),
   );
   try {
     return entryOf({ ...sandboxed, built });
@@ -74,40 +88,53 @@ function entryOf({
   shellFile,
   layers,
   isAhead = false,
+  isBackground = false,
+  room,
   built,
 }: SandboxedCommand & { readonly built: Built }): CommandEntry {
   const { shell, command, cwd } = request;
   const env = withGit(built.git, {
     ...request.env,
+    ...(confinement.network ? {} : OFFLINE_ENVIRONMENT),
     ...(request.env.TMPDIR === undefined ? {} : { TMPDIR: '/tmp' }),
   });
   const home = emptyHome(env.HOME, confinement.roots);
   const report = openReportFile();
   const limits = limitLines(request.limits ?? {}, true);
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
+  const outside = isBackground ? undefined : openOutside({ confinement, layers, home, given: settings });
   const inside = sandboxProgram({ limits, isReported: report !== undefined, settings, isAhead });
   // The last is what `$0` says.
   const program = [REPORTER, '-c', inside, 'toolexec', shellFile, ...(isAhead ? [] : ['-c', command]), shell];
+  const names = openNames(room, confinement);
   const opened = [
     ...(built.table === undefined ? [] : [openText(built.table)]),
     ...openFilter(layers === undefined),
+    ...names,
   ];
   const reporter = openInherited('/bin/sh');
-  const filterAt = FIRST_PLACE + built.places.length + (built.table === undefined ? 0 : 1);
-  const filterArguments = FILTER === undefined ? [] : ['--seccomp', `${filterAt}`];
+  const firstAt = FIRST_PLACE + built.places.length;
+  const filterAt = firstAt + (built.table === undefined ? 0 : 1);
   const first = [
-    ...filterArguments,
-    ...reporterArguments(isAhead ? FIRST_PLACE + built.places.length + opened.length : 0),
+    ...(FILTER === undefined ? [] : ['--seccomp', `${filterAt}`]),
+    ...names.flatMap((file) => nameArguments(firstAt + opened.indexOf(file))),
+    ...reporterArguments(isAhead ? firstAt + opened.length : 0),
   ];
-  const args = bubblewrapArguments({ confinement, mounts: built.mounts, home, env, cwd, first, program });
-  const [file = bubblewrap.file, ...before] = built.command;
-  const line =
-    before.length === 0
-      ? { file, name: 'bwrap', args }
-      : { file, name: 'unshare', args: [...before, bubblewrap.file, ...args] };
+  const isInRoom = room !== undefined;
+  const isRootBefore = isInRoom && built.command.length === 0;
+  const mounts = isRootBefore ? [...ownIdArguments(), ...built.mounts] : built.mounts;
+  const empty = outside?.mounts ?? inMemory(home);
+  const args = bubblewrapArguments({ confinement, mounts, empty, env, cwd, isInRoom, first, program });
+  const places = outside?.placesFor(args);
+  const [file = bubblewrap.file, ...rest] = [
+    ...(room?.command ?? []),
+    ...built.command,
+    bubblewrap.file,
+    ...args,
+  ];
   return {
     start: {
-      ...line,
+      ...{ file, name: basename(file), args: rest },
       ...(isAhead ? {} : { input: reporter.fd, keepsInput: true }),
       ...{ places: built.places, files: [...opened, ...(isAhead ? [reporter] : [])].map(({ fd }) => fd) },
       ...reportTo(report),
@@ -115,10 +142,12 @@ function entryOf({
     env,
     incomplete: built.incomplete,
     ...(built.watch === undefined ? {} : { watch: built.watch }),
+    ...(places === undefined ? {} : { outside: places }),
     read: (end) => readReport(end, report?.read()),
     told: () => endToldBy(report?.read()),
     close() {
       for (const open of [report, reporter, ...opened]) open?.close();
+      places?.remove();
       built.close();
     },
   };
@@ -133,6 +162,23 @@ const REPORTER = '/dev/toolexec/sh';
 /** @param descriptor that it is read from */
 function reporterArguments(descriptor: number): readonly string[] {
   return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', `${descriptor}`, REPORTER];
+}
+
+/** @returns at most one file: the place where programs look up names */
+function openNames(room: Room | undefined, { roots }: Confinement): readonly InheritedFile[] {
+  // There it would be written to the machine.
+  if (room === undefined || roots.includes('/')) return [];
+  return [openText(`nameserver ${room.nameServer}\noptions timeout:1 attempts:1\n`)];
+}
+
+function nameArguments(descriptor: number): readonly string[] {
+  return ['--perms', '0444', '--file', `${descriptor}`, '/etc/resolv.conf'];
+}
+
+/** The command runs as the user again, below a user namespace in which it would be root. */
+function ownIdArguments(): readonly string[] {
+  const { uid, gid } = ownIds();
+  return ['--uid', `${uid}`, '--gid', `${gid}`];
 }
 
 /** @param dropsModes else what it makes is looked at before it is real */
@@ -210,7 +256,11 @@ function mountLayers({ roots, command, mounts, git }: SandboxLayers, holder: Mou
   return { command, mounts, git, incomplete: false, places, close: () => holder.close() };
 }
 
-function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() => void)[]): Built {
+function mountOnce(
+  { confinement, committed }: Pick<SandboxedCommand, 'confinement' | 'committed'>,
+  holder: MountHolder,
+  releases: (() => void)[],
+): Built {
   const { os, roots, guarded } = confinement;
   const found = guarded();
   const incomplete = found.incomplete || confinement.ledByLink?.() === true;
@@ -218,7 +268,7 @@ function mountOnce(confinement: Confinement, holder: MountHolder, releases: (() 
   const placeholders = holdPlaceholders(found, releases);
   const guardedCode = found.readOnly.filter(({ path }) => !placeholders.has(path));
   const readOnly = [...guardedCode, ...ownDirectories(confinement, [...guardedCode, ...found.hidden])];
-  const guards = guardMounts({ ...found, readOnly }, confinement, placeholders, holder);
+  const guards = guardMounts({ ...found, readOnly }, confinement, placeholders, holder, committed);
   const given = guards.mounts.length > FEW_MOUNTS ? tableOf(roots, guards, holder) : undefined;
   return {
     ...(given ?? argumentsOf(roots, guards, holder)),
@@ -262,12 +312,11 @@ function tableOf(
   const table = mountTable(roots, mounts);
   if (table === undefined) return undefined;
   for (const root of roots) holder.inherit(root);
-  const { uid, gid } = ownIds();
   const rootMounts = roots.filter((root) => root !== '/').flatMap((root) => ['--bind', root, root]);
   return {
     command: table.command,
     table: table.text,
-    mounts: ['--uid', `${uid}`, '--gid', `${gid}`, ...rootMounts, ...holder.arguments(besides)],
+    mounts: [...ownIdArguments(), ...rootMounts, ...holder.arguments(besides)],
   };
 }
 
@@ -303,6 +352,8 @@ export interface CommandEntry {
   readonly incomplete: boolean;
   /** Left out: nothing is to be watched while it runs. */
   readonly watch?: GuardWatch;
+  /** Left out: it lies in memory, and is not looked at. */
+  readonly outside?: OutsidePlaces;
   readonly read: (end: ProcessEnd) => SandboxedEnd;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
   readonly told: () => ProcessEnd | undefined;

@@ -1,4 +1,4 @@
-import { linkText, realPath } from '../../platform/fs/fs-entry.js';
+import { entryNames, linkText, realPath } from '../../platform/fs/fs-entry.js';
 
 /**
  * The minimal root: programs and libraries read-only, what they look up in `/etc`, devices that hold nothing, processes
@@ -6,11 +6,9 @@ import { linkText, realPath } from '../../platform/fs/fs-entry.js';
  */
 export function systemMounts(): readonly string[] {
   mounts ??= [
-    ...['--ro-bind', '/usr', '/usr'],
-    ...TOP.flatMap(topEntry),
-    ...STORES.filter(exists).flatMap((path) => ['--ro-bind', path, path]),
-    ...LOOKED_UP.flatMap(lookedUp),
-    ...KEYS.filter(exists).flatMap((path) => ['--tmpfs', path]),
+    ...programDirectories(),
+    ...[...LOOKED_UP, ...javaSettings()].flatMap(lookedUp),
+    ...KEYS.filter(exists).flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     // Root owns these files, and needs no capability to write them: `core_pattern` names a program that the kernel runs.
@@ -20,6 +18,15 @@ export function systemMounts(): readonly string[] {
 }
 
 let mounts: readonly string[] | undefined;
+
+/** The part of it that a program of the system needs to run. */
+export function programDirectories(): readonly string[] {
+  return [
+    ...['--ro-bind', '/usr', '/usr'],
+    ...TOP.flatMap(topEntry),
+    ...STORES.filter(exists).flatMap((path) => ['--ro-bind', path, path]),
+  ];
+}
 
 /** Links into `/usr` on most systems, directories on others. */
 const TOP = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -41,6 +48,15 @@ const LOOKED_UP = [
   'pki',
   'ssl',
 ].map((name) => `/etc/${name}`);
+
+/** A Java that the system has installed does not start without them: `/etc/java-21-openjdk`. */
+function javaSettings(): readonly string[] {
+  try {
+    return entryNames('/etc').flatMap((name) => (/^java(?:-[\w-]+)?$/.test(name) ? [`/etc/${name}`] : []));
+  } catch {
+    return [];
+  }
+}
 
 /** What only those look up who reach the network. */
 const LOOKED_UP_FOR_NETWORK = ['ca-certificates', 'resolv.conf', 'services'].map((name) => `/etc/${name}`);

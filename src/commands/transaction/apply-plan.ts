@@ -1,46 +1,67 @@
-import { randomBytes } from 'node:crypto';
 import { timeSlices } from '../../platform/clock/time-slices.js';
 import {
   type BinaryEntry,
   type BinaryPath,
   binaryEntry,
-  copyBinary,
-  linkBinary,
   makeBinaryDirectory,
   removeBinary,
   removeBinaryDirectory,
   renameBinary,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
-import { describeErrno, errnoOf } from '../../platform/fs/fs-entry.js';
-import { ownTag } from '../../platform/process/process-tag.js';
+import { errnoOf } from '../../platform/fs/fs-entry.js';
+import { BlockedPlaces, failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
+import { keepOld, moveAside, moveInto, ownDirectoryOf, sweepCopy, temporaryName } from './move-entries.js';
 import {
+  type EntryPrint,
   type FailedChange,
   isAsPrinted,
-  KEPT_BYTES,
+  isSameVersion,
   oldVersion,
   type PlannedChange,
+  printAt,
+  printOf,
   type TransactionPlan,
 } from './transaction-plan.js';
+import { isAsKnown, knownTree } from './whole-trees.js';
+
+/** Which steps of a plan are taken. */
+export interface ApplyOptions {
+  /** The places of the changes that are left to be made; left out: all, or it is not known which. */
+  readonly only?: ReadonlySet<number>;
+  /** Another attempt was made: steps may have been taken, and one half. */
+  readonly isAgain?: boolean;
+}
+
+/** What came of a plan. */
+export interface AppliedPlan {
+  readonly failed: readonly FailedChange[];
+  /** By place, the changes that were made. */
+  readonly made: ReadonlyMap<number, MadeChange>;
+  /** Not all was tried: one could not be made, and the plan is to be made whole or not at all. */
+  readonly isStopped: boolean;
+}
+
+/** What is there now, and what was. */
+export type MadeChange = Pick<PlannedChange, 'before' | 'after' | 'wasThere'>;
 
 /**
  * Makes the changes of a plan, in order, or those that are left of it where another process has begun.
  *
  * 1. Every step can be taken again: a step whose new version is not where it was prepared has been taken.
- * 2. Nothing is replaced or removed that is not what it was when the plan was made: such a change fails, and is told.
+ * 2. Only an entry that is what it was when the plan was made is replaced or removed: else the change fails.
  * 3. What is replaced or removed is kept in the transaction's directory, whole or not at all.
  * 4. Every entry is reached through its directory, which is held: no link can lead a change elsewhere.
  *
  * @param directory of the transaction; its `old` is there
- * @param only the places of the changes that are left to be made; left out: it is not known which
  */
 export function applyPlan(
   plan: TransactionPlan,
   directory: BinaryPath,
-  only?: ReadonlySet<number>,
-): readonly FailedChange[] {
-  const steps = applySteps(plan, directory, only);
+  options: ApplyOptions = {},
+): AppliedPlan {
+  const steps = applySteps(plan, directory, options);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -48,10 +69,7 @@ export function applyPlan(
 }
 
 /** The same in slices: what else waits has its turn in between. */
-export async function applyPlanInSlices(
-  plan: TransactionPlan,
-  directory: BinaryPath,
-): Promise<readonly FailedChange[]> {
+export async function applyPlanInSlices(plan: TransactionPlan, directory: BinaryPath): Promise<AppliedPlan> {
   const steps = applySteps(plan, directory);
   const slice = timeSlices();
   for (;;) {
@@ -65,230 +83,242 @@ export async function applyPlanInSlices(
 export function* applySteps(
   plan: TransactionPlan,
   directory: BinaryPath,
-  only?: ReadonlySet<number>,
-): Generator<number, readonly FailedChange[]> {
+  { only, isAgain = false }: ApplyOptions = {},
+): Generator<number, AppliedPlan> {
   const places = new HeldPlaces(plan);
   const failed: FailedChange[] = [];
+  const made = new Map<number, MadeChange>();
   const blocked = new BlockedPlaces();
+  const reading = new ReadingBudget();
   try {
     for (const [index, change] of plan.changes.entries()) {
       if (change.isInside === true || only?.has(index) === false) continue;
       try {
-        takeStep({ change, old: oldVersion(directory, index), places });
+        const step = { plan, index, change, directory, places, isAgain, reading };
+        made.set(index, takeStep(step));
       } catch (error) {
-        failed.push({ index, ...blocked.explain(change, failureOf(error)) });
+        const failure = blocked.explain(change, failureOf(error));
+        failed.push({ index, ...failure });
+        if (plan.onConflict === 'takeBack' && (failure.isPassing !== true || plan.waits === false)) {
+          return { failed, made, isStopped: true };
+        }
       }
       yield index;
     }
-    return failed;
+    return { failed, made, isStopped: false };
   } finally {
     places.setModes();
     places.close();
   }
 }
 
+/** One change on its way, or on its way back. */
+export interface PlacedStep {
+  readonly plan: TransactionPlan;
+  readonly index: number;
+  readonly change: PlannedChange;
+  readonly directory: BinaryPath;
+  readonly places: HeldPlaces;
+}
+
+interface Step extends PlacedStep {
+  readonly isAgain: boolean;
+  readonly reading: ReadingBudget;
+}
+
 /** A directory that its owner may not write in is opened for the step. */
-function takeStep(step: Step): void {
+export function withOpenWay<S extends PlacedStep, T>(step: S, take: (step: S) => T): T {
   try {
-    STEPS[step.change.change](step);
+    return take(step);
   } catch (error) {
     if (errnoOf(error) !== 'EACCES') throw error;
     step.places.openUp(step.change);
     openWay(step);
-    STEPS[step.change.change](step);
+    return take(step);
   }
+}
+
+function takeStep(step: Step): MadeChange {
+  return withOpenWay(step, STEPS[step.change.change]);
 }
 
 /** The same with the directories that the new version lies in: those are ours, and nothing is left in them. */
-function openWay({ change: { from }, old }: Step): void {
-  const own = old.slice(0, old.lastIndexOf('/old/') + 1);
+function openWay({ change: { from }, directory }: PlacedStep): void {
+  const own = `${(from === undefined ? undefined : ownDirectoryOf(from)) ?? directory}/`;
   if (from === undefined || !from.startsWith(own)) return;
   for (let end = from.indexOf('/', own.length); end !== -1; end = from.indexOf('/', end + 1)) {
-    const directory = from.slice(0, end);
-    const mode = binaryEntry(directory)?.mode ?? 0o700;
-    if ((mode & 0o700) !== 0o700) setBinaryMode(directory, mode | 0o700);
+    const above = from.slice(0, end);
+    const mode = binaryEntry(above)?.mode ?? 0o700;
+    if ((mode & 0o700) !== 0o700) setBinaryMode(above, mode | 0o700);
   }
 }
 
-interface Step {
-  readonly change: PlannedChange;
-  /** Where the old version goes. */
-  readonly old: BinaryPath;
-  readonly places: HeldPlaces;
-}
-
-const STEPS: Readonly<Record<PlannedChange['change'], (step: Step) => void>> = {
+const STEPS: Readonly<Record<PlannedChange['change'], (step: Step) => MadeChange>> = {
   create,
   modify,
   delete: remove,
 };
 
-function create({ change, places }: Step): void {
+function create(step: Step): MadeChange {
+  const { change, places } = step;
   const at = places.at(change);
-  if (change.kind === 'dir' && change.isTree !== true) {
-    createDirectory(at, change, places);
-    return;
-  }
+  if (change.kind === 'dir' && change.isTree !== true) return createDirectory(step, at);
   const { from } = change;
-  if (from === undefined || binaryEntry(from) === undefined) return;
+  if (isTaken(step, at)) return committed(step, at);
+  if (from === undefined) throw new Error('its new version was not prepared');
   const there = binaryEntry(at);
   if (there !== undefined) {
+    if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(TAKEN);
     // Its process died between the second name and the end of the first.
-    if (isSameEntry(there, binaryEntry(from))) removeBinary(from);
-    else throw new Conflict('something else has been put there');
-    return;
+    removeBinary(from);
+    return committed(step, at);
   }
-  if (change.isTree === true || places.isNew(change)) moveInto(from, at, true);
-  else moveInto(from, at, false);
+  const replaces = change.isTree === true || places.isNew(change);
+  moveInto({ from, at, replaces, temporary: temporaryOf(step) });
+  return committed(step, at);
 }
 
-function isSameEntry(one: BinaryEntry, other: BinaryEntry | undefined): boolean {
-  return other !== undefined && one.ino === other.ino && one.dev === other.dev && one.kind !== 'dir';
+const TAKEN = 'something else has been put there';
+
+/** An earlier process came past it: nothing of it is where it was prepared, or the next name is there already. */
+function isTaken(step: Step, at: BinaryPath): boolean {
+  if (!step.isAgain) return false;
+  sweepCopy(at, temporaryOf(step));
+  return step.change.from === undefined || binaryEntry(step.change.from) === undefined;
 }
 
-function createDirectory(at: BinaryPath, change: PlannedChange, places: HeldPlaces): void {
+function temporaryOf({ directory, index }: Step): string {
+  return temporaryName(directory, index);
+}
+
+function createDirectory({ change, places, isAgain }: Step, at: BinaryPath): MadeChange {
   const there = binaryEntry(at);
   if (there === undefined) {
     makeBinaryDirectory(at, 0o700);
     places.made(change);
-  } else if (there.kind !== 'dir') throw new Conflict('something else has been put there');
+  } else if (there.kind !== 'dir') throw new Conflict(TAKEN);
   if (change.after !== undefined) places.keepMode(change, change.after.mode);
+  return there === undefined || isAgain ? {} : { wasThere: true };
 }
 
-function modify({ change, old, places }: Step): void {
+function modify(step: Step): MadeChange {
+  const { change, places, directory, index } = step;
   const at = places.at(change);
   const { from, before, after } = change;
   if (change.kind === 'dir') {
-    if (binaryEntry(at)?.kind !== 'dir') throw new Conflict('it is no directory any more');
+    const there = binaryEntry(at);
+    if (there?.kind !== 'dir') throw new Conflict('it is no directory any more');
+    if (!hasOneOf(there.mode, [before, after])) throw new Conflict(CHANGED);
     if (after !== undefined) places.keepMode(change, after.mode);
-    return;
+    return {};
   }
-  if (from === undefined || binaryEntry(from) === undefined) return;
-  if (!isAsPrinted(binaryEntry(at), before)) throw new Conflict(CHANGED);
+  if (isTaken(step, at)) return committed(step, at);
+  if (from === undefined) throw new Error('its new version was not prepared');
+  if (!isAsPrinted(at, before)) {
+    if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(CHANGED);
+    removeBinary(from);
+    return committed(step, at);
+  }
+  const old = oldVersion(directory, index);
   if (binaryEntry(old) === undefined) keepOld(at, old);
-  moveInto(from, at, true);
+  moveInto({ from, at, replaces: true, temporary: temporaryOf(step) });
+  return committed(step, at);
+}
+
+/** Steps open directories for their owner, so these bits may be more than they were. */
+function hasOneOf(mode: number, prints: readonly (EntryPrint | undefined)[]): boolean {
+  const known = prints.flatMap((print) => (print === undefined ? [] : [(print.mode & 0o1777) | 0o300]));
+  return known.length === 0 || known.includes((mode & 0o1777) | 0o300);
 }
 
 const CHANGED = 'it was changed by others while the command ran';
 
-function remove({ change, old, places }: Step): void {
+function remove(step: Step): MadeChange {
+  const { change, places, directory, index } = step;
   const at = places.at(change);
+  const old = oldVersion(directory, index);
   const there = binaryEntry(at);
-  if (there === undefined) return;
-  if (!isAsPrinted(there, change.before)) throw new Conflict(CHANGED);
-  if (change.kind === 'dir' && change.isTree !== true) removeBinaryDirectory(at);
-  else moveAside(at, old);
-}
-
-/** Gives what is to be replaced a second name, so that its own is never without a file. */
-function keepOld(at: BinaryPath, old: BinaryPath): void {
-  try {
-    linkBinary(at, old);
-  } catch (error) {
-    if (!isElsewhere(error)) throw error;
-    copyWhole(at, old);
+  if (change.kind === 'dir') {
+    if (there !== undefined && !(there.kind !== 'dir' && wasTaken(step))) removeDirectory(step, at, there);
+    if (change.isTree === true) requireWhole(step, at, old);
+    return {};
   }
-}
-
-/** Half a copy never has the name: it would be taken for the whole. */
-function copyWhole(from: BinaryPath, to: BinaryPath): void {
-  // No more than that is kept of all transactions together.
-  if ((binaryEntry(from)?.size ?? 0) > KEPT_BYTES) return;
-  const part = `${to}.part`;
-  if (binaryEntry(part) !== undefined) removeBinary(part);
-  try {
-    copyBinary(from, part);
-    renameBinary(part, to);
-  } catch (error) {
-    if (binaryEntry(part) !== undefined) removeBinary(part);
-    throw error;
+  if (there === undefined) return keptOld(step, old);
+  if (!isAsPrinted(at, change.before)) {
+    if (wasTaken(step)) return keptOld(step, old);
+    throw new Conflict(CHANGED);
   }
+  moveAside(at, old);
+  return keptOld(step, old);
 }
 
-function moveAside(at: BinaryPath, old: BinaryPath): void {
-  try {
-    renameBinary(at, old);
-  } catch (error) {
-    if (errnoOf(error) !== 'EXDEV') throw error;
-    copyWhole(at, old);
-    removeBinary(at);
-  }
+/** An earlier attempt has removed it, and may have put the new version of another kind in its place. */
+function wasTaken({ plan, index, change, directory, isAgain }: Step): boolean {
+  if (!isAgain) return false;
+  if (binaryEntry(oldVersion(directory, index)) !== undefined) return true;
+  const next = plan.changes.find(
+    (one, at) =>
+      at > index && one.change === 'create' && one.root === change.root && one.path === change.path,
+  );
+  return next?.from !== undefined && binaryEntry(next.from) === undefined;
 }
 
-/** @param replaces whatever is there; else nothing may be. */
-function moveInto(from: BinaryPath, at: BinaryPath, replaces: boolean): void {
-  try {
-    if (replaces) renameBinary(from, at);
-    else rename(from, at);
-  } catch (error) {
-    if (errnoOf(error) !== 'EXDEV') throw error;
-    const temporary = `${at.slice(0, at.lastIndexOf('/'))}/.toolexec-a${ownTag()}${randomBytes(6).toString('hex')}.tmp`;
-    try {
-      copyBinary(from, temporary);
-      if (replaces) renameBinary(temporary, at);
-      else rename(temporary, at);
-    } catch (failure) {
-      if (binaryEntry(temporary) !== undefined) removeBinary(temporary);
-      throw failure;
-    }
-    removeBinary(from);
-  }
+function removeDirectory({ change, directory, index }: Step, at: BinaryPath, there: BinaryEntry): void {
+  if (there.kind !== 'dir' || !hasOneOf(there.mode, [change.before])) throw new Conflict(CHANGED);
+  if (change.isTree === true) renameBinary(at, oldVersion(directory, index));
+  else removeBinaryDirectory(at);
 }
 
-/** Fails where the name is taken: the only check that cannot be raced. */
-function rename(from: BinaryPath, at: BinaryPath): void {
-  try {
-    linkBinary(from, at);
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'EEXIST') throw new Conflict('something else has been put there');
-    if (errno !== 'EPERM' && errno !== 'EMLINK' && errno !== 'ENOTSUP' && errno !== 'EOPNOTSUPP') throw error;
-    renameBinary(from, at);
-    return;
-  }
-  removeBinary(from);
+/** The directory is looked at in a place that is ours alone. If others have put something into it, it goes back. */
+function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): void {
+  if (binaryEntry(old) === undefined || isAsKnown(old, knownTree(plan.changes, index, 'before'))) return;
+  if (binaryEntry(at) !== undefined) throw new Conflict(`${CHANGED}; what it held is in "${old}"`);
+  renameBinary(old, at);
+  throw new Conflict('others have changed something in it');
 }
 
-function isElsewhere(error: unknown): boolean {
-  return ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '');
+/** The new version as others can see it now. */
+function committed({ change, directory, index, reading, isAgain }: Step, at: BinaryPath): MadeChange {
+  const print = change.isTree === true ? undefined : reading.print(at);
+  const isOurs = print !== undefined && (!isAgain || looksLike(print, change.after));
+  const after = isOurs ? { after: print } : {};
+  if (change.change !== 'modify') return after;
+  return { ...after, ...beforeOf(change, oldVersion(directory, index), reading) };
 }
 
-function failureOf(error: unknown): Omit<FailedChange, 'index'> {
-  if (error instanceof Conflict) return { reason: error.message, isConflict: true };
-  const errno = errnoOf(error);
-  if (errno === 'ENOTEMPTY' || errno === 'EEXIST')
-    return { reason: 'others have put something into it', isConflict: true };
-  const reason =
-    errno === undefined
-      ? error instanceof Error
-        ? error.message
-        : String(error)
-      : `${describeErrno(errno)} (${errno})`;
-  return { reason, isConflict: false, ...(PASSING.has(errno) ? { isPassing: true } : {}) };
+/** Others may have changed it since another process committed it. A copy has the same time to the microsecond. */
+function looksLike(now: EntryPrint, after: EntryPrint | undefined): boolean {
+  if (after === undefined || now.kind !== after.kind || now.size !== after.size) return false;
+  if ((now.mode & 0o1777) !== (after.mode & 0o1777)) return false;
+  const apart = BigInt(now.mtimeNs) - BigInt(after.mtimeNs);
+  return apart > -COPIED_NS && apart < COPIED_NS;
 }
 
-/** The rest of the plan goes on, and what has failed is tried again later. */
-const PASSING: ReadonlySet<string | undefined> = new Set([
-  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ENOMEM', 'EMFILE', 'ENFILE', 'EBUSY', 'EAGAIN'],
-  undefined,
-]);
+const COPIED_NS = 2000n;
 
-/** What follows from a change that cannot be made for now: nothing in a directory that is not there yet can be. */
-class BlockedPlaces {
-  /** The reasons, by root and path. */
-  readonly #below = new Map<string, string>();
-  readonly #above = new Map<string, string>();
+function keptOld({ change, reading }: Step, old: BinaryPath): MadeChange {
+  return beforeOf(change, old, reading);
+}
 
-  explain({ root, path }: PlannedChange, failure: Omit<FailedChange, 'index'>): Omit<FailedChange, 'index'> {
-    const names = path.split('/');
-    const above = names.map((_, index) => `${root}/${names.slice(0, index + 1).join('/')}`);
-    if (failure.isPassing === true) {
-      this.#below.set(`${root}/${path}`, failure.reason);
-      for (const place of above) this.#above.set(place, failure.reason);
-      return failure;
-    }
-    const blocker = above.find((place) => this.#below.has(place));
-    const reason = blocker === undefined ? this.#above.get(`${root}/${path}`) : this.#below.get(blocker);
-    return reason === undefined ? failure : { reason, isConflict: false, isPassing: true };
+/** A copy that was kept says what it holds: the numbers of the first one mean nothing when it comes back. */
+function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBudget): MadeChange {
+  if (before === undefined || before.content !== undefined) return {};
+  const kept = binaryEntry(old);
+  if (kept === undefined || kept.ino === before.ino) return {};
+  const content = reading.print(old)?.content;
+  return content === undefined ? {} : { before: { ...before, content } };
+}
+
+/** So many new versions are read for their prints: what comes after is known by its times and inode alone. */
+class ReadingBudget {
+  #files = 2000;
+  #bytes = 64 * 1024 * 1024;
+
+  print(path: BinaryPath): EntryPrint | undefined {
+    const entry = binaryEntry(path);
+    if (entry === undefined) return undefined;
+    this.#files--;
+    this.#bytes -= entry.size;
+    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printAt(path);
   }
 }

@@ -7,10 +7,11 @@ import {
   toBinary,
 } from '../../platform/fs/binary-fs.js';
 import { DANGEROUS, harmlessConfig } from '../sandbox/git/adopt-repository.js';
-import type { ScannedRoot } from './scan-changes.js';
+import { parseGitConfig } from '../sandbox/git/parse-git-config.js';
+import type { Refusal, ScannedRoot } from './found-changes.js';
 
-/** What is said of a path in a repository: `fine`, `silent` (left out, and not worth a word), or why it is refused. */
-export type GitAnswer = 'fine' | 'silent' | { readonly refused: string };
+/** What is said of a path in a repository: `fine`, or why it is refused. */
+export type GitAnswer = 'fine' | Refusal;
 
 /**
  * Git's own files can be changed, or nothing could be committed; what makes git run programs, or leads it to other
@@ -36,7 +37,7 @@ export function checkGit(
   return checkInside(root, path, change, inside);
 }
 
-const GUARDED: GitAnswer = { refused: 'it is what git goes by, and commands may not change that' };
+const GUARDED: GitAnswer = { reason: 'it is what git goes by, and commands may not change that' };
 
 function checkItself(
   root: ScannedRoot,
@@ -53,7 +54,7 @@ function checkItself(
   return entry?.kind === 'file' && lower === undefined && namesTree(root, upper) ? 'fine' : GUARDED;
 }
 
-const REPOSITORY_STAYS: GitAnswer = { refused: 'commands may not remove a repository' };
+const REPOSITORY_STAYS: GitAnswer = { reason: 'commands may not remove a repository' };
 
 function isRepository(git: BinaryPath): boolean {
   return (
@@ -77,15 +78,25 @@ function checkNew(root: ScannedRoot, path: BinaryPath, inside: readonly BinaryPa
   if (first === 'config' && inside.length === 1) {
     const config = `${root.upper}/${path}`;
     if (binaryEntry(config)?.kind !== 'file') return GUARDED;
-    rewriteBinaryFile(config, toBinary(harmlessConfig(Buffer.from(small(config), 'latin1').toString())));
-    return 'fine';
+    const text = Buffer.from(small(config), 'latin1').toString();
+    const harmless = harmlessConfig(text);
+    rewriteBinaryFile(config, toBinary(harmless));
+    return parseGitConfig(text).length === parseGitConfig(harmless).length ? 'fine' : SETTINGS_LEFT_OUT;
   }
   if (first === 'hooks') {
     if (inside.length === 1) return binaryEntry(`${root.upper}/${path}`)?.kind === 'dir' ? 'fine' : GUARDED;
-    return /\.sample$/.test(path) ? 'silent' : GUARDED;
+    return /\.sample$/.test(path) ? SAMPLE : GUARDED;
   }
   return DANGEROUS.includes(first) ? GUARDED : 'fine';
 }
+
+const SETTINGS_LEFT_OUT: GitAnswer = {
+  reason: 'settings that are not known to be harmless are left out',
+  isHarmless: true,
+  isPart: true,
+};
+
+const SAMPLE: GitAnswer = { reason: 'sample hooks are left out', isHarmless: true };
 
 const PROTECTED = ['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'];
 

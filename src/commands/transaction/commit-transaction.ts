@@ -1,43 +1,37 @@
 import type {
-  ChangedContent,
   CommandChanges,
   CommandRequest,
   Confinement,
-  PreviewedChanges,
   TransactionRules,
 } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
-import {
-  type BinaryEntry,
-  type BinaryPath,
-  binaryEntry,
-  readBinaryFile,
-  toBinary,
-  toText,
-} from '../../platform/fs/binary-fs.js';
+import { type BinaryEntry, binaryEntry, toBinary, toText } from '../../platform/fs/binary-fs.js';
+import { takeMachineLock } from '../../platform/process/machine-lock.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
-import { checkGit } from './check-git.js';
+import type { CommittedFile } from '../sandbox/git/committed-versions.js';
+import type { BegunState } from './begun-state.js';
+import { CommittedVersions } from './committed-versions.js';
+import type { LeftOut, ScannedChanges, ScanOptions } from './found-changes.js';
+import { GitChanges } from './git-changes.js';
+import { takeGitLocks } from './git-locks.js';
+import type { GitUnit } from './git-unit.js';
+import { lookAt } from './look-at-changes.js';
+import { nameOthers } from './name-others.js';
 import { askLayers, type OverlayMount } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
+import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
 import { reportChanges } from './report-changes.js';
-import {
-  ChangedMeanwhile,
-  type Refusal,
-  type ScannedChanges,
-  type ScannedRoot,
-  type ScanOptions,
-  scanChanges,
-} from './scan-changes.js';
+import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
-import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
+import type { DonePlan, FailedChange, TransactionPlan } from './transaction-plan.js';
 
-export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree'> {
+export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'mayCreate'> {
   readonly exitCode: number | null;
   readonly forbids?: ForbidsChange;
 }
 
-/** What is kept apart, and by which rules it becomes real. */
+/** What is kept apart, and by which rules it is committed. */
 export interface TransactionParts {
   readonly confinement: Confinement;
   readonly rules: TransactionRules;
@@ -46,8 +40,11 @@ export interface TransactionParts {
   readonly mounts: readonly OverlayMount[];
   /** Of the roots when the layers were made. */
   readonly identities: readonly RootIdentity[];
-  /** The roots cannot have been changed before this without the command seeing it. */
-  readonly begunNs: bigint;
+  /** What the roots were like when the command began. */
+  readonly begun: BegunState;
+  readonly units: readonly GitUnit[];
+  /** What is shown in the place of hidden files that git tracks. */
+  readonly committed: readonly CommittedFile[];
   /** Resolves when the overlays are unmounted: only then is all on the disk that was written. Left out: they are. */
   readonly unmounted?: () => Promise<void>;
 }
@@ -60,74 +57,147 @@ export function rootIdentity(root: string): RootIdentity {
   return entry === undefined ? undefined : { dev: entry.dev, ino: entry.ino };
 }
 
-/** A root is not what it was when the layers were made. */
-export class RootReplaced extends Error {}
+/** Nothing of what a command has changed is committed. The message: why. */
+export class NotCommitted extends Error {
+  /** Who stood in the way: the person, who did not agree; others, who changed the same; or what commands may not change. */
+  readonly by: 'person' | 'conflict' | 'rules';
+  /** What stood in the way, path by path. */
+  readonly changes: CommandChanges | undefined;
+  /** The roots are not there any more: the command cannot be run again. */
+  readonly isLasting: boolean;
 
-/** @throws RootReplaced where its changes would be made elsewhere */
-function requireSameRoots({ mounts, identities }: Pick<TransactionParts, 'mounts' | 'identities'>): void {
-  const roots = mounts.map(({ root }) => root);
-  const replaced = roots.find((root, index) => {
-    const [now, before] = [rootIdentity(root), identities[index]];
-    return now === undefined || now.ino !== before?.ino || now.dev !== before.dev;
-  });
-  if (replaced !== undefined)
-    throw new RootReplaced(`"${replaced}" was moved, or something else was put there`);
-  const refused = rootsRefused(roots);
-  if (refused !== undefined) throw new RootReplaced(refused);
+  constructor(by: NotCommitted['by'], why: string, changes?: CommandChanges, isLasting = false) {
+    super(why);
+    this.by = by;
+    this.changes = changes;
+    this.isLasting = isLasting;
+  }
 }
 
-/** Makes real what may be, and says what was changed and what was not. */
+/**
+ * Commits what a command has changed, all of it or nothing, and says what that was.
+ * @throws NotCommitted
+ */
 export async function commitTransaction(
   parts: TransactionParts,
   request: CommitRequest,
 ): Promise<CommandChanges> {
-  const scanned = await scanTransaction(parts, refusalBy(parts.rules, request.tool, request.forbids));
-  if (request.agree !== undefined && scanned.changes.length > 0) {
-    const refusal = await request.agree(lookAt(parts, scanned, SHOWN));
-    if (refusal !== undefined) throw new ChangesRefused(refusal);
+  const own = refusalBy(parts.rules, request.tool, request.forbids);
+  const refusal = exceptAgreed(own, parts.rules, request.mayCreate);
+  const first = requireWhole(parts, await scanTransaction(parts, refusal), request);
+  if (first.changes.length === 0) return commitScanned(parts, first, request);
+  const isAsked = request.agree !== undefined;
+  const refused = await request.agree?.(lookAt(parts, first));
+  if (refused !== undefined) throw new NotCommitted('person', refused);
+  return whileCommitting(parts, first, async (isLate) => {
+    // Others may have changed something while the person was asked, or while we waited.
+    const last = isAsked || isLate ? await scanTransaction(parts, refusal) : first;
+    return commitScanned(parts, requireWhole(parts, withHarmless(last, first), request), request);
+  });
+}
+
+/** No other transaction, and no git, changes what is compared from here on. @param use `isLate`: something may have changed */
+export async function whileCommitting<T>(
+  parts: TransactionParts,
+  { gitLocks }: ScannedChanges,
+  use: (isLate: boolean) => Promise<T>,
+): Promise<T> {
+  const releases: (() => void)[] = [];
+  try {
+    let hasWaited = false;
+    for (const { root } of [...parts.mounts].sort((a, b) => (a.root < b.root ? -1 : 1))) {
+      const lock = await takeMachineLock(`commit ${root}`, LOCK_MS);
+      releases.push(lock.release);
+      hasWaited ||= lock.hasWaited;
+    }
+    const locks = await takeGitLocks(parts.directory, gitLocks);
+    if ('heldBy' in locks) {
+      const why = `another git holds ${toText(locks.heldBy)}`;
+      throw new NotCommitted('conflict', why, conflictAt(parts, locks.heldBy, why));
+    }
+    releases.push(locks.release);
+    return await use(hasWaited || gitLocks.length > 0);
+  } finally {
+    for (const release of releases.reverse()) release();
   }
-  return applyScanned(parts, scanned, request);
 }
 
-/** The person does not agree to what was changed. The message: why. */
-export class ChangesRefused extends Error {}
+/** A commit takes milliseconds; one of ten thousand files a second or two. */
+const LOCK_MS = 15_000;
 
-/** Files whose content is shown, and bytes of each. */
-const SHOWN = { files: 100, bytes: 1024 * 1024 } as const;
+function conflictAt(parts: TransactionParts, at: string, reason: string): CommandChanges {
+  const root = parts.mounts.findIndex((mount) => at.startsWith(`${toBinary(mount.root)}/`));
+  const path = at.slice(toBinary(parts.mounts[root]?.root ?? '').length + 1);
+  const left: LeftOut = { root, path, isDirectory: false, reason, isConflict: true };
+  return reportOf(parts, { changes: [], leftOut: [left], gitLocks: [] });
+}
 
-/** What was found, with the contents. @param most files whose content is given, and bytes of each */
-export function lookAt(
-  { confinement, mounts }: Pick<TransactionParts, 'confinement' | 'mounts'>,
+/** What was left out for good at the first look is not found again. */
+export function withHarmless(last: ScannedChanges, first: ScannedChanges): ScannedChanges {
+  if (last === first) return first;
+  const known = new Set(last.leftOut.map(({ root, path }) => `${root}/${path}`));
+  const missing = first.leftOut.filter(
+    ({ root, path, isHarmless }) => isHarmless === true && !known.has(`${root}/${path}`),
+  );
+  return { ...last, leftOut: [...last.leftOut, ...missing] };
+}
+
+/** @throws NotCommitted where a part of it may not be committed */
+function requireWhole(
+  parts: TransactionParts,
+  scanned: ScannedChanges,
+  request: CommitRequest,
+): ScannedChanges {
+  const { leftOut } = scanned;
+  requireAllowed(
+    parts,
+    leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true),
+    request.keepVersion,
+  );
+  const found = leftOut.filter(({ isConflict }) => isConflict);
+  if (found.length === 0 || parts.rules.onConflict === 'keep_rest') return scanned;
+  const conflicts = nameOthers(found, parts);
+  const changes = reportOf(parts, { changes: [], leftOut: conflicts, gitLocks: [] }, request.keepVersion);
+  throw new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, changes);
+}
+
+/** @throws NotCommitted where anything was refused */
+export function requireAllowed(
+  parts: Pick<TransactionParts, 'mounts' | 'confinement'>,
+  refused: readonly LeftOut[],
+  keepVersion: CommitRequest['keepVersion'],
+): void {
+  if (refused.length === 0) return;
+  const changes = reportOf(parts, { changes: [], leftOut: refused, gitLocks: [] }, keepVersion);
+  throw new NotCommitted('rules', `commands may not change ${named(refused)}`, changes);
+}
+
+function named(left: readonly LeftOut[]): string {
+  const shown = left
+    .slice(0, 3)
+    .map(({ path, isDirectory }) => JSON.stringify(`${toText(path)}${isDirectory ? '/' : ''}`));
+  return left.length > shown.length
+    ? `${shown.join(', ')} and ${left.length - shown.length} more`
+    : shown.join(', ');
+}
+
+export function reportOf(
+  { mounts, confinement }: Pick<TransactionParts, 'mounts' | 'confinement'>,
   { changes, leftOut }: ScannedChanges,
-  most: { readonly files: number; readonly bytes: number },
-): PreviewedChanges {
+  keepVersion?: CommitRequest['keepVersion'],
+): CommandChanges {
   const roots = mounts.map(({ root }) => root);
-  const report = (part: ScannedChanges): CommandChanges =>
-    reportChanges({ ...part, roots, first: confinement.roots[0] ?? '', failed: [], keepVersion: undefined });
-  const contentOf = (change: PlannedChange): ChangedContent => {
-    const { created, modified, deleted } = report({ changes: [change], leftOut: [] });
-    const lower = `${toBinary(roots[change.root] ?? '')}/${change.path}`;
-    return {
-      path: [...created, ...modified, ...deleted][0] ?? '',
-      before: change.change === 'create' ? undefined : contentAt(lower, most.bytes),
-      after: change.from === undefined ? undefined : contentAt(change.from, most.bytes),
-    };
-  };
-  const files = changes.filter(({ kind }) => kind !== 'dir').slice(0, most.files);
-  return { changes: report({ changes, leftOut }), contents: files.map(contentOf) };
+  return reportChanges({
+    ...{ roots, first: confinement.roots[0] ?? '', changes, failed: [], leftOut },
+    keepVersion,
+  });
 }
 
-function contentAt(path: BinaryPath, mostBytes: number): Uint8Array | 'large' | undefined {
-  const entry = binaryEntry(path);
-  if (entry?.kind !== 'file') return undefined;
-  return entry.size > mostBytes ? 'large' : readBinaryFile(path);
-}
-
-/** The same with what was found before. */
-export async function applyScanned(
+/** Commits what was found, and nothing else. */
+export async function commitScanned(
   parts: TransactionParts,
   { changes, leftOut }: ScannedChanges,
-  request: Omit<CommitRequest, 'tool'>,
+  request: Pick<CommitRequest, 'exitCode' | 'keepVersion'>,
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
@@ -138,13 +208,15 @@ export async function applyScanned(
   );
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
   const plan: TransactionPlan = { version: 1, roots, inodes, exitCode: request.exitCode, changes };
-  const { failed } = changes.length === 0 ? { failed: [] } : await commitPlan(directory, plan);
+  const keptRest = parts.rules.onConflict === 'keep_rest';
+  const done: Pick<DonePlan, 'failed' | 'left' | 'isTakenBack'> =
+    changes.length === 0
+      ? { failed: [] }
+      : await commitPlan(directory, plan, { onConflict: keptRest ? 'keep_rest' : 'takeBack' });
+  if (done.isTakenBack === true) throw takenBack(parts, plan, done.failed, request.keepVersion);
   const report = reportChanges({
-    roots,
-    first: confinement.roots[0] ?? '',
-    changes,
-    failed,
-    leftOut,
+    ...{ roots, first: confinement.roots[0] ?? '', changes, leftOut },
+    failed: failuresOf(done),
     keepVersion: request.keepVersion,
   });
   if (changes.length === 0) void removeLater(directory);
@@ -153,12 +225,42 @@ export async function applyScanned(
   return report;
 }
 
+/** Others were faster than the last look: in the moment of the commit, which has left nothing. */
+function takenBack(
+  parts: TransactionParts,
+  { changes }: TransactionPlan,
+  failed: readonly FailedChange[],
+  keepVersion: CommitRequest['keepVersion'],
+): Error {
+  const stopped = failed.filter(({ isTakenBack }) => isTakenBack !== true);
+  const conflicts = stopped.flatMap(({ index, reason, isConflict }): LeftOut[] => {
+    const change = changes[index];
+    if (change === undefined || !isConflict) return [];
+    const { root, path, kind, from } = change;
+    const left = { root, path, isDirectory: kind === 'dir', reason, isConflict };
+    return [from === undefined ? left : { ...left, from }];
+  });
+  if (conflicts.length === 0) return new Error(stopped[0]?.reason ?? 'it could not be written');
+  const report = reportOf(parts, { changes: [], leftOut: conflicts, gitLocks: [] }, keepVersion);
+  return new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, report);
+}
+
+/** What was to be taken back and could not is there, and no success: what stopped the commit is a conflict in any case. */
+function failuresOf({ failed, left }: Pick<DonePlan, 'failed' | 'left'>): readonly FailedChange[] {
+  if (left === undefined) return failed;
+  const there = new Set(left.map(({ index }) => index));
+  return failed.filter(({ index }) => !there.has(index)).map((failure) => ({ ...failure, isConflict: true }));
+}
+
 /** What an overlay notes for itself, and what a command has set that is called the same. */
 const OVERLAY_ATTRIBUTES = 'user.overlay.';
 
 const MOST_SCANS = 3;
 
-/** What was changed, and what of it cannot be made real. */
+/**
+ * What was changed, and what of it cannot be committed.
+ * @throws NotCommitted where a root is not what it was
+ */
 export async function scanTransaction(
   parts: TransactionParts,
   refusal: ScanOptions['refusal'],
@@ -166,15 +268,33 @@ export async function scanTransaction(
   for (let round = 1; ; round++) {
     requireSameRoots(parts);
     try {
-      return await scan(parts, refusal);
+      const committed = new CommittedVersions(parts);
+      const found = await scan(parts, committed, refusal);
+      const following = await committed.following(refusal, found.leftOut);
+      return following === undefined ? found : withHarmless(await scan(parts, committed, following), found);
     } catch (error) {
-      if (!(error instanceof ChangedMeanwhile) || round === MOST_SCANS) throw error;
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      if (round === MOST_SCANS)
+        throw new NotCommitted('conflict', 'others kept changing the same directories');
     }
   }
 }
 
-function scan(
-  { rules, setup, mounts, directory, begunNs }: TransactionParts,
+/** @throws NotCommitted where its changes would be made elsewhere */
+function requireSameRoots({ mounts, identities }: Pick<TransactionParts, 'mounts' | 'identities'>): void {
+  const roots = mounts.map(({ root }) => root);
+  const replaced = roots.find((root, index) => {
+    const [now, before] = [rootIdentity(root), identities[index]];
+    return now === undefined || now.ino !== before?.ino || now.dev !== before.dev;
+  });
+  const why =
+    replaced === undefined ? rootsRefused(roots) : `"${replaced}" was moved, or something else was put there`;
+  if (why !== undefined) throw new NotCommitted('conflict', why, undefined, true);
+}
+
+async function scan(
+  { rules, setup, mounts, directory, begun, units }: TransactionParts,
+  committed: CommittedVersions,
   refusal: ScanOptions['refusal'],
 ): Promise<ScannedChanges> {
   const roots = mounts.map(({ root, upper }, index) => ({
@@ -183,10 +303,13 @@ function scan(
     upper: toBinary(upper),
   }));
   const device = binaryEntry(toBinary(directory))?.dev;
-  return scanChanges(roots, {
-    begunNs,
+  const git = new GitChanges(units, begun, directory);
+  const scanned = await scanChanges(roots, {
+    begun,
+    git: (change) => git.verdict(change),
     refusal,
     isHidden: (root, path) => rules.isHidden(absolute(roots[root], path)),
+    isUnchanged: (root, path, upper, entry) => committed.isUnchanged(root, path, upper, entry),
     mayMoveTrees: roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
     stillSeen: (witnesses) =>
       askLayers(
@@ -195,79 +318,5 @@ function scan(
         witnesses.map(({ root, path }) => ({ mount: root, path })),
       ),
   });
-}
-
-/** @param tool whose command has changed it. @param forbids what its call may not have changed */
-export function refusalBy(
-  rules: TransactionRules,
-  tool: string | undefined,
-  forbids?: ForbidsChange,
-): ScanOptions['refusal'] {
-  const byPattern = refusalByPattern(rules);
-  return (root, path, change, entry) => {
-    const at = absolute(root, path);
-    const reason =
-      rules.ruleRefusal(at, change, tool) ?? forbids?.(at, change, () => isNewDirectory(root, path, entry));
-    return reason === undefined ? byPattern(root, path, change, entry) : { reason };
-  };
-}
-
-function isNewDirectory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry | undefined): boolean {
-  return entry?.kind === 'dir' && binaryEntry(`${root.lower}/${path}`) === undefined;
-}
-
-/** What holds for file tools too. */
-export function refusalByPattern(rules: TransactionRules): ScanOptions['refusal'] {
-  const ways = rules.ways?.() ?? new Set();
-  return (root, path, change, entry) => {
-    if (
-      ways.size > 0 &&
-      ways.has(absolute(root, path).toLowerCase()) &&
-      leadsElsewhere(root, path, change, entry)
-    )
-      return LEADS_TO_OWN;
-    return refusalOf(rules, root, path, change, entry);
-  };
-}
-
-const LEADS_TO_OWN: Refusal = {
-  reason: "it leads to toolexec's own files, and commands may not change that",
-};
-
-/** Of an entry on the way to ours: directories come and go, as long as each of them is one. */
-function leadsElsewhere(
-  root: ScannedRoot,
-  path: BinaryPath,
-  change: 'write' | 'delete',
-  entry: BinaryEntry | undefined,
-): boolean {
-  if (change === 'delete') return entry?.kind === 'link';
-  const lower = binaryEntry(`${root.lower}/${path}`);
-  return entry?.kind !== 'dir' || lower?.kind === 'link' || lower?.kind === 'dir';
-}
-
-/** More freely for git's own files. */
-function refusalOf(
-  rules: TransactionRules,
-  root: ScannedRoot,
-  path: BinaryPath,
-  change: 'write' | 'delete',
-  entry: BinaryEntry | undefined,
-): Refusal | undefined {
-  const at = absolute(root, path);
-  const slash = /(^|\/)\.git(\/|$)/.exec(path);
-  const git =
-    slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
-  if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
-    const answer = checkGit(root, path, change, entry);
-    if (answer === 'silent') return 'silent';
-    if (answer !== undefined) return answer === 'fine' ? undefined : { reason: answer.refused };
-  }
-  const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
-  return reason === undefined ? undefined : { reason };
-}
-
-/** As text. */
-export function absolute(root: ScannedRoot | undefined, path: BinaryPath): string {
-  return `${toText(root?.lower ?? '')}/${toText(path)}`;
+  return { ...scanned, gitLocks: git.locks };
 }

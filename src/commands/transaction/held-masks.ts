@@ -2,7 +2,8 @@ import type { GuardedPath } from '../../contract/files.js';
 import { removeTree } from '../../platform/fs/remove-tree.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
 import { whenProcessEnds } from '../../platform/runtime/environment.js';
-import { MasksLayer, type TrackedHidden } from './masks-layer.js';
+import type { CommittedFile } from '../sandbox/git/committed-versions.js';
+import { MasksLayer } from './masks-layer.js';
 import type { OverlaySetup } from './overlay-setup.js';
 
 /** A layer of masks while commands lie on it. */
@@ -26,23 +27,23 @@ export function holdMasks(
   { place, whiteout }: OverlaySetup,
   root: string,
   hidden: readonly GuardedPath[],
-  tracked: readonly TrackedHidden[],
+  files: readonly CommittedFile[],
 ): HeldMasks {
   const key = keyOf(place, root);
   let found = kept.get(key);
-  if (found === undefined || (found.users > 0 && !found.layer.fits(hidden, tracked))) {
+  if (found === undefined || (found.users > 0 && !found.layer.fits(hidden, files))) {
     const path = `${placeOf(place)}/${++count}`;
     found = { layer: new MasksLayer(root, path, () => whiteout), users: 0 };
     kept.set(key, found);
   }
   const held = found;
-  if (!held.layer.isFor(hidden, tracked)) {
+  if (!held.layer.isFor(hidden, files)) {
     try {
-      held.layer.update(hidden, tracked);
+      held.layer.update(hidden, files);
     } catch (error) {
       // What is half made is not used again.
       kept.delete(key);
-      removeTree(held.layer.path);
+      removeTree(held.layer.directory);
       throw error;
     }
   }
@@ -51,7 +52,7 @@ export function holdMasks(
     path: held.layer.path,
     release() {
       held.users--;
-      if (held.users === 0 && kept.get(key) !== held) removeTree(held.layer.path);
+      if (held.users === 0 && kept.get(key) !== held) removeTree(held.layer.directory);
     },
   };
 }
@@ -62,10 +63,10 @@ export function areMasksFor(
   root: string,
   path: string,
   hidden: readonly GuardedPath[],
-  tracked: readonly TrackedHidden[],
+  files: readonly CommittedFile[],
 ): boolean {
   const layer = kept.get(keyOf(place, root))?.layer;
-  return layer?.path === path && layer.fits(hidden, tracked);
+  return layer?.path === path && layer.fits(hidden, files);
 }
 
 function keyOf(place: string, root: string): string {

@@ -23,10 +23,21 @@ export class HeldPlaces {
   }
 
   /** The entry of a change, through the directory that it is in. */
-  at({ root, path }: PlannedChange): BinaryPath {
+  at({ root, path }: Pick<PlannedChange, 'root' | 'path'>): BinaryPath {
     const names = path.split('/');
     const name = names.pop() ?? '';
     return `${this.#hold(root, names).at}/${name}`;
+  }
+
+  /** The directory that it is in is there. */
+  hasWay(change: PlannedChange): boolean {
+    try {
+      this.at(change);
+      return true;
+    } catch (error) {
+      if (error instanceof Conflict) return false;
+      throw error;
+    }
   }
 
   made({ root, path }: PlannedChange): void {

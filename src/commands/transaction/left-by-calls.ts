@@ -1,6 +1,6 @@
 import { type BinaryEntry, type BinaryPath, binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
+import type { LeftOut, ScannedChanges, ScanOptions } from './found-changes.js';
 import type { OverlayMount } from './overlay-mount.js';
-import type { LeftOut, ScannedChanges, ScanOptions } from './scan-changes.js';
 import { type EntryPrint, type PlannedChange, printOf } from './transaction-plan.js';
 
 type RefusalOf = ScanOptions['refusal'];
@@ -40,7 +40,7 @@ export class LeftByCalls {
   }
 
   /** @returns of what was found at the end of a call, what that call has done. */
-  add({ changes, leftOut }: ScannedChanges): ScannedChanges {
+  add({ changes, leftOut }: ScannedChanges): Pick<ScannedChanges, 'changes' | 'leftOut'> {
     const before = this.#seen;
     this.see(changes);
     for (const key of this.#seen.keys()) this.#refused.delete(key);

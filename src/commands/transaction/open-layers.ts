@@ -1,20 +1,17 @@
-import type { GuardedPath } from '../../contract/files.js';
+import type { GuardedPath, SeenDirectory } from '../../contract/files.js';
 import type { Confinement, TransactionRules } from '../../contract/processes.js';
-import {
-  type BinaryPath,
-  binaryEntry,
-  binaryNames,
-  setBinaryMode,
-  toBinary,
-  writeMarker,
-} from '../../platform/fs/binary-fs.js';
-import { setEntryTimes } from '../../platform/fs/placeholder-entry.js';
+import { binaryEntry, toBinary, writeMarker } from '../../platform/fs/binary-fs.js';
+import { setEntryTimes } from '../../platform/fs/entry-times.js';
 import { removeTree } from '../../platform/fs/remove-tree.js';
+import { treeBytes } from '../../platform/fs/tree-bytes.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
-import { findRepositories } from '../sandbox/git/find-repositories.js';
-import { type TrackedLayer, trackedLayer } from '../sandbox/git/tracked-placeholders.js';
+import { findCommandSandbox, knownSandbox } from '../sandbox/find-sandbox.js';
+import { type CommittedFile, committedVersions } from '../sandbox/git/committed-versions.js';
+import { findRepositories, type Repository } from '../sandbox/git/find-repositories.js';
 import { isWithin } from '../sandbox/mount-holder.js';
+import { BegunState } from './begun-state.js';
 import { rootIdentity, type TransactionParts } from './commit-transaction.js';
+import { openGitUnits } from './git-unit.js';
 import { holdMasks } from './held-masks.js';
 import type { OverlayMount } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
@@ -26,21 +23,33 @@ export interface NoTransaction {
 }
 
 /** The layers of what is kept apart, ready to be mounted. */
-export interface Layers extends TransactionParts {
+export interface Layers extends Omit<TransactionParts, keyof BegunParts> {
   readonly release: () => void;
   /** They are not used. */
   readonly drop: () => void;
+}
+
+/** What is known of the roots when a command begins. */
+export type BegunParts = Pick<TransactionParts, 'begun' | 'units'>;
+
+/** Notes what the roots are like: to be called when the layers are made, before the command can see them. */
+export function noteBegun({ directories, repositories }: Survey, { directory }: Layers): BegunParts {
+  return {
+    begun: new BegunState(writeMarker(`${directory}/begun`), directories),
+    units: openGitUnits(repositories),
+  };
 }
 
 /** Makes the layers over the roots. Never rejects. */
 export async function openLayers(
   confinement: Confinement,
   rules: TransactionRules,
-): Promise<(Layers & GitInside) | NoTransaction> {
+): Promise<(Layers & BegunParts & Pick<Survey, 'hidden'>) | NoTransaction> {
   const survey = await surveyRoots(confinement, rules);
   if ('reason' in survey) return survey;
   const layers = makeLayers(survey);
-  return 'reason' in layers ? layers : { ...layers, ...gitInside(survey) };
+  if ('reason' in layers) return layers;
+  return { ...layers, ...noteBegun(survey, layers), hidden: survey.hidden };
 }
 
 /** What has to be known of the roots before a command is kept apart from them: it may be otherwise for the next. */
@@ -49,8 +58,12 @@ export interface Survey {
   readonly rules: TransactionRules;
   readonly roots: readonly string[];
   readonly setup: OverlaySetup;
+  /** As they were looked into. */
+  readonly directories: readonly SeenDirectory[];
+  readonly repositories: readonly Repository[];
   readonly hidden: readonly GuardedPath[];
-  readonly tracked: TrackedLayer;
+  /** What is shown in the place of hidden files that git tracks. */
+  readonly committed: readonly CommittedFile[];
 }
 
 /** Never rejects. */
@@ -65,7 +78,7 @@ export async function surveyRoots(
   const refused = rootsRefused(roots);
   if (refused !== undefined) return { reason: refused };
   try {
-    return lookInto({ confinement, rules, roots, setup });
+    return await lookInto({ confinement, rules, roots, setup });
   } catch (error) {
     return { reason: whyNot(error) };
   }
@@ -75,31 +88,30 @@ function outermost(roots: readonly string[]): readonly string[] {
   return roots.filter((root) => !roots.some((other) => other !== root && isWithin(root, other)));
 }
 
-function lookInto(known: Omit<Survey, 'hidden' | 'tracked'>): Survey | NoTransaction {
+async function lookInto(
+  known: Omit<Survey, 'directories' | 'repositories' | 'hidden' | 'committed'>,
+): Promise<Survey | NoTransaction> {
   const { confinement } = known;
-  const guarded = confinement.guarded('every');
-  if (guarded.incomplete)
+  const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
+  if (incomplete)
     return { reason: 'there is more in the roots than can be looked through for what is hidden' };
-  const repositories = findRepositories(guarded.readOnly, confinement.roots);
+  const repositories = findRepositories(readOnly, confinement.roots);
   if (repositories.some(({ isOutside }) => isOutside)) {
     return { reason: 'the repository of a root lies outside of the roots' };
   }
-  const tracked = trackedLayer(repositories, guarded.hidden, known.rules.isHidden);
-  if (tracked === undefined) return { reason: 'what git tracks of the hidden files cannot be told' };
-  return { ...known, hidden: tracked.hidden, tracked };
+  const sandbox = knownSandbox() ?? (await findCommandSandbox());
+  if (!sandbox.stands) return sandbox;
+  const { roots } = confinement;
+  const committed = await committedVersions(repositories, hidden, { bubblewrap: sandbox.file, roots });
+  if (committed === undefined) return { reason: 'git cannot be asked what it tracks of the hidden files' };
+  return { ...known, directories, repositories, hidden, committed };
 }
 
-/** How git works beside what is hidden. */
-export interface GitInside {
-  /** Arguments for bubblewrap. */
-  readonly gitMounts: readonly string[];
-  readonly git: Readonly<Record<string, string>>;
-}
-
-export function gitInside({ tracked }: Survey): GitInside {
-  const git = { 'core.checkStat': 'minimal', 'core.trustctime': 'false', ...tracked.env };
-  return { gitMounts: tracked.mounts, git };
-}
+/** Whose file it is, where it lies and when its state was changed differ from what git has noted. */
+export const GIT_INSIDE: Readonly<Record<string, string>> = {
+  'core.checkStat': 'minimal',
+  'core.trustctime': 'false',
+};
 
 export function makeLayers(survey: Survey): Layers | NoTransaction {
   try {
@@ -110,8 +122,8 @@ export function makeLayers(survey: Survey): Layers | NoTransaction {
 }
 
 /** @throws Error where a directory cannot be made */
-function makeDirectories({ confinement, rules, setup, roots, hidden, tracked }: Survey): Layers {
-  const masks = roots.map((root) => holdMasks(setup, root, hidden, tracked.files));
+function makeDirectories({ confinement, rules, setup, roots, hidden, committed }: Survey): Layers {
+  const masks = roots.map((root) => holdMasks(setup, root, hidden, committed));
   const release = (): void => {
     for (const mask of masks) mask.release();
   };
@@ -131,17 +143,13 @@ function makeDirectories({ confinement, rules, setup, roots, hidden, tracked }: 
     directory,
     mounts,
     identities: roots.map(rootIdentity),
-    begunNs: markBegun(directory),
+    committed,
     release,
     drop() {
       release();
       removeTree(directory);
     },
   };
-}
-
-export function markBegun(directory: string): bigint {
-  return writeMarker(`${directory}/begun`);
 }
 
 function layersOf(index: number): readonly string[] {
@@ -170,37 +178,6 @@ export function showRootOn(upper: string, root: string): void {
 export function changedBytes(mounts: readonly OverlayMount[], isEnded = false): number {
   return mounts.reduce((sum, { root, upper }) => {
     const isNear = binaryEntry(toBinary(root))?.dev === binaryEntry(toBinary(upper))?.dev;
-    return sum + sizeOf(toBinary(upper), { isNear, isEnded });
+    return sum + treeBytes(toBinary(upper), { isNear, isEnded });
   }, 0);
 }
-
-function sizeOf(top: BinaryPath, { isNear, isEnded }: Record<'isNear' | 'isEnded', boolean>): number {
-  let sum = 0;
-  const waiting = [top];
-  const closed: { readonly path: BinaryPath; readonly mode: number }[] = [];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (path.length > LONGEST_PATH) return Number.POSITIVE_INFINITY;
-    const entry = attempt(() => binaryEntry(path));
-    if (entry === undefined) continue;
-    sum += isNear || entry.kind !== 'file' ? entry.bytes : Math.max(entry.bytes, entry.size);
-    if (entry.kind !== 'dir') continue;
-    const isClosed = isEnded && (entry.mode & 0o500) !== 0o500;
-    if (isClosed) setBinaryMode(path, entry.mode | 0o500);
-    for (const name of attempt(() => binaryNames(path)) ?? []) waiting.push(`${path}/${name}`);
-    if (isClosed) closed.push({ path, mode: entry.mode });
-  }
-  for (const { path, mode } of closed.reverse()) setBinaryMode(path, mode);
-  return sum;
-}
-
-/** What is removed while it is looked at has no size. */
-function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
-}
-
-/** The system takes 4,095 bytes; where a change is made its path may be somewhat longer. */
-const LONGEST_PATH = 3800;

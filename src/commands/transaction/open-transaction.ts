@@ -1,14 +1,18 @@
+import type { GuardedPath } from '../../contract/files.js';
 import type { CommandChanges } from '../../contract/processes.js';
 import { binaryNames, toBinary } from '../../platform/fs/binary-fs.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
-import { type CommitRequest, commitTransaction } from './commit-transaction.js';
+import type { GuardWatch } from '../sandbox/guard-mounts.js';
+import { type CommitRequest, commitTransaction, type TransactionParts } from './commit-transaction.js';
+import { watchHidden } from './hidden-watch.js';
 import {
   changedBytes,
-  gitInside,
+  GIT_INSIDE,
   type Layers,
   makeLayers,
   type NoTransaction,
+  noteBegun,
   type Survey,
 } from './open-layers.js';
 import { overlayCommand } from './overlay-mount.js';
@@ -24,13 +28,23 @@ export interface Transaction {
   readonly mounts: readonly string[];
   /** What git inside has to be told. */
   readonly git: Readonly<Record<string, string>>;
+  /** A directory for what is written outside of the roots. */
+  readonly outside: string;
+  /** What is hidden, while the command runs; left out: nothing is. */
+  readonly watch?: GuardWatch | undefined;
   /** What it may change; more than that, and nothing of it is kept. */
   readonly maxMb: number;
   /** Bytes on the disk; Infinity where that cannot be told. */
   size(when?: 'ended'): number;
+  /** What is noted of the roots while the command runs. Left out: nothing is. */
+  readonly watched?: Pick<TransactionParts, 'mounts' | 'begun'>;
   /** It has changed nothing so far. */
   isUntouched(): boolean;
-  /** Makes real what may be, and says what was changed and what was not. The command and all it started must be dead. */
+  /**
+   * Commits what the command has changed, all of it or nothing, and says what that was. The command and all it started
+   * must be dead.
+   * @throws NotCommitted; then it is to be discarded
+   */
   commit(request: CommitRequest): Promise<CommandChanges>;
   discard(): void;
   /** To be called when the command has ended, whatever becomes of the changes. */
@@ -54,39 +68,75 @@ export function openTransaction(
   return 'reason' in layers ? layers : toTransaction(survey, layers, { onEnded });
 }
 
-export function toTransaction(
-  survey: Survey,
-  layers: Layers,
-  { onEnded, unmounted }: LayersUse = {},
-): Transaction {
-  const { directory, mounts, setup, rules } = layers;
+/** What the sandbox around a command mounts. */
+export function mountsOf({
+  directory,
+  mounts,
+  setup,
+}: Layers): Pick<Transaction, 'roots' | 'command' | 'mounts' | 'git' | 'outside'> {
   const { uid, gid } = ownIds();
-  const { gitMounts, git } = gitInside(survey);
-  const parts = unmounted === undefined ? layers : { ...layers, unmounted };
   return {
-    directory,
     roots: mounts.map(({ root }) => root),
     command: overlayCommand(setup.programs, mounts),
     mounts: [
       ...['--uid', `${uid}`, '--gid', `${gid}`],
       ...mounts.flatMap(({ root, merged }) => ['--bind', merged, root]),
-      ...gitMounts,
     ],
-    git,
+    git: GIT_INSIDE,
+    outside: outsideIn(directory),
+  };
+}
+
+/** The layers, for a command that is about to begin. */
+export function toTransaction(
+  survey: Survey,
+  layers: Layers,
+  { onEnded, unmounted }: LayersUse = {},
+): Transaction {
+  const { directory, mounts, rules } = layers;
+  const parts = {
+    ...layers,
+    ...noteBegun(survey, layers),
+    ...(unmounted === undefined ? {} : { unmounted }),
+  };
+  const close = (): void => {
+    for (const unit of parts.units) unit.close();
+  };
+  return {
+    directory,
+    ...mountsOf(layers),
+    watch: watchLayers(parts, survey.hidden),
     maxMb: rules.maxMb,
+    watched: parts,
     size: (when) => changedBytes(mounts, when === 'ended'),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
     async commit(request) {
       const changes = await commitTransaction(parts, request);
+      close();
       onEnded?.(isNothing(changes));
       return changes;
     },
     discard() {
+      close();
       void removeLater(directory);
       onEnded?.(true);
     },
     release: layers.release,
   };
+}
+
+/** A new one for each command. */
+export function watchLayers(
+  { mounts, begun }: Pick<TransactionParts, 'mounts' | 'begun'>,
+  hidden: readonly GuardedPath[],
+): GuardWatch | undefined {
+  const roots = mounts.map(({ root }) => root);
+  return watchHidden(hidden, roots, Number(begun.begunNs) / 1e6);
+}
+
+/** With the layers of a root, which are removed in every case. */
+export function outsideIn(directory: string): string {
+  return `${directory}/0`;
 }
 
 function isNothing({ created, modified, deleted }: CommandChanges): boolean {

@@ -53,6 +53,19 @@ exec "$@"`;
   return [unshare, '-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script, 'toolexec'];
 }
 
+/** The same layers after the command, for programs that only look: a program that mounts them and becomes what follows. */
+export function layersView(
+  { unshare, mount }: OverlayPrograms,
+  mounts: readonly OverlayMount[],
+): readonly string[] {
+  const steps = mounts.map(
+    ({ root, masks, upper, merged }) =>
+      `cd -P ${quoted(root)} && ${quoted(mount)} -n -r -t overlay overlay -o ${quoted(`lowerdir=${upper}:${masks}:.,userxattr`)} ${quoted(merged)} || exit 125`,
+  );
+  const script = `${steps.join('\n')}\ncd / && exec "$@"`;
+  return [unshare, '-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script, 'toolexec'];
+}
+
 /** A path below a root, as bytes. */
 export interface LayerQuestion {
   /** Which of the mounts. */

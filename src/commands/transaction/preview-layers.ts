@@ -9,34 +9,44 @@ import type { FileView } from '../../platform/fs/open-handle.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import {
-  absolute,
-  applyScanned,
   type CommitRequest,
-  lookAt,
-  RootReplaced,
-  refusalBy,
-  refusalByPattern,
+  commitScanned,
+  NotCommitted,
+  reportOf,
+  requireAllowed,
   scanTransaction,
+  whileCommitting,
+  withHarmless,
 } from './commit-transaction.js';
+import type { ScannedChanges } from './found-changes.js';
 import { LeftByCalls } from './left-by-calls.js';
+import { lookAt } from './look-at-changes.js';
 import { MountedView } from './mounted-view.js';
-import { changedBytes, type GitInside, type Layers, type NoTransaction, openLayers } from './open-layers.js';
-import type { Transaction } from './open-transaction.js';
-import { reportChanges } from './report-changes.js';
-import type { ScannedChanges } from './scan-changes.js';
+import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
+import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
+import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
+
+/** Why nothing of a preview is committed. */
+export interface NothingCommitted {
+  readonly why: string;
+  /** Others changed the same. */
+  readonly isConflict: boolean;
+}
+
+type PreviewedLayers = Exclude<Awaited<ReturnType<typeof openLayers>>, NoTransaction>;
 
 /**
  * Several calls on one overlay, mounted over the roots in the view of a process of ours: what one of them changes the
  * next one sees, and no other program does.
  */
 export class PreviewLayers {
-  readonly #layers: Layers & GitInside;
+  readonly #layers: PreviewedLayers;
   readonly #view: MountedView;
   readonly #left: LeftByCalls;
   #broken: string | undefined;
   #ending: Promise<void> | undefined;
 
-  private constructor(layers: Layers & GitInside, view: MountedView) {
+  private constructor(layers: PreviewedLayers, view: MountedView) {
     this.#layers = layers;
     this.#view = view;
     this.#left = new LeftByCalls(layers.mounts);
@@ -72,7 +82,7 @@ export class PreviewLayers {
 
   /** For one command: what it leaves stays in these layers. */
   transaction(): Transaction {
-    const { directory, mounts, rules, gitMounts, git } = this.#layers;
+    const { directory, mounts, rules } = this.#layers;
     const { uid, gid } = ownIds();
     return {
       directory,
@@ -81,9 +91,10 @@ export class PreviewLayers {
       mounts: [
         ...['--uid', `${uid}`, '--gid', `${gid}`],
         ...mounts.flatMap(({ root }) => ['--bind', root, root]),
-        ...gitMounts,
       ],
-      git,
+      git: GIT_INSIDE,
+      outside: outsideIn(directory),
+      watch: watchLayers(this.#layers, this.#layers.hidden),
       maxMb: rules.maxMb,
       size: (when) => changedBytes(mounts, when === 'ended'),
       // What earlier commands have changed is there too.
@@ -96,10 +107,18 @@ export class PreviewLayers {
     };
   }
 
+  /** @throws NotCommitted where it has changed what it may not; nothing of the preview can be committed then. */
   async #endCommand({ tool, keepVersion, forbids }: CommitRequest): Promise<CommandChanges> {
     const { rules } = this.#layers;
     const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
-    return this.#report(this.#left.add(await scanTransaction(this.#layers, refusal)), keepVersion);
+    const scanned = await scanTransaction(this.#layers, refusal);
+    const { changes, leftOut } = this.#left.add(scanned);
+    const refused = leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true);
+    if (refused.length > 0) {
+      this.#broken ??= 'a command changed what commands may not change';
+      requireAllowed(this.#layers, refused, keepVersion);
+    }
+    return reportOf(this.#layers, { ...scanned, changes, leftOut }, keepVersion);
   }
 
   /** What a file tool has changed is that tool's. */
@@ -111,60 +130,55 @@ export class PreviewLayers {
     return scanTransaction(this.#layers, this.#left.refusal(refusalByPattern(this.#layers.rules)));
   }
 
-  #report({ changes, leftOut }: ScannedChanges, keepVersion?: CommitRequest['keepVersion']): CommandChanges {
-    const { confinement, mounts } = this.#layers;
-    return reportChanges({
-      roots: mounts.map(({ root }) => root),
-      first: confinement.roots[0] ?? '',
-      changes,
-      failed: [],
-      leftOut,
-      keepVersion,
-    });
-  }
-
-  /** @param most files whose content is given, and bytes of each */
-  async look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges> {
-    return lookAt(this.#layers, await this.#scan(), most);
+  async look(): Promise<PreviewedChanges> {
+    return lookAt(this.#layers, await this.#scan());
   }
 
   /**
-   * Makes all of it real. Where others have changed a part of it meanwhile, or a part cannot be read, nothing is.
+   * Commits all of it. Where others have changed a part of it meanwhile, or a part cannot be read, nothing is committed.
    * @param begin waited for before anything is changed
-   * @returns what was changed, and in the lists of what was not what could not be made; a text: why nothing was
+   * @returns what was changed, and in the lists of what was not what could not be written
    */
-  async commit(begin: () => Promise<void>): Promise<CommandChanges | string> {
-    if (this.#broken !== undefined) return this.#broken;
+  async commit(begin: () => Promise<void>): Promise<CommandChanges | NothingCommitted> {
+    if (this.#broken !== undefined) return { why: this.#broken, isConflict: false };
     await this.#end();
-    const scanned = await this.#scan().catch(whyReplaced);
-    if (typeof scanned === 'string') {
+    try {
+      const first = this.#requireNoConflict(await this.#scan());
+      return await whileCommitting(this.#layers, first, async (isLate) => {
+        const last = isLate ? this.#requireNoConflict(withHarmless(await this.#scan(), first)) : first;
+        await begin();
+        // What was refused, the calls have reported.
+        return commitScanned(this.#layers, { ...last, leftOut: [] }, { exitCode: 0 });
+      });
+    } catch (error) {
+      if (!(error instanceof NotCommitted)) throw error;
       void removeLater(this.directory);
-      return scanned;
+      return { why: error.message, isConflict: error.by === 'conflict' };
+    } finally {
+      this.#closeUnits();
     }
+  }
+
+  #requireNoConflict(scanned: ScannedChanges): ScannedChanges {
     const conflict = scanned.leftOut.find(({ isConflict }) => isConflict);
-    if (conflict !== undefined) {
-      void removeLater(this.directory);
-      const { mounts } = this.#layers;
-      const root = { index: 0, lower: toBinary(mounts[conflict.root]?.root ?? ''), upper: '' };
-      return `"${absolute(root, conflict.path)}" was changed by others meanwhile`;
-    }
-    await begin();
-    // What was refused, the calls have told.
-    return applyScanned(this.#layers, { ...scanned, leftOut: [] }, { exitCode: 0 });
+    if (conflict === undefined) return scanned;
+    const { mounts } = this.#layers;
+    const root = { index: 0, lower: toBinary(mounts[conflict.root]?.root ?? ''), upper: '' };
+    throw new NotCommitted('conflict', `"${absolute(root, conflict.path)}" was changed by others meanwhile`);
   }
 
   async discard(): Promise<void> {
     await this.#end();
+    this.#closeUnits();
     await removeLater(this.directory);
+  }
+
+  #closeUnits(): void {
+    for (const unit of this.#layers.units) unit.close();
   }
 
   #end(): Promise<void> {
     this.#ending ??= this.#view.end().then(() => this.#layers.release());
     return this.#ending;
   }
-}
-
-function whyReplaced(error: unknown): string {
-  if (error instanceof RootReplaced) return error.message;
-  throw error;
 }

@@ -1,6 +1,7 @@
 import type { CommandChanges, UnkeptChange } from '../../contract/processes.js';
-import { type BinaryPath, binaryEntry, readBinaryFile, toText } from '../../platform/fs/binary-fs.js';
-import type { LeftOut } from './scan-changes.js';
+import { type BinaryPath, binaryEntry, readBinaryFile, toBinary } from '../../platform/fs/binary-fs.js';
+import { changedName } from '../../platform/fs/changed-name.js';
+import type { LeftOut } from './found-changes.js';
 import type { FailedChange, PlannedChange } from './transaction-plan.js';
 
 /** Paths in each list. */
@@ -28,12 +29,7 @@ export function reportChanges({
   leftOut,
   keepVersion,
 }: ReportParts): CommandChanges {
-  const name = (root: number, path: BinaryPath, isDirectory: boolean): string => {
-    const above = roots[root] ?? '';
-    const shown = above === first ? '' : first.startsWith(`${above}/`) ? undefined : above;
-    const text = `${toText(path)}${isDirectory ? '/' : ''}`;
-    return shown === '' ? text : `${above}/${text}`;
-  };
+  const name = namingIn(roots, first);
   const failures = new Map(failed.map((failure) => [failure.index, failure]));
   const lists: Record<PlannedChange['change'], string[]> = { create: [], modify: [], delete: [] };
   const unkept: LeftOut[] = [...leftOut];
@@ -68,6 +64,19 @@ export function reportChanges({
     refused: refused.slice(0, MOST_PATHS).map(told),
     conflicts: conflicts.slice(0, MOST_PATHS).map(told),
     ...(more === 0 ? {} : { more }),
+  };
+}
+
+/** How changes name a path below one of the roots. @param first the root that paths are relative to */
+export function namingIn(
+  roots: readonly string[],
+  first: string,
+): (root: number, path: BinaryPath, isDirectory: boolean) => string {
+  const above = roots.map((root) => (root === first ? '' : `${changedName(toBinary(root))}/`));
+  return (root, path, isDirectory) => {
+    const before = above[root] ?? '';
+    if (path === '') return before === '' ? './' : before;
+    return `${before}${changedName(path)}${isDirectory ? '/' : ''}`;
   };
 }
 

@@ -6,71 +6,16 @@ import {
   binaryNames,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
-import { type EntryPrint, type PlannedChange, printOf } from './transaction-plan.js';
-
-/** One root as a transaction sees it. All paths are absolute. */
-export interface ScannedRoot {
-  /** Which of the plan's roots. */
-  readonly index: number;
-  /** The root itself. */
-  readonly lower: BinaryPath;
-  /** What the command has changed. */
-  readonly upper: BinaryPath;
-}
-
-export interface ScanOptions {
-  /** The root cannot have been changed before this without the command seeing it. */
-  readonly begunNs: bigint;
-  /** Why a path below the root may not be changed; undefined: it may. `entry`: what the command has put there. */
-  readonly refusal: (
-    root: ScannedRoot,
-    path: BinaryPath,
-    change: 'write' | 'delete',
-    entry?: BinaryEntry,
-  ) => Refusal | undefined;
-  readonly isHidden: (root: number, path: BinaryPath) => boolean;
-  /** Directories are moved whole where that can be done: not to another file system. */
-  readonly mayMoveTrees: boolean;
-  /**
-   * Of directories that were there before, with an entry that they had: whether the command still saw that entry. Where
-   * it did not, it has removed the directory and made another one.
-   */
-  readonly stillSeen: (witnesses: readonly Witness[]) => Promise<readonly boolean[]>;
-}
-
-/** `silent`: it is left out, and not worth a word. */
-export type Refusal = { readonly reason: string } | 'silent';
-
-export interface Witness {
-  readonly root: number;
-  readonly path: BinaryPath;
-}
-
-/** A change that is not made. */
-export interface LeftOut {
-  readonly root: number;
-  readonly path: BinaryPath;
-  readonly isDirectory: boolean;
-  readonly reason: string;
-  readonly isConflict: boolean;
-  /** It is made before the next command, if that is possible then. */
-  readonly isLater?: true;
-  /** The command's version. */
-  readonly from?: BinaryPath;
-}
-
-export interface ScannedChanges {
-  readonly changes: readonly PlannedChange[];
-  readonly leftOut: readonly LeftOut[];
-}
+import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
+import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
 /** What a command has changed, in the order in which it can be made: what goes, then what comes. */
 export async function scanChanges(
   roots: readonly ScannedRoot[],
   options: ScanOptions,
-): Promise<ScannedChanges> {
+): Promise<Omit<ScannedChanges, 'gitLocks'>> {
   const scan = new Scan(options);
-  for (const root of roots) await scan.visit(root, '', true);
+  for (const root of roots) await scan.root(root);
   await scan.removeReplaced();
   scan.keepRepositoriesWhole(roots);
   return { changes: [...scan.gone, ...scan.come], leftOut: scan.leftOut };
@@ -97,6 +42,12 @@ class Scan {
 
   constructor(options: ScanOptions) {
     this.#options = options;
+  }
+
+  root(root: ScannedRoot): Promise<void> {
+    const [upper, lower] = [binaryEntry(root.upper), binaryEntry(root.lower)];
+    if (upper !== undefined && lower?.kind === 'dir') this.#changeMode(root, '', upper, lower);
+    return this.visit(root, '', true);
   }
 
   /** @param wasThere the root has a directory of this name */
@@ -144,7 +95,7 @@ class Scan {
     for (const { root, git } of replaced) this.#refuseAllOf(root, git);
   }
 
-  /** Half of what git has changed is no repository: where others have changed a part of it, none of it is made. */
+  /** Half of what git has changed is no repository: where others have changed a part of it, none of it is committed. */
   keepRepositoriesWhole(roots: readonly ScannedRoot[]): void {
     const conflicts = this.leftOut.filter(({ isConflict }) => isConflict);
     const repositories = new Map<string, { readonly root: number; readonly git: BinaryPath }>();
@@ -158,7 +109,7 @@ class Scan {
     }
   }
 
-  /** Nothing of what was changed below a directory is made. */
+  /** Nothing of what was changed below a directory is committed. */
   #refuseAllOf(
     root: ScannedRoot,
     directory: BinaryPath,
@@ -170,7 +121,7 @@ class Scan {
     for (const list of [this.gone, this.come]) list.splice(0, list.length, ...list.filter(isElsewhere));
     const others = this.leftOut.filter(isElsewhere);
     this.leftOut.splice(0, this.leftOut.length, ...others);
-    this.#leaveOut(root, directory, true, reason, isConflict);
+    this.#leaveOut(root, directory, { isDirectory: true, reason, isConflict });
   }
 
   async #directory(
@@ -179,9 +130,20 @@ class Scan {
     entry: BinaryEntry,
     lower: BinaryEntry | undefined,
   ): Promise<void> {
+    const { begun } = this.#options;
+    const at = below(root.lower, path);
+    const isGit = IN_REPOSITORY.test(path);
     if (lower?.kind === 'dir') {
-      if ((entry.mode & 0o1777) !== (lower.mode & 0o1777)) this.#changeMode(root, path, entry, lower);
+      if (!isGit && !begun.isSameDirectory(at, lower)) {
+        this.#conflict(root, path, { isDirectory: true, reason: REPLACED });
+        return;
+      }
+      this.#changeMode(root, path, entry, lower);
       await this.visit(root, path, true);
+      return;
+    }
+    if (lower === undefined && !isGit && begun.had(at) === true) {
+      this.#conflict(root, path, { isDirectory: true, reason: GONE });
       return;
     }
     if (this.#isRefused(root, path, 'write', entry)) return;
@@ -190,33 +152,71 @@ class Scan {
     await this.visit(root, path, false);
   }
 
+  /** Where only others have changed it, it stays as they have it. */
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
+    const [now, wanted] = [lower.mode & 0o1777, entry.mode & 0o1777];
+    if (now === wanted) return;
+    const before = this.#options.begun.modeOf(below(root.lower, path), lower);
+    if (before !== undefined && (before & 0o1777) === wanted) return;
     if (this.#isRefused(root, path, 'write', entry)) return;
-    const [before, after] = [printOf(lower), plainPrint(entry)];
-    this.come.push({ change: 'modify', kind: 'dir', root: root.index, path, before, after });
+    if (before === undefined || (before & 0o1777) !== now) {
+      this.#conflict(root, path, { isDirectory: true, reason: CHANGED });
+      return;
+    }
+    const [printed, after] = [printOf(lower), plainPrint(entry)];
+    this.come.push({ change: 'modify', kind: 'dir', root: root.index, path, before: printed, after });
   }
 
   #file(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry | undefined): void {
     const from = below(root.upper, path);
+    if (this.#options.isUnchanged(root.index, path, from, entry)) return;
     if (entry.kind !== 'file' && entry.kind !== 'link') {
-      this.#leaveOut(root, path, false, 'it is neither a file, a directory nor a link', false);
+      const reason = 'it is neither a file, a directory nor a link';
+      this.#leaveOut(root, path, { reason, isHarmless: true });
       return;
     }
-    if (this.#isRefused(root, path, 'write', entry)) return;
-    if (lower !== undefined && lower.kind !== 'dir' && lower.ctimeNs > this.#options.begunNs) {
-      this.#leaveOut(root, path, false, CHANGED, true, from);
+    if (this.#isRefused(root, path, 'write', entry, lower)) return;
+    const verdict =
+      this.#options.git({ root, path, upper: entry, lower }) ?? this.#compare(root, path, lower);
+    if (verdict === 'skip') return;
+    if (typeof verdict === 'object' && 'conflict' in verdict) {
+      this.#conflict(root, path, { reason: verdict.conflict, from });
       return;
     }
-    if (lower?.kind === 'dir' && !this.#remove(root, path)) return;
-    if (entry.kind === 'file' && (entry.mode & 0o6000) !== 0) setBinaryMode(from, entry.mode & 0o1777);
-    // Git's settings may have been rewritten.
-    const last = path.endsWith('.git/config') ? (binaryEntry(from) ?? entry) : entry;
-    const change = { kind: entry.kind, root: root.index, path, from, after: plainPrint(last) } as const;
+    if (lower?.kind === 'dir' && !this.#remove(root, path)) {
+      this.#leaveOut(root, path, { reason: 'what has to stay lies in the directory that it would replace' });
+      return;
+    }
+    if (entry.kind === 'file' && (entry.mode & 0o6000) !== 0) {
+      setBinaryMode(from, entry.mode & 0o1777);
+      this.#leaveOut(root, path, { reason: 'set-user-ID and set-group-ID are left out', isHarmless: true });
+    }
+    const last = typeof verdict === 'object' ? verdict.take : from;
+    // Git's settings may have been rewritten, and logs put together.
+    const print = last !== from || path.endsWith('.git/config') ? (binaryEntry(last) ?? entry) : entry;
+    const change = {
+      kind: entry.kind,
+      root: root.index,
+      path,
+      from: last,
+      after: plainPrint(print),
+    } as const;
     this.come.push(
       lower === undefined || lower.kind === 'dir'
         ? { change: 'create', ...change }
         : { change: 'modify', ...change, before: printOf(lower) },
     );
+  }
+
+  /** What others have done to a path that the command has written. */
+  #compare(root: ScannedRoot, path: BinaryPath, lower: BinaryEntry | undefined): GitVerdict {
+    const { begun } = this.#options;
+    const at = below(root.lower, path);
+    if (lower === undefined) return begun.had(at) === true ? { conflict: GONE } : 'take';
+    // What is in it is looked at when it is removed.
+    if (lower.kind === 'dir') return begun.isSameDirectory(at, lower) ? 'take' : { conflict: REPLACED };
+    if (begun.isSameEntry(at, lower)) return 'take';
+    return isSameVersion(below(root.upper, path), at) ? 'skip' : { conflict: CHANGED };
   }
 
   /** @returns whether all of it goes. */
@@ -239,14 +239,17 @@ class Scan {
     const at = below(root.lower, path);
     const entry = binaryEntry(at);
     if (entry === undefined) return true;
-    const isDirectory = entry.kind === 'dir';
     if (this.#isRefused(root, path, 'delete', entry)) return false;
+    const verdict =
+      this.#options.git({ root, path, upper: undefined, lower: entry }) ?? this.#compareGone(at, entry);
+    if (verdict === 'skip') return false;
+    const isDirectory = entry.kind === 'dir';
+    if (typeof verdict === 'object') {
+      if ('conflict' in verdict) this.#conflict(root, path, { isDirectory, reason: verdict.conflict });
+      return false;
+    }
     const gone = { change: 'delete', root: root.index, path, before: printOf(entry) } as const;
     if (!isDirectory) {
-      if (entry.ctimeNs > this.#options.begunNs) {
-        this.#leaveOut(root, path, false, CHANGED, true);
-        return false;
-      }
       this.gone.push({ ...gone, kind: entry.kind === 'link' ? 'link' : 'file' });
       return true;
     }
@@ -258,27 +261,52 @@ class Scan {
     return isWhole;
   }
 
-  #isRefused(root: ScannedRoot, path: BinaryPath, change: 'write' | 'delete', entry: BinaryEntry): boolean {
+  /** What others have done to something that the command has removed. */
+  #compareGone(at: BinaryPath, entry: BinaryEntry): GitVerdict {
+    const { begun } = this.#options;
+    if (entry.kind !== 'dir') return begun.isSameEntry(at, entry) ? 'take' : { conflict: CHANGED };
+    const mode = begun.modeOf(at, entry);
+    const isSame = begun.isSameDirectory(at, entry) && (mode === undefined || mode === entry.mode);
+    return isSame ? 'take' : { conflict: REPLACED };
+  }
+
+  /** @param lower what is there now: what the command has left as it is was not changed */
+  #isRefused(
+    root: ScannedRoot,
+    path: BinaryPath,
+    change: 'write' | 'delete',
+    entry: BinaryEntry,
+    lower?: BinaryEntry,
+  ): boolean {
     const refused = this.#options.refusal(root, path, change, entry);
     if (refused === undefined) return false;
-    if (refused === 'silent') return true;
-    const from = change === 'write' && entry.kind === 'file' ? below(root.upper, path) : undefined;
-    this.#leaveOut(root, path, entry.kind === 'dir', refused.reason, false, from);
+    if (refused.isPart === true) {
+      this.#leaveOut(root, path, { reason: refused.reason, isHarmless: true });
+      return false;
+    }
+    const from = below(root.upper, path);
+    // Of a hidden file that would be an answer to a guess.
+    const isVisible = lower !== undefined && !this.#options.isHidden(root.index, path);
+    if (isVisible && isSameVersion(from, below(root.lower, path))) return true;
+    const isDirectory = entry.kind === 'dir';
+    const kept = change === 'write' && entry.kind === 'file' ? { from } : {};
+    const { reason, isHarmless, byPattern } = refused;
+    const marks = { ...(isHarmless && { isHarmless }), ...(byPattern && { byPattern }) };
+    this.#leaveOut(root, path, { reason, ...marks, isDirectory, ...kept });
     return true;
   }
 
-  #leaveOut(
-    { index }: ScannedRoot,
-    path: BinaryPath,
-    isDirectory: boolean,
-    reason: string,
-    isConflict: boolean,
-    from?: BinaryPath,
-  ): void {
-    const left = { root: index, path, isDirectory, reason, isConflict };
-    this.leftOut.push(from === undefined ? left : { ...left, from });
+  #conflict(root: ScannedRoot, path: BinaryPath, why: Omit<WhyLeftOut, 'isConflict'>): void {
+    this.#leaveOut(root, path, { ...why, isConflict: true });
+  }
+
+  #leaveOut({ index }: ScannedRoot, path: BinaryPath, why: WhyLeftOut): void {
+    this.leftOut.push({ root: index, path, isDirectory: false, isConflict: false, ...why });
   }
 }
+
+type WhyLeftOut = Pick<LeftOut, 'reason' | 'isHarmless' | 'from'> &
+  Partial<Pick<LeftOut, 'isDirectory' | 'isConflict'>>;
 
 /** A command may have closed what it made: it is opened for a look. */
 function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly close: () => void } {
@@ -296,7 +324,11 @@ const KEYSTONE = /^((?:.*\/)?\.git)(?:\/(?:objects|refs))?$/s;
 
 const REPOSITORY = /^((?:.*\/)?\.git)(?=\/)/s;
 
+const IN_REPOSITORY = /(?:^|\/)\.git(?:\/|$)/s;
+
 const CHANGED = 'it was changed by others while the command ran';
+const REPLACED = 'others moved it, put something else in its place or changed its mode while the command ran';
+const GONE = 'others removed or moved it while the command ran';
 
 /** Bits that lend rights never come from a command. */
 function plainPrint(entry: BinaryEntry): EntryPrint {

@@ -8,22 +8,88 @@ import {
   readWhole,
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
-import { applyPlan, applyPlanInSlices } from './apply-plan.js';
-import { type DonePlan, type FailedChange, KEPT_BYTES, type TransactionPlan } from './transaction-plan.js';
+import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from './apply-plan.js';
+import { removeLeftLocks } from './git-locks.js';
+import { takeBackPlan } from './take-back.js';
+import {
+  type DonePlan,
+  type FailedChange,
+  KEPT_BYTES,
+  type OnConflict,
+  type TransactionPlan,
+} from './transaction-plan.js';
 
 /*
  * A transaction's directory says how far it came:
  *   no plan.json               nothing was changed, and nothing will be
  *   plan.json                  it will be done, by whatever process
- *   done.json                  it is done; `old` holds what was replaced and removed
+ *   plan.json and back.json    a part of it could not be done: what was done is taken back, by whatever process
+ *   done.json                  it is done, or taken back; `old` holds what was replaced and removed
  */
 
 export const KIND = 'transaction';
 
-/** Makes a plan real; what it cannot do is told. Once it is on the disk it is done, also by another process. */
-export async function commitPlan(directory: string, plan: TransactionPlan): Promise<DonePlan> {
+/**
+ * Makes the changes of a plan. Once the plan is on the disk, it is made even if this process dies.
+ *
+ * With `takeBack`, the first change that cannot be made ends it, and those that were made are taken back: `isTakenBack`
+ * says that nothing of it is left, and `left` lists what others have changed again. With `keep_rest` the other changes are
+ * made. Either way, changes that fail for a passing reason, such as a full disk, are tried again before the next command,
+ * unless `waits` is false: then they fail like any other.
+ */
+export async function commitPlan(
+  directory: string,
+  planned: TransactionPlan,
+  {
+    onConflict = 'keep_rest',
+    waits = true,
+  }: { readonly onConflict?: OnConflict; readonly waits?: boolean } = {},
+): Promise<DonePlan> {
+  const plan: TransactionPlan = { ...planned, onConflict, waits };
   writeDurably(`${directory}/plan.json`, JSON.stringify(plan));
-  return recordDone(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
+  return conclude(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
+}
+
+/** What was made of a plan when it could not be made whole. */
+interface BackPlan {
+  readonly failed: readonly FailedChange[];
+  readonly made: readonly (readonly [number, MadeChange])[];
+}
+
+function conclude(
+  directory: string,
+  plan: TransactionPlan,
+  { failed, made, isStopped }: AppliedPlan,
+): DonePlan {
+  if (!isStopped) return recordDone(directory, { ...withMade(plan, made), failed });
+  const back: BackPlan = { failed, made: [...made] };
+  try {
+    writeDurably(`${directory}/back.json`, JSON.stringify(back));
+  } catch {
+    // A full disk. If this process dies, the next one tries the plan again, and takes it back then.
+  }
+  return takeBack(directory, plan, back);
+}
+
+function takeBack(directory: string, plan: TransactionPlan, { failed, made }: BackPlan): DonePlan {
+  const known = new Map(made);
+  const left = takeBackPlan(plan, toBinary(directory), known);
+  const spared = new Set([...failed, ...left].map(({ index }) => index));
+  const isBack = (_: unknown, index: number): readonly FailedChange[] =>
+    spared.has(index) ? [] : [{ index, reason: TAKEN_BACK, isConflict: false, isTakenBack: true }];
+  return recordDone(directory, {
+    ...withMade(plan, known),
+    failed: [...failed, ...plan.changes.flatMap(isBack)],
+    ...(left.length === 0 ? { isTakenBack: true } : { left }),
+  });
+}
+
+const TAKEN_BACK = 'it was not kept, because another change of the same command could not be made';
+
+/** With the prints of what was made. */
+function withMade(plan: TransactionPlan, made: ReadonlyMap<number, MadeChange>): TransactionPlan {
+  const changes = plan.changes.map((change, index) => ({ ...change, ...made.get(index) }));
+  return { ...plan, changes };
 }
 
 /** What this process could not do for now, by directory. */
@@ -35,22 +101,44 @@ export function isUnfinished(directory: string): boolean {
 
 /** Tries again what could not be done for want of room, or because nothing could be written. Nothing else may be under way. */
 export function finishTransactions(): void {
-  for (const [directory, done] of unfinished) {
-    const left = done.failed.filter(({ isPassing }) => isPassing === true);
-    const given = done.failed.filter((failure) => !left.includes(failure));
-    const again = applyPlan(done, toBinary(directory), new Set(left.map(({ index }) => index)));
-    recordDone(directory, done, [...given, ...again]);
-    removeLayers(directory, done);
+  for (const [directory, { failed, left, isTakenBack: _, ...plan }] of unfinished) {
+    if (left === undefined) makeRest(directory, plan, failed);
+    else settlePlan(directory, plan);
+    removeLayers(directory, plan);
   }
+}
+
+function makeRest(directory: string, plan: TransactionPlan, failed: readonly FailedChange[]): void {
+  const rest = failed.filter(({ isPassing }) => isPassing === true);
+  const only = new Set(rest.map(({ index }) => index));
+  const again = applyPlan(plan, toBinary(directory), { only, isAgain: true });
+  const given = failed.filter((failure) => !rest.includes(failure));
+  const spared = new Set(failed.map(({ index }) => index));
+  // What was made before is known by its prints, and goes with the rest where that is to be taken back.
+  const before = plan.changes.flatMap(({ isInside, before: was, after, wasThere }, index) =>
+    isInside === true || spared.has(index)
+      ? []
+      : [
+          [
+            index,
+            { ...(was && { before: was }), ...(after && { after }), ...(wasThere && { wasThere }) },
+          ] as const,
+        ],
+  );
+  conclude(directory, plan, {
+    ...again,
+    failed: [...given, ...again.failed],
+    made: new Map([...before, ...again.made]),
+  });
 }
 
 function removeLayers(directory: string, { roots }: TransactionPlan): void {
   if (!isUnfinished(directory)) for (const root of roots.keys()) removeTree(`${directory}/${root}`);
 }
 
-function recordDone(directory: string, plan: TransactionPlan, failed: readonly FailedChange[]): DonePlan {
-  const done: DonePlan = { ...plan, failed };
-  if (failed.some(({ isPassing }) => isPassing === true)) unfinished.set(directory, done);
+function recordDone(directory: string, done: DonePlan): DonePlan {
+  const open = done.left ?? (done.isTakenBack === true ? [] : done.failed);
+  if (open.some(({ isPassing }) => isPassing === true)) unfinished.set(directory, done);
   else {
     unfinished.delete(directory);
     writeDone(directory, done);
@@ -62,15 +150,15 @@ function writeDone(directory: string, done: DonePlan): void {
   try {
     writeWhole(`${directory}/kept`, `${keptBytes(done)}`);
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
-    removeTree(`${directory}/plan.json`);
+    for (const name of ['plan.json', 'back.json']) removeTree(`${directory}/${name}`);
   } catch {
     // A full disk. Another process finds the plan, and nothing of it left to do.
   }
 }
 
 /** Of what was replaced and removed. */
-function keptBytes({ changes }: TransactionPlan): number {
-  return changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
+function keptBytes({ changes, isTakenBack }: DonePlan): number {
+  return isTakenBack === true ? 0 : changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
 }
 
 /** The same for what is to be taken back: what could not be done until now is not done any more. */
@@ -96,23 +184,34 @@ export function forgetTransactions(directories: Iterable<string>): void {
 /** What has become of a transaction whose process is dead. */
 export interface SettledTransaction {
   readonly state: 'committed' | 'discarded';
-  /** Of the command, where that is known. */
-  readonly exitCode?: number | null;
+  /** What was made, and what was not; left out where nothing was planned. */
+  readonly done?: DonePlan;
 }
 
-/** Brings it to its end: what was to be made is made, and the rest is dropped. */
+/** Brings it to its end: what was to be made is made, or what was made is taken back, and the rest is dropped. */
 export function settleLeft(directory: string): SettledTransaction {
-  const done = readDone(directory);
-  if (done !== undefined) return { state: 'committed', exitCode: done.exitCode ?? null };
-  const text = readWhole(`${directory}/plan.json`);
-  if (text === undefined) {
+  const done = readDone(directory) ?? settlePlanned(directory);
+  removeLeftLocks(directory);
+  if (done === undefined) {
     removeTree(directory);
     return { state: 'discarded' };
   }
-  const plan = JSON.parse(text) as TransactionPlan;
-  recordDone(directory, plan, applyPlan(plan, toBinary(directory)));
-  removeLayers(directory, plan);
-  return { state: 'committed', exitCode: plan.exitCode ?? null };
+  return { state: done.isTakenBack === true ? 'discarded' : 'committed', done };
+}
+
+function settlePlanned(directory: string): DonePlan | undefined {
+  const text = readWhole(`${directory}/plan.json`);
+  if (text === undefined) return undefined;
+  const done = settlePlan(directory, JSON.parse(text) as TransactionPlan);
+  removeLayers(directory, done);
+  return done;
+}
+
+/** Goes on with a plan that another process, or an earlier attempt, has begun. */
+function settlePlan(directory: string, plan: TransactionPlan): DonePlan {
+  const back = readWhole(`${directory}/back.json`);
+  if (back !== undefined) return takeBack(directory, plan, JSON.parse(back) as BackPlan);
+  return conclude(directory, plan, applyPlan(plan, toBinary(directory), { isAgain: true }));
 }
 
 /** Whether a path is that of a transaction: what stands in a record is looked at before anything is done with it. */

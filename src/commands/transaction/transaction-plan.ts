@@ -1,13 +1,18 @@
-import type { BinaryEntry, BinaryPath } from '../../platform/fs/binary-fs.js';
+import { contentHash } from '../../platform/fs/binary-content.js';
+import { type BinaryEntry, type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
 
 /** Tells one state of an entry from the next. */
 export interface EntryPrint {
   readonly kind: 'file' | 'link' | 'dir' | 'special';
-  /** Left out where it is not known yet: a copy gets one of its own. */
-  readonly ino?: string;
   readonly size: number;
-  readonly mtimeNs: string;
   readonly mode: number;
+  readonly mtimeNs: string;
+  /** SHA-256 of a link's target, or of the content of a file of up to 1 MB; left out where it was not read. */
+  readonly content?: string;
+  /** The same entry with the same times is unchanged. A copy has others, so they say no more than that. */
+  readonly dev?: string;
+  readonly ino?: string;
+  readonly ctimeNs?: string;
 }
 
 /** One change that a transaction makes to a root. */
@@ -22,13 +27,18 @@ export interface PlannedChange {
   readonly from?: BinaryPath;
   /** What has to be there now; left out: nothing. */
   readonly before?: EntryPrint;
-  /** What will be there; left out: nothing. */
+  /** What will be there; in a `DonePlan` what is there, as it was committed. Left out: nothing. */
   readonly after?: EntryPrint;
-  /** The whole directory is moved, with all that is in it. */
+  /** The whole directory is moved, with all that is in it: the changes before this one that are `isInside`. */
   readonly isTree?: true;
   /** It goes, or comes, with a directory that is moved whole. */
   readonly isInside?: true;
+  /** In a `DonePlan`: others had made the same directory. */
+  readonly wasThere?: true;
 }
+
+/** `takeBack`: a change that cannot be made takes back those that were. `keep_rest`: the others are made all the same. */
+export type OnConflict = 'takeBack' | 'keep_rest';
 
 /** What a transaction is about to do: once it is on the disk it will be done, by whatever process. */
 export interface TransactionPlan {
@@ -38,13 +48,22 @@ export interface TransactionPlan {
   readonly inodes?: readonly string[];
   /** Of the command; null where a signal ended it. */
   readonly exitCode?: number | null;
+  /** Left out: `keep_rest`. */
+  readonly onConflict?: OnConflict;
+  /** A step that fails for a passing reason is tried again later; else it fails like any other. Left out: true. */
+  readonly waits?: boolean;
   /** In the order in which they are made. */
   readonly changes: readonly PlannedChange[];
 }
 
 /** What was done: the numbers are places in `changes`. */
 export interface DonePlan extends TransactionPlan {
+  /** What was not made, or was taken back. */
   readonly failed: readonly FailedChange[];
+  /** Nothing of it is left. */
+  readonly isTakenBack?: true;
+  /** The rest was taken back. These could not be, mostly because others have changed them again. */
+  readonly left?: readonly FailedChange[];
 }
 
 export interface FailedChange {
@@ -54,24 +73,54 @@ export interface FailedChange {
   readonly isConflict: boolean;
   /** It may succeed when it is tried again: there is no room on the disk, or nothing can be written for now. */
   readonly isPassing?: true;
+  /** It could be made, and is not kept because another one could not. */
+  readonly isTakenBack?: true;
 }
 
+/** Files up to this size are compared by content, larger ones by size and time. */
+const COMPARED_BYTES = 1024 * 1024;
+
+/** Without reading anything: says of the same entry whether it has changed, and nothing of a copy. */
 export function printOf(entry: BinaryEntry): EntryPrint {
-  const { kind, ino, size, mtimeNs, mode } = entry;
-  return { kind: kind === 'whiteout' ? 'special' : kind, ino, size, mtimeNs: `${mtimeNs}`, mode };
+  const { kind, dev, ino, size, mtimeNs, mode } = entry;
+  return { kind: kind === 'whiteout' ? 'special' : kind, dev, ino, size, mtimeNs: `${mtimeNs}`, mode };
 }
 
-/** Of a directory only that it is one: what is in it changes by itself. */
-export function isAsPrinted(entry: BinaryEntry | undefined, print: EntryPrint | undefined): boolean {
+/** With its content. Undefined where nothing is. */
+export function printAt(path: BinaryPath): EntryPrint | undefined {
+  const entry = binaryEntry(path);
+  if (entry === undefined) return undefined;
+  const print = { ...printOf(entry), ctimeNs: `${entry.ctimeNs}` };
+  const content = entry.size > COMPARED_BYTES ? undefined : contentHash(path, entry);
+  return content === undefined ? print : { ...print, content };
+}
+
+/**
+ * Whether the entry at a path has the kind, mode and content that were printed. Times and inodes decide only where the
+ * content was not read. Of a directory only its mode counts: what is in it changes by itself.
+ */
+export function isAsPrinted(path: BinaryPath, print: EntryPrint | undefined): boolean {
+  const entry = binaryEntry(path);
   if (entry === undefined || print === undefined) return entry === undefined && print === undefined;
   const now = printOf(entry);
   if (now.kind !== print.kind) return false;
-  if (now.kind === 'dir') return true;
-  return (
-    (print.ino === undefined || now.ino === print.ino) &&
-    now.size === print.size &&
-    now.mtimeNs === print.mtimeNs
-  );
+  if (now.kind === 'dir') return (now.mode & 0o1777) === (print.mode & 0o1777);
+  if (now.mode !== print.mode || now.size !== print.size) return false;
+  const isSameEntry = now.dev === print.dev && now.ino === print.ino && now.mtimeNs === print.mtimeNs;
+  if (print.content === undefined) {
+    const isIdentified = print.ino !== undefined && now.size <= COMPARED_BYTES;
+    return isIdentified ? isSameEntry : now.mtimeNs === print.mtimeNs;
+  }
+  if (isSameEntry && `${entry.ctimeNs}` === print.ctimeNs) return true;
+  return contentHash(path, entry) === print.content;
+}
+
+/** Two entries with the same kind, mode and content, however large they are. */
+export function isSameVersion(one: BinaryPath, other: BinaryPath): boolean {
+  const [a, b] = [binaryEntry(one), binaryEntry(other)];
+  if (a === undefined || b === undefined || a.kind !== b.kind) return false;
+  if (a.kind === 'dir' || a.mode !== b.mode || a.size !== b.size) return false;
+  return (a.dev === b.dev && a.ino === b.ino) || contentHash(one, a) === contentHash(other, b);
 }
 
 /** Of old versions, all transactions together: the oldest make room. */
@@ -80,4 +129,30 @@ export const KEPT_BYTES = 2 * 1024 ** 3;
 /** Where the old version of a change is kept, in the transaction's directory. */
 export function oldVersion(directory: BinaryPath, index: number): BinaryPath {
   return `${directory}/old/${index}`;
+}
+
+/** What is worth a word: without the changes that are not kept because another one could not be made. */
+export function withoutSpared({ changes, failed }: DonePlan): Pick<DonePlan, 'changes' | 'failed'> {
+  const byIndex = new Map(failed.map((failure) => [failure.index, failure]));
+  const told = [...changes.keys()].filter((index) => byIndex.get(index)?.isTakenBack !== true);
+  return {
+    changes: told.flatMap((index) => changes[index] ?? []),
+    failed: told.flatMap((index, place) => {
+      const failure = byIndex.get(index);
+      return failure === undefined ? [] : [{ ...failure, index: place }];
+    }),
+  };
+}
+
+/** The changes that move with a directory which is moved whole. */
+export function insideOf(changes: readonly PlannedChange[], index: number): readonly PlannedChange[] {
+  const top = changes[index];
+  if (top?.isTree !== true) return [];
+  let first = index;
+  while (changes[first - 1]?.isInside === true && isBelow(changes[first - 1], top)) first--;
+  return changes.slice(first, index);
+}
+
+function isBelow(change: PlannedChange | undefined, { root, path }: PlannedChange): boolean {
+  return change?.root === root && change.path.startsWith(`${path}/`);
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../../platform/clock/clock.js';
+import type { OutsidePlaces } from '../sandbox/outside-places.js';
 import type { Transaction } from './open-transaction.js';
 
 export interface SizeWatch {
@@ -7,10 +8,16 @@ export interface SizeWatch {
   end(): void;
 }
 
-/** Looks now and then how much a command has changed; the more seldom, the longer a look takes. */
-export function watchSize(transaction: Transaction | undefined): SizeWatch {
-  if (transaction === undefined) return { tooLarge: new Promise(() => {}), end() {} };
-  const { maxMb } = transaction;
+type Sized = Pick<Transaction, 'maxMb' | 'size'>;
+
+/**
+ * Looks now and then how much a command has changed, outside of the roots too; the more seldom, the longer a look takes.
+ * A command that writes through is watched outside of the roots alone.
+ */
+export function watchSize(transaction: Sized | undefined, outside?: OutsidePlaces): SizeWatch {
+  const { maxMb } = transaction ?? outside ?? {};
+  if (maxMb === undefined) return { tooLarge: new Promise(() => {}), end() {} };
+  const most = maxMb;
   let stop = systemClock.after(PAUSE_MS, look);
   let tell: (maxMb: number) => void = () => {};
   const tooLarge = new Promise<number>((resolve) => {
@@ -18,14 +25,11 @@ export function watchSize(transaction: Transaction | undefined): SizeWatch {
   });
   function look(): void {
     const start = systemClock.monotonic();
-    if (isTooLarge(transaction)) tell(maxMb);
+    const size = (transaction?.size() ?? 0) + (outside?.bytes() ?? 0);
+    if (size > mostBytes({ maxMb: most })) tell(most);
     else stop = systemClock.after(Math.max(PAUSE_MS, 50 * (systemClock.monotonic() - start)), look);
   }
   return { tooLarge, end: () => stop() };
-}
-
-function isTooLarge(transaction: Transaction | undefined): boolean {
-  return transaction !== undefined && transaction.size() > mostBytes(transaction);
 }
 
 export function mostBytes({ maxMb }: Pick<Transaction, 'maxMb'>): number {

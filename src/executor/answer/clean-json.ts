@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.js';
 const DEEPEST = 100;
 
 /**
- * A copy of what a tool gave, as JSON holds it, with every text cleaned. What JSON has no word for is told (a big
+ * A copy of what a tool gave, as JSON holds it, with every text and every name cleaned. What JSON has no word for is told (a big
  * number, a date) or left out (a function), as `JSON.stringify` does.
  * @throws RangeError when it is nested deeper than 100; and whatever its getters throw.
  */
@@ -14,11 +14,19 @@ export function cleanJson(value: object, clean: (text: string) => string, depth 
   for (const [key, item] of Object.entries(value)) {
     const kept = cleanValue(item, clean, depth + 1);
     if (kept === undefined) continue;
+    const name = cleanName(key, cleaned, clean);
     // Assigned plainly it would set the prototype.
-    if (key === '__proto__') Object.defineProperty(cleaned, key, { value: kept, enumerable: true });
-    else cleaned[key] = kept;
+    if (name === '__proto__') Object.defineProperty(cleaned, name, { value: kept, enumerable: true });
+    else cleaned[name] = kept;
   }
   return cleaned;
+}
+
+/** A name can be a secret as well. Two that are alike once they are clean are told apart by a number. */
+function cleanName(key: string, cleaned: object, clean: (text: string) => string): string {
+  const name = clean(key);
+  if (name === key || !Object.hasOwn(cleaned, name)) return name;
+  for (let count = 2; ; count++) if (!Object.hasOwn(cleaned, `${name} ${count}`)) return `${name} ${count}`;
 }
 
 /** The same for one value of any kind; undefined where JSON has nothing for it. */

@@ -154,7 +154,7 @@ function fail(
   truncatable: boolean,
 ): ToolFailure {
   const { code, hint, details, executed } = error;
-  const message = cleanMessage(error, truncatable ? cut : unlimited);
+  const message = cleanMessage(error, whole.toolName, truncatable ? cut : unlimited);
   return {
     ...whole,
     success: false,
@@ -170,8 +170,10 @@ function fail(
 
 function cleanMessage(
   { code, message }: OutcomeError,
+  toolName: string,
   cut: CleanOutputOptions,
 ): { readonly text: string; readonly truncated: boolean } {
+  if (message.trim() === '') return { text: `${toolName} failed, and did not say why.`, truncated: false };
   if (code === 'execution_failed' && isJsonObjectText(message)) return { text: message, truncated: false };
   if (code !== 'tool_panicked') return cleanOutput(message, cut);
   return cleanOutput(message, { ...cut, maxBytes: Math.min(cut.maxBytes, PANIC_BYTES) });

@@ -86,6 +86,13 @@ export function outputOf(result: ToolResult): string {
 }
 
 export const CANCELLED_MESSAGE = 'Cancelled by user';
+/** `close()` is the program's doing, not the person's. */
+export const CLOSED_MESSAGE = 'Cancelled: the executor was closed';
+
+/** What a call says that was cancelled by this signal of its batch. */
+export function cancelledMessage({ reason }: AbortSignal): string {
+  return reason instanceof Error && reason.message === CLOSED_MESSAGE ? CLOSED_MESSAGE : CANCELLED_MESSAGE;
+}
 
 const MOST_CHARACTERS = 1_000;
 

@@ -46,8 +46,9 @@ function failed(toolName: string, message: string, cause: unknown): Outcome {
   return { text: '', truncatable: true, error };
 }
 
-/** D061: a tool's JSON error goes as it is. */
+/** D061: a tool's JSON error goes as it is. An empty one gets a sentence where it becomes a result. */
 function failureMessage(toolName: string, message: string): string {
+  if (message.trim() === '') return '';
   return isJsonObjectText(message) ? message : `${toolName} failed: ${message}`;
 }
 
@@ -109,6 +110,13 @@ export function panic(thrown: unknown): Outcome {
     truncatable: true,
     error: { code: 'tool_panicked', message, executed: 'yes', cause: thrown },
   };
+}
+
+/** @param replaced what the tool has replaced of what all code depends on, by name */
+export function replacedPanic(replaced: string): Outcome {
+  return panic(
+    new Error(`it replaced ${replaced}. All code of this process depends on that: it was put back.`),
+  );
 }
 
 /** For the log alone. */

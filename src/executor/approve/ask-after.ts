@@ -5,9 +5,11 @@ import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
+import { isPersons } from '../call/is-persons.js';
 import type { Recorder } from '../record/recorder.js';
 import { toRequest } from './ask-approval.js';
-import { changedParts, pictureParts } from './picture-parts.js';
+import { changedParts } from './changed-parts.js';
+import { pictureParts } from './picture-parts.js';
 
 export interface LateQuestion {
   readonly ready: ReadyCall;
@@ -15,6 +17,8 @@ export interface LateQuestion {
   readonly scope: BatchScope;
   readonly recorder: Recorder | undefined;
   readonly signal: AbortSignal;
+  /** Told whether a person has agreed to the changes: an option agrees beforehand, and has seen none. */
+  readonly agreed: (isPersons: boolean) => void;
 }
 
 /**
@@ -23,15 +27,16 @@ export interface LateQuestion {
  */
 export async function askAfter(
   question: LateQuestion,
-  { changes, contents }: PreviewedChanges,
+  previewed: PreviewedChanges,
 ): Promise<string | undefined> {
   const { ready, index, scope, recorder, signal } = question;
   const { settings, observer } = scope;
   const { approver } = settings;
   if (approver === null) return undefined;
   observer?.approvalRequested(ready);
-  const parts = [...(await pictureParts(ready, [], settings)), ...changedParts(contents)];
+  const parts = [...(await pictureParts(ready, [], settings)), ...changedParts(previewed)];
   const snapshot = { shown: [], places: [] };
+  const { changes } = previewed;
   const request: ApprovalRequest = { ...toRequest({ ready, snapshot }, settings), parts, changes };
   let refusal: string | undefined;
   let by: string | undefined;
@@ -45,6 +50,7 @@ export async function askAfter(
   }
   const reason = refusal === undefined ? undefined : cleanReason(refusal);
   const approved = reason === undefined;
+  question.agreed(approved && isPersons(by));
   observer?.approvalDecided(ready.call, approved, reason);
   recorder?.note(index, ready.call.id, 'approval', {
     approved,

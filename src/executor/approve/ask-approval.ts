@@ -2,8 +2,9 @@ import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
-import { CANCELLED_MESSAGE, reasonOf } from '../answer/results.js';
+import { cancelledMessage, reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evaluated-call.js';
+import { isPersons } from '../call/is-persons.js';
 import type { EngineSettings } from '../call/settings.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import type { Replan } from '../plan/plan-batch.js';
@@ -104,7 +105,8 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
       signal,
     );
   } catch (error) {
-    if (signal.aborted) return asked.map(({ ready }) => refused(ready, 'cancelled', CANCELLED_MESSAGE));
+    if (signal.aborted)
+      return asked.map(({ ready }) => refused(ready, 'cancelled', cancelledMessage(signal)));
     return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
   }
   return Promise.all(
@@ -120,7 +122,10 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
 }
 
 function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
-  return typeof by === 'string' && by !== '' ? { ...answer, by: cleanReason(by) } : answer;
+  const { approved, evaluated } = answer;
+  const isAgreed = approved && evaluated.kind === 'ready' && isPersons(by);
+  const said = isAgreed ? { ...answer, evaluated: evaluated.agreed() } : answer;
+  return typeof by === 'string' && by !== '' ? { ...said, by: cleanReason(by) } : said;
 }
 
 /** The request as a person gets it, with what there is to see. */

@@ -7,8 +7,9 @@ import { describeEffects, riskOfEffects } from '../../effects/traits.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { type NotedChange, readIntent } from '../record/noted-change.js';
+import { commandPart } from './command-part.js';
 import { describeRequest } from './describe-request.js';
-import { commandPart, textOf } from './picture-parts.js';
+import { textOf } from './picture-parts.js';
 
 /** Where contents of files are found again. */
 export interface RecordedContents {

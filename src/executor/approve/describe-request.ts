@@ -40,7 +40,8 @@ function partsWithoutALook({ effects, args }: ApprovalRequest | PlannedCall): re
     const { command: text, shell, cwd } = effect;
     // Nothing has looked at it, so nothing vouches for it.
     const marks = [{ start: 0, end: text.length, reason: 'The command was not analysed.' }];
-    return [{ kind: 'command', text, shell, ...(cwd === undefined ? {} : { cwd }), marks, commands: [] }];
+    const place = cwd === undefined ? {} : { cwd };
+    return [{ kind: 'command', text, shell, ...place, marks, touches: [], commands: [] }];
   });
   return parts.length > 0 || args === undefined ? parts : [{ kind: 'arguments', json: args }];
 }

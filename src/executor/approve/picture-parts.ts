@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { abortable } from '../../base/abortable.js';
 import type { Plan, ShownFile } from '../../contract/approval.js';
-import type { Effect } from '../../contract/effect.js';
 import type { ContainedFiles, FileChange } from '../../contract/files.js';
-import type { CommandMark, CommandPart, PicturePart } from '../../contract/picture.js';
-import type { ChangedContent } from '../../contract/processes.js';
-import { describeEffect } from '../../effects/traits.js';
-import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
+import type { PicturePart } from '../../contract/picture.js';
 import { reasonOf } from '../answer/results.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { grantFilesToLook } from '../call/grant-files.js';
@@ -14,6 +10,7 @@ import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import { runInScope } from '../call/unhandled-errors.js';
 import { toPlan } from '../plan/to-plan.js';
+import { commandPart } from './command-part.js';
 
 /** A file with more is not shown: no person reads a million characters. */
 const MOST_BYTES = 1024 * 1024;
@@ -146,20 +143,6 @@ export function contentPart(
   };
 }
 
-/** The pictures of changes that were made where no other program sees them. */
-export function changedParts(contents: readonly ChangedContent[]): readonly PicturePart[] {
-  return contents.map(({ path, before, after }) => {
-    if (before !== 'large' && after !== 'large') return contentPart(path, before, after);
-    const sizeOf = (content: Uint8Array | 'large' | undefined): number | undefined =>
-      content === 'large' ? undefined : content?.length;
-    const sizes = { bytesBefore: sizeOf(before), bytesAfter: sizeOf(after) };
-    return { kind: 'unshown', path, why: 'it is too large to be shown', ...sizes };
-  });
-}
-
-/** How much of changes is shown. */
-export const SHOWN_CHANGES = { files: 100, bytes: MOST_BYTES } as const;
-
 async function sizeOf(path: string, files: ContainedFiles): Promise<number | undefined> {
   try {
     return (await files.stat(path)).size;
@@ -191,61 +174,4 @@ export function textOf(bytes: Uint8Array | null | undefined): string | false | u
   } catch {
     return false;
   }
-}
-
-/** A command line, taken apart. */
-export async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
-  const { analyzeCommand: analyze } = await import('../../policy/shell/analyze-command.js');
-  const { verdict, reasons, commands } = analyze(text, shell);
-  const marks: CommandMark[] = [];
-  let from = 0;
-  const simple = commands.map((words) => {
-    const own = analyze(words.map(quoted).join(' '), shell);
-    const place = placeOf(words, text, from);
-    if (place !== undefined) from = place.start;
-    for (const reason of dangersOf(own)) marks.push({ ...(place ?? whole(text)), reason });
-    return { words, touches: own.effects };
-  });
-  // What the parts do not explain concerns the whole.
-  if (verdict !== 'allow') {
-    const said = new Set(marks.map(({ reason }) => reason));
-    for (const reason of reasons) if (!said.has(reason)) marks.push({ ...whole(text), reason });
-  }
-  return { kind: 'command', text, shell, ...(cwd === undefined ? {} : { cwd }), marks, commands: simple };
-}
-
-/** Why a simple command deserves a look: it was not understood, is refused, or takes something away. */
-function dangersOf({ verdict, reasons, effects }: ReturnType<AnalyzeCommand>): readonly string[] {
-  const losses = effects
-    .filter(({ kind }) => kind === 'delete')
-    .map((effect: Effect) => describeEffect(effect));
-  return [...(verdict === 'allow' ? [] : reasons), ...losses];
-}
-
-/** Where the first and the last of the words stand, if they stand there as they are. */
-function placeOf(
-  words: readonly string[],
-  text: string,
-  from: number,
-): { readonly start: number; readonly end: number } | undefined {
-  const [first] = words;
-  const last = words.at(-1);
-  if (first === undefined || last === undefined || first === '') return undefined;
-  const start = text.indexOf(first, from);
-  if (start === -1) return undefined;
-  let end = start;
-  for (const word of words) {
-    const at = text.indexOf(word, end);
-    if (at === -1) return { start, end: Math.max(end, start + first.length) };
-    end = at + word.length;
-  }
-  return { start, end };
-}
-
-function whole(text: string): { readonly start: number; readonly end: number } {
-  return { start: 0, end: text.length };
-}
-
-function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
 import { refuseReady } from '../answer/refuse-ready.js';
-import { CANCELLED_MESSAGE, reasonOf } from '../answer/results.js';
+import { cancelledMessage, reasonOf } from '../answer/results.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import type { EngineSettings } from '../call/settings.js';
 import { type Replan, replanner } from '../plan/plan-batch.js';
@@ -53,7 +53,7 @@ async function ask(
     const evaluated = await apply(verdict, ready, asked, replan);
     return { evaluated, asked };
   } catch (error) {
-    if (signal.aborted) return { evaluated: refuseReady(ready, 'cancelled', CANCELLED_MESSAGE) };
+    if (signal.aborted) return { evaluated: refuseReady(ready, 'cancelled', cancelledMessage(signal)) };
     return {
       evaluated: refuseReady(ready, 'policy_denied', `Denied by review: it failed: ${reasonOf(error)}`),
     };

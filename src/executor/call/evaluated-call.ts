@@ -38,6 +38,8 @@ export interface ReadyParts {
   readonly mayAskAfter: boolean;
   /** It is, and not before. */
   readonly asksAfter?: boolean;
+  /** A person has seen it, and said yes. */
+  readonly isAgreed?: boolean;
 }
 
 /** A call that may run, or may after a person has agreed. */
@@ -58,6 +60,7 @@ export class ReadyCall {
   readonly writesThrough: boolean;
   readonly mayAskAfter: boolean;
   readonly asksAfter: boolean;
+  readonly isAgreed: boolean;
   #summary: string | undefined;
 
   constructor(parts: ReadyParts, summary?: string) {
@@ -75,6 +78,7 @@ export class ReadyCall {
     this.writesThrough = parts.writesThrough;
     this.mayAskAfter = parts.mayAskAfter;
     this.asksAfter = parts.asksAfter === true;
+    this.isAgreed = parts.isAgreed === true;
     this.#summary = summary;
   }
 
@@ -92,6 +96,11 @@ export class ReadyCall {
   /** The same call, which runs unasked, and whose changes are asked for before they become real. */
   askingAfter(): ReadyCall {
     return new ReadyCall({ ...this, needsApproval: false, asksAfter: true }, this.#summary);
+  }
+
+  /** The same call, to which a person has agreed. */
+  agreed(): ReadyCall {
+    return new ReadyCall({ ...this, isAgreed: true }, this.#summary);
   }
 
   #describe(): string {

@@ -2,18 +2,25 @@ import { basename, dirname, join } from 'node:path';
 import type { ChangeOptions, ContainedFiles, PlacedBytes, ReadOptions } from '../../contract/files.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { ChangeTally } from './change-tally.js';
 import type { ReadyCall } from './evaluated-call.js';
 import type { Lease } from './lease.js';
 import type { EngineSettings } from './settings.js';
 
 type Access = 'read' | 'write' | 'delete';
 
+/** How the changes of a call are kept track of. */
+interface ChangeRecord {
+  readonly intend?: ChangeOptions['intend'];
+  readonly tally?: ChangeTally;
+}
+
 /** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
 export function grantFiles(
   ready: ReadyCall,
   settings: EngineSettings,
   lease: Lease,
-  record?: ChangeOptions['intend'],
+  { intend, tally = new ChangeTally() }: ChangeRecord = {},
 ): ContainedFiles {
   const { sandbox, covers, outputs } = settings;
   const { files } = sandbox;
@@ -106,7 +113,7 @@ export function grantFiles(
 
   // While bytes go to the disk, or the journal, or other processes are waited for, the call may be answered.
   const check = (): void => lease.require('change files');
-  const recorded: ChangeOptions = record === undefined ? { check } : { check, intend: record };
+  const recorded: ChangeOptions = intend === undefined ? { check } : { check, intend };
   return {
     resolve(path) {
       if (requireOutput(path)) return path;
@@ -119,7 +126,7 @@ export function grantFiles(
     readPlaced,
     async write(path, bytes, options) {
       require('write', path);
-      return files.write(path, bytes, { mode: options.mode, ...recorded });
+      return tally.count(files.write(path, bytes, { mode: options.mode, ...recorded }));
     },
     async writeAll(changes, options) {
       for (const { path, bytes, like } of changes) {
@@ -130,7 +137,7 @@ export function grantFiles(
         check();
         options?.check?.();
       };
-      return files.writeAll(changes, { ...recorded, check: checkBoth });
+      return tally.count(files.writeAll(changes, { ...recorded, check: checkBoth }));
     },
     async list(path) {
       require('read', path);
@@ -147,12 +154,12 @@ export function grantFiles(
     },
     async remove(path) {
       require('delete', path);
-      return files.remove(path, recorded);
+      return tally.count(files.remove(path, recorded));
     },
     async rename(from, to) {
       require('delete', from);
       requireReplace(to);
-      return files.rename(from, to, recorded);
+      return tally.count(files.rename(from, to, recorded));
     },
   };
 }

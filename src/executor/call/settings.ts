@@ -10,6 +10,7 @@ import type {
   BackgroundShells,
   CommandChanges,
   Confinement,
+  ExposedPort,
   PreviewedChanges,
   RunCommand,
 } from '../../contract/processes.js';
@@ -54,6 +55,13 @@ export interface CommandGuard {
 }
 
 /** A world in which calls are tried. */
+/** Why nothing of a preview was committed. */
+export interface NothingMade {
+  readonly why: string;
+  /** Others changed the same. */
+  readonly isConflict: boolean;
+}
+
 export interface PreviewWorld {
   readonly sandbox: Sandbox;
   readonly search: SearchEngine;
@@ -65,10 +73,10 @@ export interface PreviewWorld {
   readonly root: string;
   /** A tool has changed files by itself. */
   fileToolEnded(): Promise<void>;
-  /** @param most files whose content is given, and bytes of each */
-  look(most: { readonly files: number; readonly bytes: number }): Promise<PreviewedChanges>;
+  /** What all of it has changed. */
+  look(): Promise<PreviewedChanges>;
   /** @param begin waited for before anything is changed. @returns what was changed, and what could not be; a text: why nothing was */
-  commit(begin: () => Promise<void>): Promise<CommandChanges | string>;
+  commit(begin: () => Promise<void>): Promise<CommandChanges | NothingMade>;
   discard(): Promise<void>;
 }
 
@@ -101,6 +109,8 @@ export interface EngineSettings {
   readonly covers: (outer: string, inner: string) => boolean;
   readonly runCommand: RunCommand;
   readonly runProgram: RunProgram;
+  /** Undefined: no port is exposed. */
+  readonly exposePort?: ((conversation: string, port: number) => Promise<ExposedPort | string>) | undefined;
   /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
   readonly keepsCommandsApart: boolean;
   /** Whether this machine can do that. */

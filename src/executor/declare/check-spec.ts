@@ -32,7 +32,7 @@ const isSchema = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && !Array.isArray(value)) || isFunction(value);
 
 /** Every part of a tool's declaration, and what it may be. */
-export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
+const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   name: { accepts: isText, expected: 'a text', required: true },
   aliases: { accepts: Array.isArray, expected: 'a list of names' },
   title: { accepts: isText, expected: 'a text' },
@@ -82,7 +82,9 @@ export const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   probe: CALLBACK,
 };
 
-const KEYS = Object.keys(SPEC_RULES);
+const RULES = Object.entries(SPEC_RULES);
+/** The parts of a declaration. */
+export const SPEC_KEYS: readonly string[] = Object.keys(SPEC_RULES);
 
 /**
  * Whether a declaration says what a declaration can say. A slip of the pen in a name is refused, because it would
@@ -90,14 +92,14 @@ const KEYS = Object.keys(SPEC_RULES);
  * @throws ToolError `config_invalid` naming the part.
  */
 export function checkSpec(label: string, spec: ToolSpec<unknown>): void {
-  for (const [key, { accepts, expected, required }] of Object.entries(SPEC_RULES)) {
+  for (const [key, { accepts, expected, required }] of RULES) {
     const value: unknown = Reflect.get(spec, key);
     if (value === undefined ? required !== true : accepts(value)) continue;
     throw new ToolError('config_invalid', `${label}: ${key} must be ${expected}.`);
   }
   for (const key of Object.keys(spec)) {
     if (Object.hasOwn(SPEC_RULES, key)) continue;
-    const meant = KEYS.find((known) => isSlipOf(key, known));
+    const meant = SPEC_KEYS.find((known) => isSlipOf(key, known));
     if (meant === undefined) continue;
     throw new ToolError('config_invalid', `${label}: unknown "${key}". Did you mean "${meant}"?`);
   }

@@ -3,41 +3,46 @@ import type { Tool } from '../../contract/tool.js';
 import type { Checker } from '../../schema/checker.js';
 import { compileInput, compileOutput } from '../../schema/compile-schema.js';
 
-/** A tool's schemas, compiled at most once each. */
+/** A tool's schemas, compiled at most once each, when the first call needs them. */
 export class CompiledTool {
   readonly #tool: Tool;
-  readonly #when: 'now' | 'first_use';
   #input: Checker | undefined;
   #output: Checker | undefined;
 
-  constructor(tool: Tool, when: 'now' | 'first_use') {
+  constructor(tool: Tool) {
     this.#tool = tool;
-    this.#when = when;
   }
 
   get input(): Checker {
-    this.#input ??= compileInput(this.#tool.input, this.#tool.name, { when: this.#when });
+    this.#input ??= compileInput(this.#tool.input, this.#tool.name, FIRST_USE);
     return this.#input;
   }
 
   /** Undefined: the tool promises nothing about structured output. */
   get output(): Checker | undefined {
     if (this.#tool.output === undefined) return undefined;
-    this.#output ??= compileOutput(this.#tool.output, this.#tool.name, { when: this.#when });
+    this.#output ??= compileOutput(this.#tool.output, this.#tool.name, FIRST_USE);
     return this.#output;
   }
 
-  /** @throws ToolError `config_invalid` when a schema cannot be compiled. */
-  compile(): void {
-    if (this.#when === 'first_use') return;
-    void this.input;
-    void this.output;
+  /**
+   * `whole`: finds out too whether the schemas can be compiled.
+   * @throws ToolError `config_invalid` when a schema cannot be used
+   */
+  check(how: 'whole' | 'plainly'): void {
+    if (lazy.has(this.#tool)) return;
+    const { input, output } = this;
+    if (how === 'plainly') return;
+    input.checkNow();
+    output?.checkNow();
   }
 
   inputSchema(): JsonSchema {
     return this.input.jsonSchema;
   }
 }
+
+const FIRST_USE = { when: 'first_use' } as const;
 
 const compiled = new WeakMap<Tool, CompiledTool>();
 const lazy = new WeakSet<Tool>();
@@ -50,7 +55,7 @@ export function compileOnFirstUse(tool: Tool): void {
 export function compiledTool(tool: Tool): CompiledTool {
   let found = compiled.get(tool);
   if (found === undefined) {
-    found = new CompiledTool(tool, lazy.has(tool) ? 'first_use' : 'now');
+    found = new CompiledTool(tool);
     compiled.set(tool, found);
   }
   return found;

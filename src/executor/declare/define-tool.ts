@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../contract/json.js';
 import type { TimeoutClass, Tool, ToolCategory, ToolSpec, TypedTool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { FromJsonSchema } from '../../schema/from-json-schema.js';
-import { checkSpec, SPEC_RULES } from './check-spec.js';
+import { checkSpec, SPEC_KEYS } from './check-spec.js';
 import { compileOnFirstUse } from './compiled-tool.js';
 
 /** The arguments that a schema lets through, as a type. */
@@ -84,12 +84,14 @@ function completeTool(spec: ToolSpec<unknown>): Tool {
 
 /** What the spec says, also where it is an instance of a class whose methods are not its own. */
 function known(spec: ToolSpec<unknown>): Partial<ToolSpec<unknown>> {
-  const entries = Object.keys(SPEC_RULES).map((key) => {
+  const parts: Record<string, unknown> = {};
+  for (const key of SPEC_KEYS) {
     const value: unknown = Reflect.get(spec, key);
+    if (value === undefined) continue;
     const isCallback = typeof value === 'function' && key !== 'input' && key !== 'output';
-    return [key, isCallback ? value.bind(spec) : value] as const;
-  });
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+    parts[key] = isCallback ? value.bind(spec) : value;
+  }
+  return parts;
 }
 
 function requireName(name: unknown): void {

@@ -15,6 +15,12 @@ export function createRegistry(tools: readonly Tool[] = []): Registry {
   return registry;
 }
 
+/**
+ * A schema that cannot be used is refused when its tool is registered. Of tools beyond so many, a schema that can be
+ * checked only by compiling it, or by having its library convert it, is checked at first use: thousands would take seconds.
+ */
+const MOST_CHECKED = 32;
+
 class ToolRegistry implements Registry {
   readonly #byName = new Map<string, Tool>();
   readonly #tools = new Map<string, Tool>();
@@ -28,8 +34,9 @@ class ToolRegistry implements Registry {
 
   register(tool: Tool): void {
     requireTool(tool);
-    const names = [tool.name, ...tool.aliases];
-    for (const [index, name] of names.entries()) {
+    const names = tool.aliases.length === 0 ? [tool.name] : [tool.name, ...tool.aliases];
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] ?? '';
       const holder = this.#byName.get(name) ?? (names.indexOf(name) < index ? tool : undefined);
       if (holder === undefined) continue;
       throw new ToolError(
@@ -38,7 +45,7 @@ class ToolRegistry implements Registry {
         { details: { name, holder: holder.name } },
       );
     }
-    compiledTool(tool).compile();
+    compiledTool(tool).check(this.#tools.size < MOST_CHECKED ? 'whole' : 'plainly');
     for (const name of names) this.#byName.set(name, tool);
     this.#tools.set(tool.name, tool);
     this.#sorted = undefined;
@@ -73,7 +80,7 @@ class ToolRegistry implements Registry {
 
 function requireTool(tool: unknown): asserts tool is Tool {
   const { name, aliases, execute, timeoutClass }: { readonly [key: string]: unknown } =
-    typeof tool === 'object' && tool !== null ? { ...tool } : {};
+    typeof tool === 'object' && tool !== null ? (tool as Readonly<Record<string, unknown>>) : {};
   const isTool =
     typeof name === 'string' &&
     Array.isArray(aliases) &&

@@ -176,6 +176,29 @@ describe('a tool that throws', () => {
     expect(message).not.toContain('\u001b');
   });
 
+  it('tells no secret by the name of a member, of metadata, structured output or details', async () => {
+    process.env.PANIC_API_KEY = 'sk-verysecretvalue-0123456789';
+    try {
+      const secret = 'sk-verysecretvalue-0123456789';
+      const named = { [secret]: 1, [`x ${secret}`]: [{ [secret]: 2 }], plain: 3 };
+      const talks = probeTool('talks', () => ({ text: 'ok', metadata: named, structured: named }));
+      const fails = probeTool('fails', () => {
+        throw new ToolError('execution_failed', 'no', { details: named });
+      });
+      const results = await executorOf([talks, fails]).run(callsOf('talks', 'fails'));
+      expect(JSON.stringify(results)).not.toContain('verysecret');
+      const [talked] = results;
+      expect(talked?.structured).toEqual({
+        '[REDACTED]': 1,
+        'x [REDACTED]': [{ '[REDACTED]': 2 }],
+        plain: 3,
+      });
+      expect(Object.keys(talked?.metadata ?? {})).toEqual(['[REDACTED]', 'x [REDACTED]', 'plain']);
+    } finally {
+      delete process.env.PANIC_API_KEY;
+    }
+  });
+
   it('does not tell half of a secret that stands where the message is cut', async () => {
     process.env.PANIC_API_KEY = 'sk-verysecretvalue-0123456789';
     try {

@@ -46,32 +46,30 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     const sandboxed = await bash(executorOf(), `cat ../secret.txt ${outside}/secret.txt`);
     expect(sandboxed).toMatchObject({
       success: false,
-      metadata: { sandbox: { wall: 'bubblewrap', network: false } },
+      metadata: { sandbox: { kind: 'bubblewrap', wall: 'bubblewrap', network: false } },
     });
     expect(sandboxed.output).not.toContain('the secret');
     const plain = await bash(executorOf({ sandbox: { os: 'off' } }), 'cat ../secret.txt');
     expect(plain).toMatchObject({
       output: 'the secret',
-      metadata: { sandbox: { wall: 'none', network: true, transaction: false } },
+      metadata: { sandbox: { kind: 'none', wall: 'none', network: true, transaction: false } },
     });
   });
 
-  it('are told what they were denied', async () => {
+  it('report which files they were refused', async () => {
     const executor = executorOf();
-    const denied = async (command: string): Promise<unknown> => {
-      const { output, metadata } = await bash(executor, command);
-      expect(output).toContain('[The OS sandbox has denied something to this command: ');
-      return metadata.sandbox;
+    const refused = async (command: string): Promise<unknown> => {
+      const { output, metadata, error } = await bash(executor, command);
+      expect(output).toContain('[The OS sandbox refused this command ');
+      expect(metadata.sandbox).toMatchObject({ refused: error?.details?.refused_by_sandbox });
+      return error?.details?.refused_by_sandbox;
     };
-    expect(await denied('touch /usr/x')).toMatchObject({ denied: ['write'] });
-    expect(await denied(`cat ${outside}/secret.txt`)).toMatchObject({ denied: ['outside'] });
-    expect(await denied('echo "curl: (6) Could not resolve host: example.org" >&2; exit 6')).toMatchObject({
-      denied: ['network'],
-    });
+    expect(await refused('touch /usr/x')).toEqual(['write_outside']);
+    expect(await refused(`cat ${outside}/secret.txt`)).toEqual(['hidden_file']);
     const own = await bash(executor, 'cat missing; false');
     expect(own.output).not.toContain('OS sandbox');
     const shell = await executor.execute('bash', { command: 'touch /usr/x', run_in_background: true });
-    expect(shell.metadata.sandbox).toMatchObject({ wall: 'bubblewrap', network: false });
+    expect(shell.metadata.sandbox).toMatchObject({ kind: 'bubblewrap', wall: 'bubblewrap', network: false });
     for (;;) {
       const { output, metadata } = await executor.execute('bash_output', {
         bash_id: String(shell.metadata.bash_id),
@@ -80,8 +78,8 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
         await new Promise((done) => setTimeout(done, 20));
         continue;
       }
-      expect(output).toContain('[The OS sandbox has denied');
-      expect(metadata.sandbox).toMatchObject({ denied: ['write'] });
+      expect(output).toContain('[The OS sandbox refused');
+      expect(metadata.sandbox).toMatchObject({ refused: ['write_outside'] });
       break;
     }
   });
@@ -89,11 +87,10 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
   it('see nothing of what file tools may not read, and change nothing that they may not write', async () => {
     mkdirSync(join(root, 'deep'));
     for (const name of ['.env', 'deep/server.pem', '.envrc']) writeFileSync(join(root, name), 'before');
-    const { output } = await bash(
-      executorOf(),
-      'cat .env deep/server.pem; echo after > .envrc; mkdir -p .git/hooks; cat .envrc',
-    );
-    expect(output.match(/before/g)).toHaveLength(1);
+    const seen = await bash(executorOf(), 'cat .env deep/server.pem .envrc');
+    expect(seen.output.match(/before/g)).toHaveLength(1);
+    const { error } = await bash(executorOf(), 'echo after > .envrc; mkdir -p .git/hooks');
+    expect(error).toMatchObject({ code: 'sandbox_violation', details: { executed: 'no' } });
     expect(readFileSync(join(root, '.envrc'), 'utf8')).toBe('before');
     expect(existsSync(join(root, '.git'))).toBe(false);
   });
@@ -156,7 +153,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     const executor = executorOf({ sandbox: { network: true, readable: [join(outside, 'toolchain')] } });
     const { output, metadata } = await bash(executor, `cat ${outside}/toolchain/x; grep -c : /proc/net/dev`);
     expect(output).toMatch(/^shown\d+\n$/);
-    expect(metadata.sandbox).toMatchObject({ wall: 'bubblewrap', network: true });
+    expect(metadata.sandbox).toMatchObject({ kind: 'bubblewrap', wall: 'bubblewrap', network: true });
   });
 
   it('need no other consent where the command sandbox stands', async () => {
@@ -313,7 +310,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       ];
     `);
       const reason = expect.stringMatching(/cannot isolate here|does not belong to root/);
-      const sandbox = { wall: 'none', network: true, reason };
+      const sandbox = { kind: 'none', wall: 'none', network: true, reason };
       expect(answer).toMatchObject([
         {
           success: false,
@@ -322,7 +319,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
         },
         { success: true, output: '2\n', sandbox },
         { success: true, output: '3\n', sandbox },
-        { success: true, output: '4\n', sandbox: { wall: 'none', network: true } },
+        { success: true, output: '4\n', sandbox: { kind: 'none', wall: 'none', network: true } },
         [expect.stringContaining('no OS sandbox would stand')],
       ]);
     });

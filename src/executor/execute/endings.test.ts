@@ -274,8 +274,8 @@ describe('closing', () => {
     await closing;
     const results = await running;
     expect(results.map(({ error }) => [error?.code, error?.message, error?.details?.executed])).toEqual([
-      ['cancelled', 'Cancelled by user', 'maybe'],
-      ['cancelled', 'Cancelled by user', 'no'],
+      ['cancelled', 'Cancelled: the executor was closed', 'maybe'],
+      ['cancelled', 'Cancelled: the executor was closed', 'no'],
     ]);
     await expect(executor.run(callsOf('ok'))).rejects.toMatchObject({ code: 'cancelled' });
     await expect(executor.execute('ok', {})).rejects.toBeInstanceOf(ToolError);

@@ -4,16 +4,16 @@ import type { PlacedEffect } from '../../effects/conflicts.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import type { Limited } from '../../platform/clock/time-limits.js';
+import { afterFirstTurn, afterLaterTurn, beginTool, endTool } from '../../platform/runtime/intrinsics.js';
 import { adoptResult, markFinal } from '../answer/adopt-result.js';
-import { finalize } from '../answer/finalize.js';
-import { fromReturn, type Outcome, unusable } from '../answer/outcome.js';
-import { failure } from '../answer/results.js';
-import { fromThrow, panic, stackOf } from '../answer/thrown.js';
+import { finalizeAnyway } from '../answer/finalize-anyway.js';
+import { fromReturn, type Outcome } from '../answer/outcome.js';
+import { fromThrow, panic, replacedPanic, stackOf } from '../answer/thrown.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
-import { isThenable, runTool } from './run-tool.js';
+import { abort, follow, isThenable, runTool } from './run-tool.js';
 import { type Stop, stoppedOutcome } from './stop.js';
 import type { CallParts, HandlesOwner } from './tool-context.js';
 import { CallHandles } from './tool-context.js';
@@ -69,6 +69,8 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   #stop: Stop | undefined = undefined;
   #visit: CacheVisit | undefined = undefined;
   #toolStarted = false;
+  /** Among the tools that run, for `endTool`. */
+  #isCounted = false;
   #toolDone = false;
   #answer: ToolResult | undefined = undefined;
 
@@ -128,6 +130,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
 
   /** Tells the call to end. It is answered after a short grace, whether it listens or not. */
   stop(stop: Stop): void {
+    this.#lookAgain();
     if (this.#answer !== undefined || this.#stop !== undefined) return;
     this.#stop = stop;
     const graceMs = this.#handles.lease.processes > 0 ? PROCESS_GRACE_MS : GRACE_MS;
@@ -143,6 +146,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
 
   /** An error of the tool that escaped through a timer or a floating promise. */
   unhandledError(error: unknown): void {
+    this.#lookAgain();
     this.#log('tool threw outside of its call', error);
     this.#settle(panic(error));
   }
@@ -157,13 +161,32 @@ export class Execution implements CallScope, HandlesOwner, Limited {
       return;
     }
     this.#toolStarted = true;
+    beginTool();
+    this.#isCounted = true;
     try {
       const running: unknown = runInScope(this, runTool, this.#parts, this.#handles);
+      this.#answerFor(afterFirstTurn());
       if (isThenable(running)) this.#follow(running);
       else this.#returned(running);
     } catch (error) {
+      this.#answerFor(afterFirstTurn());
       this.#failed(error);
     }
+  }
+
+  /** What a tool has replaced is in its place again; its own answer says so. */
+  #answerFor(replaced: string | undefined): void {
+    if (replaced !== undefined) this.#settle(replacedPanic(replaced));
+  }
+
+  #lookAgain(): void {
+    if (this.#isCounted) this.#answerFor(afterLaterTurn());
+  }
+
+  #endTool(): void {
+    this.#lookAgain();
+    if (this.#isCounted) endTool();
+    this.#isCounted = false;
   }
 
   #follow(running: PromiseLike<unknown>): void {
@@ -176,6 +199,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   }
 
   #returned(value: unknown): void {
+    this.#endTool();
     try {
       const outcome = fromReturn(value, this.#parts.ready.tool);
       if (outcome instanceof Promise) void this.#settleAfter(outcome);
@@ -194,6 +218,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   }
 
   #failed(error: unknown): void {
+    this.#endTool();
     this.#log('tool threw', error);
     this.#settle(fromThrow(error, this.#parts.ready.call.name));
   }
@@ -219,7 +244,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
 
   #recordLate(outcome: Outcome): void {
     const { recorder, index, ready } = this.#parts;
-    recorder?.finish(index, ready.call, this.#finalized(outcome), NOTHING_TO_DO);
+    recorder?.finish(index, ready.call, this.#finalized(outcome), undefined);
   }
 
   // The tool has not waited for its commands, or they are being killed: they end before the call has its answer.
@@ -322,19 +347,9 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   #finalized(outcome: Outcome): ToolResult {
     const { ready, scope } = this.#parts;
     const elapsed = scope.settings.clock.monotonic() - this.startedAt;
-    try {
-      return finalize(outcome, ready, scope, elapsed);
-    } catch (error) {
+    return finalizeAnyway(outcome, ready, scope, elapsed, (error) => {
       this.#log('a result could not be cleaned', error);
-    }
-    try {
-      return finalize(unusable(outcome, ready.tool, new Error('no JSON')), ready, scope, elapsed);
-    } catch {
-      // Whatever cleans results is broken: what was not cleaned is not shown.
-      const executed = outcome.error?.executed ?? 'yes';
-      const message = `${ready.call.name} ended, and its result could not be read.`;
-      return failure(ready.call, outcome.error?.code ?? 'execution_failed', message, executed);
-    }
+    });
   }
 
   #visitCache(): ToolResult | undefined {
@@ -379,13 +394,4 @@ export class Execution implements CallScope, HandlesOwner, Limited {
 
 /** The outcome of a tool that was stopped and never came back. */
 const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true });
-const NOTHING_TO_DO = (): void => {};
 const NOTHING_SAID = { output: '', metadata: {} };
-
-function follow(running: PromiseLike<unknown>): Promise<unknown> {
-  return Promise.resolve(running);
-}
-
-function abort(handles: CallHandles, reason: Error): void {
-  handles.abort(reason);
-}

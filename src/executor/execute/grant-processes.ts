@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { JsonObject } from '../../contract/json.js';
 import type {
   CommandRequest,
@@ -18,6 +19,7 @@ import type { Lease } from '../call/lease.js';
 import { confinementOf } from '../call/program-confinement.js';
 import type { EngineSettings } from '../call/settings.js';
 import { mayStartShell } from '../plan/evaluate-sandbox.js';
+import { agreedNames, type LateAgreement } from './agreed-names.js';
 import type { CommandTally } from './command-tally.js';
 import { forbidsUndeclared, requireProgram, tellProgram } from './grant-programs.js';
 import type { LiveOutput } from './live-output.js';
@@ -27,6 +29,7 @@ const KEPT_BYTES = 1024 * 1024;
 
 export interface ProcessGrant {
   readonly ready: ReadyCall;
+  readonly conversation: string;
   readonly settings: EngineSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
@@ -37,6 +40,10 @@ export interface ProcessGrant {
   readonly tally: CommandTally;
   /** Asks for what a command has changed; undefined: nothing is asked. */
   readonly agree: CommandRequest['agree'];
+  /** How far that question has come; undefined: nothing is asked. */
+  readonly late: LateAgreement | undefined;
+  /** Asks whether a port may be exposed: why not, in words. */
+  readonly agreeToPort: (port: number) => Promise<string | undefined>;
   /** Undefined: there is no reader, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
 }
@@ -44,6 +51,7 @@ export interface ProcessGrant {
 /** Commands and background shells, narrowed to those that the call has declared, for as long as the call lives. */
 export function grantProcesses({
   ready,
+  conversation,
   settings,
   lease,
   signal,
@@ -52,6 +60,8 @@ export function grantProcesses({
   live,
   tally,
   agree,
+  late,
+  agreeToPort,
 }: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
 
@@ -90,14 +100,19 @@ export function grantProcesses({
     async run({ shell, command, cwd, keepBytes, clean }) {
       lease.require('run a command');
       let begun: StartedCommand | undefined;
+      const at = place(shell, command, cwd);
+      const mayCreate = agreedNames(ready, late, { command, cwd: at });
       const running = settings.runCommand({
+        conversation,
         shell,
         command,
-        cwd: place(shell, command, cwd),
+        cwd: at,
+        ...(mayCreate === undefined ? {} : { mayCreate }),
+        targets: targetsOf(ready, at),
         env: settings.commandEnvironment(),
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
-        whole: settings.outputs.openSink(),
+        openWhole: () => settings.outputs.openSink(),
         ...recordedParts((started) => {
           begun = started;
           note({ ...started, command: hash('sha256', command) });
@@ -115,6 +130,7 @@ export function grantProcesses({
       const at = place(shell, command, cwd);
       await noted({ starting: true });
       const starting = shells.start({
+        conversation,
         shell,
         command,
         cwd: at,
@@ -157,6 +173,16 @@ export function grantProcesses({
       requireShell('end shell', id);
       return lease.holdProcess(shells.kill(id));
     },
+    async exposePort(port) {
+      lease.require('expose a port');
+      const { exposePort } = settings;
+      if (exposePort === undefined) return NOT_EXPOSED;
+      if (!ready.effects.some(({ effect }) => grantsEverything(effect) || effect.kind === 'run')) {
+        throw noRunDeclared(ready.tool.name);
+      }
+      const refusal = await agreeToPort(port);
+      return refusal ?? lease.holdProcess(exposePort(conversation, port));
+    },
     environment(options) {
       lease.require('see the environment of commands');
       return settings.commandEnvironment(options);
@@ -170,6 +196,7 @@ export function grantProcesses({
       let begun: StartedCommand | undefined;
       const running = settings.runProgram({
         ...program,
+        conversation,
         ...recordedParts((started) => {
           begun = started;
           note({ ...started });
@@ -188,6 +215,13 @@ export function grantProcesses({
       return lease.holdProcess(run((process) => note({ ...process })));
     },
   };
+}
+
+/** What the analysis of its command says that it changes. */
+function targetsOf({ seen = [] }: ReadyCall, cwd: string): readonly string[] {
+  return seen.flatMap((effect) =>
+    effect.kind === 'write' || effect.kind === 'delete' ? [resolve(cwd, effect.path)] : [],
+  );
 }
 
 /** What was read of the shells of an executor. */
@@ -263,6 +297,16 @@ function noShellDeclared(name: string): ToolError {
       details: { reason: 'UndeclaredEffect', access: 'process' },
     },
   );
+}
+
+const NOT_EXPOSED =
+  'ports are exposed only with expose_ports = true under [tools.sandbox], and while the network of commands is off';
+
+function noRunDeclared(name: string): ToolError {
+  return new ToolError('sandbox_violation', `Cannot expose a port: ${name} did not declare a command.`, {
+    hint: DECLARE_RUN,
+    details: { reason: 'UndeclaredEffect', access: 'run' },
+  });
 }
 
 const DECLARE_RUN = "Declare { kind: 'run', command, shell, cwd } in the effects of the tool.";

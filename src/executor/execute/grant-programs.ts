@@ -36,14 +36,15 @@ export function forbidsUndeclared({ tool, effects }: ReadyCall): ForbidsChange |
 /** What a result says of the sandbox around a program and of its changes. */
 export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldProgram {
   if (!isConfined) return { ...outcome, notice: '', metadata: {} };
-  const { changes } = outcome;
+  const { changes, discardedWrites } = outcome;
   const fault = faultOf(outcome);
   return {
     ...outcome,
     notice: withNotice('', outcome).trim(),
     metadata: {
       ...sandboxMetadata(outcome),
-      ...(changes === undefined ? {} : { changes: changesMetadata(changes) }),
+      ...changesMetadata(changes, discardedWrites),
+      ...(outcome.reruns === undefined ? {} : { reruns: outcome.reruns }),
     },
     ...(fault === undefined ? {} : { fault }),
   };
@@ -53,7 +54,8 @@ export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldP
 function faultOf(outcome: ProgramOutcome): ToldProgram['fault'] {
   const { aborted, overflow, discarded, limit, wall } = outcome;
   if (aborted || overflow) return undefined;
-  if (discarded === undefined && limit === undefined && wall.lost === undefined) return undefined;
+  const isWhole = discarded === undefined && (outcome.changes?.conflicts.length ?? 0) === 0;
+  if (isWhole && limit === undefined && wall.lost === undefined) return undefined;
   const error = commandError(outcome, (reason) => reason);
   if (error?.code === undefined) return undefined;
   const { code, message, hint } = error;

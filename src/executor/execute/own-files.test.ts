@@ -118,7 +118,8 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(isTransaction, output).toBe(true);
     expect(obeyed()).toEqual([]);
     expect(refused).not.toEqual([]);
-    expect(readFileSync(join(home, 'done'), 'utf8')).toBe('done\n');
+    // Nothing of such a command is kept.
+    expect(existsSync(join(home, 'done'))).toBe(false);
   });
 
   it('stays where a link of the person leads', async () => {
@@ -157,7 +158,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
       'mkdir -p set/up/git set/up/fish; echo evil >set/up/git/config; echo evil >set/up/fish/config.fish; echo fine >set/up/other',
     );
     expect(obeyed()).toEqual([]);
-    expect(readFileSync(join(home, 'set/up/other'), 'utf8')).toBe('fine\n');
+    expect(existsSync(join(home, 'set/up/other'))).toBe(false);
   });
 
   it('is the journal too, where the library is given one in a root', async () => {
@@ -175,7 +176,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     const preview = await executor.preview([{ id: 'one', name: 'bash', args: { command } }]);
     await preview.commit();
     await executor.close();
-    expect(existsSync(join(home, 'done'))).toBe(true);
+    expect(existsSync(join(home, 'done'))).toBe(false);
     expect(obeyed()).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
 import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import type { NothingMade } from '../call/settings.js';
 import { runsProcesses, tellUnmade, type Unmade } from './tell-unmade.js';
 
 /** What a tool gave when it was tried. */
@@ -73,8 +74,8 @@ export interface TrialChanges {
   readonly directory: string;
   /** That the paths of changes are relative to. */
   readonly root: string;
-  /** @returns of what was made what could not be; a text: why nothing was. */
-  commit(begin: () => Promise<void>): Promise<Unmade | string>;
+  /** @returns of what was committed what could not be written; or why nothing was committed. */
+  commit(begin: () => Promise<void>): Promise<Unmade | NothingMade>;
 }
 
 /**
@@ -176,7 +177,7 @@ export class PreviewReplay implements PreviewRole {
       await Promise.all(calls.map(({ ready, note }) => (ready.onlyReads ? undefined : note(data))));
     };
     const unmade = await this.#changes.commit(() => noteAll('begun'));
-    if (typeof unmade === 'string') throw nothingMade(unmade);
+    if ('why' in unmade) throw nothingMade(unmade.why, unmade.isConflict);
     this.#unmade = unmade;
     this.isMade = true;
     // It is made: that this is not on record changes nothing about it.
@@ -190,9 +191,9 @@ const REFUSED = 'a part of it was refused';
 const ANSWERED =
   'These calls have their answer now: preview new ones, or these with --again (in the library `again: true`).';
 
-function nothingMade(why: string): NothingDone {
-  const message = `Nothing of the preview was made real: ${why}. Preview it again.`;
-  return new NothingDone('cancelled', message, { hint: ANSWERED });
+function nothingMade(why: string, isConflict = false): NothingDone {
+  const message = `Nothing of the preview was committed: ${why}. Preview it again.`;
+  return new NothingDone(isConflict ? 'conflict' : 'cancelled', message, { hint: ANSWERED });
 }
 
 /** There was no decision about it. */

@@ -27,3 +27,13 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
   );
 }
+
+/** A promise of our own, which calls back once and never throws. */
+export function follow(running: PromiseLike<unknown>): Promise<unknown> {
+  return Promise.resolve(running);
+}
+
+/** The tool's own listeners run in here. */
+export function abort(handles: CallHandles, reason: Error): void {
+  handles.abort(reason);
+}

@@ -1,11 +1,12 @@
 import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
 import type { OutcomeError } from '../answer/outcome.js';
-import { CANCELLED_MESSAGE, notRun } from '../answer/results.js';
+import { CANCELLED_MESSAGE, CLOSED_MESSAGE, notRun } from '../answer/results.js';
 
 /** Why a call is told to end before it has finished. */
 export type Stop =
   | { readonly cause: 'timeout'; readonly timeoutMs: number }
   | { readonly cause: 'cancelled'; readonly reason?: string }
+  | { readonly cause: 'closed' }
   | { readonly cause: 'fail_fast' };
 
 /** How a stopped call is answered (D053, D054, B008). */
@@ -32,6 +33,10 @@ export function stoppedOutcome(
           ...(stop.reason === undefined ? {} : { details: { reason: stop.reason } }),
           executed,
         },
+      };
+    case 'closed':
+      return {
+        error: { code: 'cancelled', message: CLOSED_MESSAGE, details: { reason: 'closed' }, executed },
       };
     case 'fail_fast':
       return {

@@ -61,7 +61,7 @@ function ofCommand(value: unknown, unmade: Unmade): unknown {
   return {
     ...given,
     text: `${textOf(text, structured).replace(/\n?$/, '\n')}\n${notice.join('\n')}\n`,
-    metadata: { ...Object(metadata), changes: changesMetadata(changes) },
+    metadata: { ...Object(metadata), ...changesMetadata(changes, { paths: known.discarded }) },
   };
 }
 
@@ -73,10 +73,13 @@ function textOf(text: unknown, structured: unknown): string {
 
 const NOTHING = { head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false };
 
+/** `more` counts those of all lists. */
+type KnownChanges = CommandChanges & { readonly discarded: readonly string[] };
+
 /** As the tools that run commands give them. */
-function changesIn(metadata: unknown): CommandChanges | undefined {
+function changesIn(metadata: unknown): KnownChanges | undefined {
   const changes: unknown = Object(metadata).changes;
-  const lists = ['created', 'modified', 'deleted', 'refused', 'conflicts'];
+  const lists = ['created', 'modified', 'deleted', 'refused', 'conflicts', 'discarded'];
   const isGiven = lists.every((name) => Array.isArray(Object(changes)[name]));
-  return isGiven ? (changes as CommandChanges) : undefined;
+  return isGiven ? (changes as KnownChanges) : undefined;
 }

@@ -7,11 +7,13 @@ import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../call/batch-scope.js';
+import { ChangeTally } from '../call/change-tally.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { grantFiles } from '../call/grant-files.js';
 import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
+import type { LateAgreement } from './agreed-names.js';
 import { CommandTally } from './command-tally.js';
 import { grantAgents } from './grant-agents.js';
 import { grantProcesses } from './grant-processes.js';
@@ -50,7 +52,9 @@ export class CallHandles {
   #abortedWith: Error | undefined;
   #files: ContainedFiles | undefined;
   #processes: ToolProcesses | undefined;
+  readonly #late: { state: LateAgreement['state'] } = { state: 'open' };
   #tally: CommandTally | undefined;
+  #changes: ChangeTally | undefined;
   #search: ToolSearch | undefined;
   #live: LiveOutput | undefined;
   #emit: ToolContext['emit'] | undefined;
@@ -92,7 +96,9 @@ export class CallHandles {
     const { ready, scope, index, recorder } = this.parts;
     const intend =
       recorder && ((intent: Parameters<typeof recorder.intend>[1]) => recorder.intend(index, intent));
-    this.#files ??= Object.freeze(grantFiles(ready, scope.settings, this.lease, intend));
+    this.#changes ??= new ChangeTally();
+    const tally = this.#changes;
+    this.#files ??= Object.freeze(grantFiles(ready, scope.settings, this.lease, { intend, tally }));
     return this.#files;
   }
 
@@ -110,6 +116,7 @@ export class CallHandles {
     this.#processes ??= Object.freeze(
       grantProcesses({
         ready,
+        conversation: scope.conversation,
         settings: scope.settings,
         lease,
         signal,
@@ -117,7 +124,9 @@ export class CallHandles {
         noted: async (data) => recorder?.noted(index, 'process', data),
         live: scope.observer === undefined ? undefined : this.#output(),
         tally: this.#tally,
+        agreeToPort: (port) => this.#askPort(port),
         agree: ready.asksAfter ? (changes) => this.#askAfter(changes) : undefined,
+        late: ready.asksAfter ? this.#late : undefined,
       }),
     );
     return this.#processes;
@@ -127,7 +136,19 @@ export class CallHandles {
     const { ready, scope, index, recorder } = this.parts;
     return this.#owner.whilePaused(async () => {
       const { askAfter } = await import('../approve/ask-after.js');
-      return askAfter({ ready, scope, index, recorder, signal: this.signal }, changes);
+      const agreed = (isPersons: boolean): void => {
+        this.#late.state = isPersons ? 'person' : 'other';
+      };
+      if (scope.settings.approver === null) agreed(false);
+      return askAfter({ ready, scope, index, recorder, signal: this.signal, agreed }, changes);
+    });
+  }
+
+  #askPort(port: number): Promise<string | undefined> {
+    const { ready, scope, index, recorder } = this.parts;
+    return this.#owner.whilePaused(async () => {
+      const { askPort } = await import('../approve/ask-port.js');
+      return askPort({ ready, scope, index, recorder, signal: this.signal }, port);
     });
   }
 
@@ -140,9 +161,13 @@ export class CallHandles {
     return this.#emit;
   }
 
-  /** Everything that the call has done was dropped before it was real. */
+  /** Everything that the call has done was dropped before it was real, or refused by the file system. */
   get hasLeftNothing(): boolean {
-    return this.#tally?.hasLeftNothing(this.parts.ready) === true;
+    const { ready } = this.parts;
+    if (this.#tally !== undefined) return this.#tally.hasLeftNothing(ready);
+    return (
+      ready.tool.contained === true && this.#agents === undefined && this.#changes?.hasChangedNothing === true
+    );
   }
 
   get ask(): ToolContext['ask'] {

@@ -320,6 +320,26 @@ describe('registration', () => {
     expect(errorOf(() => createExecutor({ tools: [tool()], root: folder() })).code).toBe('config_invalid');
   });
 
+  it('checks what is costly at first use, beyond the first 32 tools', async () => {
+    const unused = Array.from({ length: 32 }, (_, index) => defineTool({ ...BASE, name: `unused_${index}` }));
+    const lost = { type: 'object', properties: { a: { $ref: '#/$defs/none' } } };
+    const late = defineTool({ ...BASE, name: 'late', input: lost });
+    const executor = createExecutor({ tools: [...unused, late], root: folder() });
+    expect(executor.definitions().find(({ name }) => name === 'late')?.inputSchema).toEqual(lost);
+    const [result] = await executor.run([{ id: '1', name: 'late', args: {} }]);
+    expect(result?.error).toMatchObject({
+      code: 'bad_args',
+      message: expect.stringContaining('its reference "#/$defs/none" leads nowhere'),
+      details: { executed: 'no' },
+    });
+    // What is seen at a glance is refused still.
+    const slip = { type: 'object', propertes: {} };
+    const wrong = (): Tool => defineTool({ ...BASE, name: 'wrong', input: slip });
+    expect(errorOf(() => createExecutor({ tools: [...unused, wrong()], root: folder() })).code).toBe(
+      'config_invalid',
+    );
+  });
+
   it.each([[null], ['bash'], [{}], [{ ...BASE }], [() => 'x']])('refuses %j, which is no tool', (tool) => {
     const error = errorOf(() => createExecutor({ tools: [tool as unknown as Tool], root: folder() }));
     expect(error).toMatchObject({ code: 'config_invalid', message: expect.stringContaining('defineTool') });

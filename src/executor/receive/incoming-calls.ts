@@ -7,7 +7,7 @@ import { CANCELLED_MESSAGE, failure, notRun, reasonOf } from '../answer/results.
 import { attaches, checkCalls, incomingIsOver } from '../call/run-options.js';
 import type { EngineSettings } from '../call/settings.js';
 import { recordReceived } from './record-received.js';
-import { RECEIVE, toReceivedData, toStreamArgs } from './stream-record.js';
+import { RECEIVE, streamCallId, toReceivedData, toStreamArgs } from './stream-record.js';
 
 export interface IncomingParts {
   /** Of the batch that the calls will be. */
@@ -163,7 +163,7 @@ export class IncomingCalls implements IncomingBatch {
     const { clock, worker } = settings;
     const streamId = settings.createId();
     const entry = {
-      callId: `${RECEIVE}_${streamId}`,
+      callId: streamCallId(streamId),
       toolName: RECEIVE,
       args: toStreamArgs(id, options),
       effects: [],

@@ -23,6 +23,18 @@ export interface ReceivedStream {
   readonly origin?: JsonObject;
 }
 
+/** Whether a record is not a call of a model, but the arriving of a response: people count their calls without it. */
+export function isStreamRecord({ toolName, callId, disposition, batchId }: StreamLike): boolean {
+  return toolName === RECEIVE && disposition === 'pre_resolved' && callId === streamCallId(batchId);
+}
+
+type StreamLike = Pick<CallRecord, 'toolName' | 'callId' | 'disposition' | 'batchId'>;
+
+/** @param id of the batch that is recorded for the stream itself */
+export function streamCallId(id: string): string {
+  return `${RECEIVE}_${id}`;
+}
+
 export function toStreamArgs(batch: string, options: RunOptions): JsonObject {
   const { message, origin, turn } = options;
   const { text: _, ...by } = message ?? { text: '' };

@@ -120,7 +120,8 @@ export function refuseUnrecorded(
   error: unknown,
 ): readonly EvaluatedCall[] {
   const why = isToolError(error) ? error.message : String(error);
-  settings.logger.error({ batch: id, why }, 'journal unavailable');
+  const whole = isToolError(error) && error.hint !== undefined ? `${why} ${error.hint}` : why;
+  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, 'nothing new is run');
   return evaluated.map((call) =>
     call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', UNRECORDED, why) : call,
   );

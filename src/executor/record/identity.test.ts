@@ -216,3 +216,21 @@ it('undo finds the newest call of a made-up id, or that of a turn', async () => 
   await expect(restored({ turn: 'four' })).rejects.toThrow('the journal has no such call');
   await expect(restored({ turn: '' })).rejects.toThrow('turn');
 });
+
+describe.each(JOURNALS)('ids that look the same and are other characters, with the journal %s', (_, open) => {
+  it('are two ids: NFC and NFD in one batch both run, and each is answered again as itself', async () => {
+    const { tool } = worker();
+    const executor = executorOf([tool], { journal: open(), policy: null, approver: null });
+    const calls = ['caf\u00e9', 'cafe\u0301'].map((id) => ({ id, name: 'work', args: {} }));
+    const first = await executor.run(calls, { conversation: 'c' });
+    const again = await executor.run([...calls].reverse(), { conversation: 'c' });
+    expect(first.map(({ callId, output }) => [callId, output])).toEqual([
+      ['caf\u00e9', 'run 1'],
+      ['cafe\u0301', 'run 2'],
+    ]);
+    expect(again.map(({ callId, output, metadata }) => [callId, output, metadata.replayed])).toEqual([
+      ['cafe\u0301', 'run 2', true],
+      ['caf\u00e9', 'run 1', true],
+    ]);
+  });
+});

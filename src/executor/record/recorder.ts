@@ -1,6 +1,7 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { FileIntent } from '../../contract/files.js';
 import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
 import { callKey } from '../../journal/records/call-key.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
@@ -245,13 +246,14 @@ export class Recorder {
   /**
    * Records the answer of a call. True when it is on disk; false when it is not: then it is kept, and written as soon
    * as the journal works again. Never throws.
+   * @param later undefined: the call was answered before, and this is what it came to after that
    * @returns undefined where that shows later: then `later` is told.
    */
   finish(
     index: number,
     call: Pick<ToolCall, 'id' | 'name'>,
     result: ToolResult,
-    later: (isOnDisk: boolean) => void,
+    later: ((isOnDisk: boolean) => void) | undefined,
   ): boolean | undefined {
     if (!this.#isAccepted) {
       // A batch that was refused with an error may be in the journal all the same: then its answer has to follow.
@@ -264,19 +266,29 @@ export class Recorder {
       if (!(written instanceof Promise)) return true;
       this.#patience.waitFor(
         written,
-        () => later(true),
-        (error) => later(this.#keep(index, call, result, error)),
+        () => later?.(true),
+        (error) => {
+          const isOnDisk = this.#keep(index, call, result, error, later === undefined);
+          later?.(isOnDisk);
+        },
       );
       if (this.#claimed?.has(index) === true) this.#owed = written;
       return undefined;
     } catch (error) {
-      return this.#keep(index, call, result, error);
+      return this.#keep(index, call, result, error, later === undefined);
     }
   }
 
-  #keep(index: number, call: Pick<ToolCall, 'id'>, result: ToolResult, error: unknown): false {
+  #keep(
+    index: number,
+    call: Pick<ToolCall, 'id'>,
+    result: ToolResult,
+    error: unknown,
+    isLate: boolean,
+  ): false {
     if (!this.#isAccepted) return false;
-    this.#complain(error, 'a result could not be recorded', call.id);
+    if (isLate) this.#mention(error, 'what came of a call after its answer could not be recorded', call.id);
+    else this.#complain(error, 'a result could not be recorded', call.id);
     this.unrecorded.add(this.key(index), result, this.#settings.clock.now());
     return false;
   }
@@ -293,9 +305,14 @@ export class Recorder {
 
   // A result that is known stays true when it cannot be recorded: the log says so, and the call keeps its answer.
   #complain(error: unknown, what: string, callId: string): void {
+    this.#mention(error, what, callId, { code: 'journal_unavailable' });
+  }
+
+  // Without the code the default logger is silent: a tool that goes on after the executor was closed is no news of the journal.
+  #mention(error: unknown, what: string, callId: string, code: JsonObject = {}): void {
     this.#broken ??= { error };
     proven.delete(this.#journal);
-    this.#settings.logger.error({ batch: this.#batchId, callId, why: reasonOf(error) }, what);
+    this.#settings.logger.error({ batch: this.#batchId, callId, ...code, why: reasonOf(error) }, what);
   }
 }
 

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isAllReads } from '../../effects/traits.js';
+import { isToolError } from '../../errors/tool-error.js';
 import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { failure, notRun } from '../answer/results.js';
 import { recordedCall } from '../call/calls.js';
@@ -34,14 +35,14 @@ export async function recoverCall(record: CallRecord, settings: EngineSettings):
   // Notes name files by their canonical paths, whatever is accepted of callers.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const noted = (await journal?.notes(record.key)) ?? [];
-  const notes = await settleTransactions(noted, settings.clock.now());
+  const notes = await settleTransactions(noted, inside);
   const inspected = await inspectLastIntent(record, notes, inside);
   const undo = readUndoNote(notes);
   const ready = undo === undefined ? await reviveCall(record, notes, inside) : undefined;
   const lastChange = inspected === undefined ? 'not_applied' : lastChangeOf(inspected.changes);
   // What an undo does is files alone, so that they say it all.
   const asked = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
-  const verdict = undo === undefined ? asked : undoVerdict(notes, lastChange);
+  const verdict = undo === undefined ? asked : undoVerdict(undo, notes, lastChange);
   // Where files are neither old nor new, what was left beside them may be all there is of the old. Not so of an undo:
   // it keeps in the journal what it replaces.
   if (lastChange !== 'unknown' || undo !== undefined) sweep(record, inspected, ready, inside);
@@ -54,7 +55,12 @@ export async function recoverCall(record: CallRecord, settings: EngineSettings):
 }
 
 /** It is nothing but changes to files, those of transactions among them. */
-function undoVerdict(notes: readonly JournalNote[], lastChange: Verdict): Verdict {
+function undoVerdict({ last }: UndoNote, notes: readonly JournalNote[], lastChange: Verdict): Verdict {
+  if (last !== undefined) {
+    const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
+    const isLastStep = intents.at(-1)?.changes.some(({ path }) => path === last) === true;
+    if (isLastStep !== (lastChange === 'applied')) return 'unknown';
+  }
   const isMade = transactionsIn(notes).some(({ state }) => state === 'committed');
   return isMade && lastChange === 'not_applied' ? 'applied' : lastChange;
 }
@@ -138,8 +144,36 @@ function sweep(
   const kept = new Set(
     changes.flatMap(({ change: { before, after } }) => [before ?? [], after ?? []].flat()),
   );
-  for (const directory of new Set(paths.map((path) => dirname(path)))) {
+  for (const directory of stagingDirectories(paths, inspected?.made ?? [], sandbox)) {
     sandbox.sweep(directory, worker.pid, kept);
+  }
+}
+
+/** Where new contents were written first: beside the files, or in the deepest directory that was there before. */
+function stagingDirectories(
+  paths: readonly string[],
+  made: readonly string[],
+  sandbox: Sandbox,
+): ReadonlySet<string> {
+  const directories = new Set<string>();
+  for (const path of paths) {
+    let at = dirname(path);
+    directories.add(at);
+    while (at !== dirname(at) && (made.includes(at) || isMissing(at, sandbox))) {
+      at = dirname(at);
+      directories.add(at);
+    }
+  }
+  return directories;
+}
+
+/** False also where it may not be looked at. */
+function isMissing(path: string, sandbox: Sandbox): boolean {
+  try {
+    return sandbox.examine(path).kind === 'none';
+  } catch (error) {
+    if (isToolError(error)) return false;
+    throw error;
   }
 }
 

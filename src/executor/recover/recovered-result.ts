@@ -6,6 +6,7 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { InspectedIntent } from './inspect-change.js';
 import type { Verdict } from './run-probe.js';
+import { type SettledChanges, settledChanges } from './settle-transactions.js';
 
 /** All that is known of a call whose process is dead. */
 export interface RecoveredOutcome {
@@ -26,8 +27,18 @@ export function toRecoveredResult(
   const { callId, toolName, worker } = record;
   const evidence = evidenceOf(settlement, settings);
   const settledBy = verdict === 'unknown' ? 'recovery' : 'probe';
-  const metadata = { recovered: true, settled_by: settledBy, worker_pid: worker?.pid ?? null, evidence };
+  const settled = settledChanges(settlement.notes);
+  const changes = settled === undefined ? {} : { changes: settled.changes };
+  const metadata = {
+    ...{ recovered: true, settled_by: settledBy, worker_pid: worker?.pid ?? null, evidence },
+    ...changes,
+  };
   const call = { id: callId, name: toolName };
+  const unmade = unmadeCode(settled?.settled, verdict);
+  if (unmade !== undefined) {
+    const executed = verdict === 'applied' ? 'yes' : verdict === 'unknown' ? 'maybe' : 'no';
+    return failure(call, unmade, unmadeMessage(toolName, unmade, verdict), executed, { metadata });
+  }
   if (verdict === 'not_applied') {
     const message = `${toolName} had not taken effect when its process died: settled by probe. Nothing was changed.`;
     return failure(call, 'cancelled', message, 'no', { metadata });
@@ -52,6 +63,26 @@ export function toRecoveredResult(
     executionTimeMs: 0,
     metadata,
   };
+}
+
+/** Of changes that were not all made, the error code; undefined where they were, or nothing was to be made. */
+function unmadeCode(
+  settled: SettledChanges | undefined,
+  verdict: Verdict,
+): 'conflict' | 'execution_failed' | undefined {
+  if (settled === 'conflict') return 'conflict';
+  const isUnmade = settled === 'partly' || (settled === 'none' && verdict !== 'not_applied');
+  return isUnmade ? 'execution_failed' : undefined;
+}
+
+function unmadeMessage(toolName: string, code: 'conflict' | 'execution_failed', verdict: Verdict): string {
+  const why =
+    code === 'conflict'
+      ? 'others have changed the same things meanwhile'
+      : 'the system has refused some of them';
+  const begin = `The process that ran ${toolName} died while its changes were committed, and ${why}`;
+  if (verdict === 'not_applied') return `${begin}: none of them was kept. Nothing was changed.`;
+  return `${begin}: a part of them was made, as metadata.changes lists. Look at what is there before you repeat it.`;
 }
 
 /** The exit code of a command, or a program, that was all that the call did, where that is no success. */

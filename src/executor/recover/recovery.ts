@@ -33,7 +33,7 @@ export class Recovery {
   /** Before the first batch; undefined once that is done, or where nothing outlives the process. */
   ensure(): Promise<void> | undefined {
     if (this.#done || this.#settings.journal?.durable !== true) return undefined;
-    this.#first ??= this.#recoverAll().then(
+    this.#first ??= this.#recoverAll('refuse').then(
       () => {
         this.#done = true;
       },
@@ -50,7 +50,7 @@ export class Recovery {
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
-    const recovered = await this.#recoverAll();
+    const recovered = await this.#recoverAll('list');
     const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
     const ids = new Set([...recovered, ...waiting.reverse()]);
     const isWaiting = new Set(waiting);
@@ -62,9 +62,10 @@ export class Recovery {
 
   /**
    * Page by page: what is left may be more than memory holds.
+   * @param unrecordable whether a batch whose results the journal does not take is an error, or listed as it is
    * @returns the ids of the batches that had such calls.
    */
-  async #recoverAll(): Promise<readonly string[]> {
+  async #recoverAll(unrecordable: 'refuse' | 'list'): Promise<readonly string[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
     const recovered = new Set<string>();
@@ -77,7 +78,16 @@ export class Recovery {
         // A batch may be cut by the page: it is recovered whole.
         if (!recovered.has(record.batchId) && (await living.isLeft(record))) left.add(record.batchId);
       }
-      const ids = await eachOf([...left], (id) => this.#recoverBatch(journal, id, living));
+      const ids = await eachOf([...left], async (id) => {
+        try {
+          return await this.#recoverBatch(journal, id, living);
+        } catch (error) {
+          if (unrecordable === 'refuse' || !isToolError(error, 'journal_unavailable')) throw error;
+          const data = { batch: id, code: error.code, why: error.message };
+          this.#settings.logger.error(data, 'what a dead process left could not be recovered');
+          return [id];
+        }
+      });
       for (const id of ids.flat()) recovered.add(id);
       const last = unfinished.at(-1)?.key;
       if (unfinished.length !== PAGE || last === after) return [...recovered];

@@ -1,5 +1,11 @@
 import type { JournalNote } from '../../contract/journal.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
+import { changesMetadata } from '../../tools/command-changes.js';
+import type { EngineSettings } from '../call/settings.js';
 import { transactionsIn } from '../record/noted-transactions.js';
+
+/** What became of the changes of a transaction that recovery has brought to its end. */
+export type SettledChanges = 'whole' | 'partly' | 'conflict' | 'none';
 
 /**
  * Brings the transactions of a call to their end whose process is dead, and adds what became of them to what is known.
@@ -7,19 +13,66 @@ import { transactionsIn } from '../record/noted-transactions.js';
  */
 export async function settleTransactions(
   notes: readonly JournalNote[],
-  at: number,
+  { clock, sandbox }: Pick<EngineSettings, 'clock' | 'sandbox'>,
 ): Promise<readonly JournalNote[]> {
   const left = transactionsIn(notes).filter(({ state }) => state === 'begun');
   if (left.length === 0) return notes;
   const { isTransactionDirectory, settleLeft } = await import(
     '../../commands/transaction/sweep-transactions.js'
   );
+  const { withoutSpared } = await import('../../commands/transaction/transaction-plan.js');
+  const { reportChanges } = await import('../../commands/transaction/report-changes.js');
+  const first = sandbox.roots[0] ?? '';
   const settled = left
     .filter(({ directory }) => isTransactionDirectory(directory))
     .map(({ directory, network }): JournalNote => {
-      const { state, exitCode } = settleLeft(directory);
-      const code = typeof exitCode === 'number' ? { exitCode } : {};
-      return { kind: 'process', at, data: { transaction: directory, state, network, ...code } };
+      const { state, done } = settleLeft(directory);
+      const data = { transaction: directory, state, network };
+      if (done === undefined) return { kind: 'process', at: clock.now(), data };
+      const { exitCode, failed, left: stuck = [], isTakenBack = false } = done;
+      const isWhole = failed.length === 0 && stuck.length === 0;
+      const isConflict = [...failed, ...stuck].some((failure) => failure.isConflict);
+      const settledAs: SettledChanges = isWhole
+        ? 'whole'
+        : isConflict
+          ? 'conflict'
+          : isTakenBack
+            ? 'none'
+            : 'partly';
+      const report = reportChanges({
+        ...withoutSpared(done),
+        roots: done.roots,
+        first,
+        leftOut: [],
+        keepVersion: undefined,
+      });
+      const { changes } = changesMetadata(report, undefined);
+      return {
+        kind: 'process',
+        at: clock.now(),
+        data: {
+          ...data,
+          settled: settledAs,
+          changes: changes ?? {},
+          ...(typeof exitCode === 'number' && { exitCode }),
+        },
+      };
     });
   return [...notes, ...settled];
+}
+
+/** What the last of them says, if recovery has found its plan: of a call that runs one command, all that it changed. */
+export function settledChanges(
+  notes: readonly JournalNote[],
+): { readonly settled: SettledChanges; readonly changes: JsonObject } | undefined {
+  const { settled, changes } = notes.findLast(({ data }) => data.settled !== undefined)?.data ?? {};
+  return isSettled(settled) && isJsonObject(changes) ? { settled, changes } : undefined;
+}
+
+function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isSettled(value: unknown): value is SettledChanges {
+  return value === 'whole' || value === 'partly' || value === 'conflict' || value === 'none';
 }

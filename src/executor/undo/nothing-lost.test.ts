@@ -313,12 +313,11 @@ describe.each(['memory', 'file'])('undo puts permission bits right, with a journ
 
   it('of a file that it removes, when that comes back', async () => {
     const at = desk(kind);
-    await at.act('x', (files) => files.write('f', bytes('text'), { mode: 'create' }));
-    chmodSync(join(at.root, 'f'), 0o4711);
+    await at.act('x', (files) => files.writeAll([{ path: 'f', bytes: bytes('text'), mode: 0o1711 }]));
     const { undoId = '' } = await at.executor.undo('x');
     expect(existsSync(join(at.root, 'f'))).toBe(false);
     await at.executor.undo(undoId);
-    expect([at.read('f'), at.mode('f')]).toEqual(['text', 0o4711]);
+    expect([at.read('f'), at.mode('f')]).toEqual(['text', 0o1711]);
   });
 
   it.skipIf(process.getuid?.() === 0)('and leaves a file alone that was made read-only since', async () => {
@@ -436,6 +435,27 @@ describe('undo fails with a ToolError only, and then nothing has changed', () =>
       }
     },
   );
+
+  it('with what it has cleared away first back in its place', async () => {
+    const journal = createMemoryJournal();
+    const at = desk(journal);
+    at.write('a', 'old');
+    await at.act('x', async (files) => {
+      await files.remove('a');
+      await files.write('a/b', bytes('new'), { mode: 'create' });
+    });
+    chmodSync(join(at.root, 'a'), 0o700);
+    let intents = 0;
+    const { note } = journal;
+    journal.note = async (key, entry) => {
+      if (entry.kind === 'intent' && ++intents === 2) throw new Error('the disk is gone');
+      return note.call(journal, key, entry);
+    };
+    await expect(at.executor.undo('x')).rejects.toSatisfy((error) => isToolError(error));
+    expect([at.read('a/b'), at.mode('a'), at.names()]).toEqual(['new', 0o700, ['a', 'a/b']]);
+    await at.executor.undo('x');
+    expect([at.read('a'), at.names()]).toEqual(['old', ['a']]);
+  });
 
   it('for a directory that may not be written', () =>
     unprivileged(async () => {

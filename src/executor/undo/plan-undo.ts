@@ -1,7 +1,5 @@
-import { dirname, join } from 'node:path';
 import type { SkippedFile } from '../../contract/executor.js';
 import {
-  type DirectoryMode,
   type ExaminedEntry,
   MAX_KEPT_CONTENT_BYTES,
   type RestoredFile,
@@ -17,11 +15,15 @@ import {
   stateBefore,
   stateOf,
 } from '../record/noted-change.js';
+import { done, type Fate, type Group, keepTogether, stays } from './keep-together.js';
+import { findObstacles, type PlannedDirectories, planDirectories } from './plan-directories.js';
 
 export interface UndoPlan extends PlannedDirectories {
   /** All of them, or none. */
   readonly files: readonly RestoredFile[];
   readonly skipped: readonly SkippedFile[];
+  /** Those of `files` that go before the others come: they lie where a file or a directory comes back. */
+  readonly obstacles: ReadonlySet<string>;
 }
 
 export interface UndoWorld {
@@ -40,25 +42,27 @@ export interface UndoWorld {
  *
  * 1. Nothing is replaced or removed whose present content cannot be kept.
  * 2. The files of a move are put back together, or all of them stay.
+ * 3. No text leaves the tree that only one file still holds, because the file that it came from stays.
  */
 export async function planUndo(intents: readonly NotedIntent[], world: UndoWorld): Promise<UndoPlan> {
-  const byPath = new Map<string, Step[]>();
-  for (const { changes } of intents) {
-    for (const change of changes) {
-      const step = { change, before: stateBefore(change), after: stateAfter(change, changes) };
-      const steps = byPath.get(change.path);
-      if (steps === undefined) byPath.set(change.path, [step]);
-      else steps.push(step);
-    }
-  }
+  const { sandbox } = world;
+  const byPath = stepsByPath(intents);
   const fates = new Map<string, Fate>();
-  for (const [path, steps] of byPath) fates.set(path, await decideFile(path, steps, world));
-  keepMovesWhole(moveGroups(intents), fates);
+  for (const [path, steps] of byPath)
+    fates.set(path, await decideFile(path, steps, world, look(path, sandbox)));
+  const obstacles = findObstacles(fates, intents, sandbox);
+  for (const path of obstacles.keys()) {
+    fates.set(path, await decideFile(path, byPath.get(path) ?? [], world, { kind: 'none' }));
+  }
+  keepTogether(fates, [...moveGroups(intents), ...placeGroups(obstacles)]);
   const files = [...fates.values()].flatMap((fate) => (fate.kind === 'restore' ? [fate.file] : []));
   const skipped = [...fates].flatMap(([path, fate]) =>
     fate.kind === 'restore' ? [] : [{ path, reason: fate.reason }],
   );
-  return { files, skipped, ...planDirectories(intents, files, world.sandbox) };
+  const first = new Set(
+    [...obstacles].flatMap(([path, inWay]) => (fates.get(path)?.kind === 'restore' ? inWay : [])),
+  );
+  return { files, skipped, obstacles: first, ...planDirectories(intents, files, first, sandbox) };
 }
 
 /** One change of a file, with what it found and what it left. */
@@ -68,48 +72,59 @@ interface Step {
   readonly after: NotedState;
 }
 
-/** `done`: there is nothing to put back. `stays`: it cannot be put back. */
-type Fate = Restoration | { readonly kind: 'done' | 'stays'; readonly reason: string };
-
-interface Restoration {
-  readonly kind: 'restore';
-  readonly file: RestoredFile;
-  /** SHA-256 of what comes back; null: the file goes. */
-  readonly before: string | null;
-  /** The permission bits that the call left. */
-  readonly modeLeft: number | undefined;
+function stepsByPath(intents: readonly NotedIntent[]): ReadonlyMap<string, readonly Step[]> {
+  const byPath = new Map<string, Step[]>();
+  for (const { changes } of intents) {
+    for (const change of changes) {
+      const step = { change, before: stateBefore(change), after: stateAfter(change, changes) };
+      const steps = byPath.get(change.path);
+      if (steps === undefined) byPath.set(change.path, [step]);
+      else steps.push(step);
+    }
+  }
+  return byPath;
 }
 
-async function decideFile(path: string, steps: readonly Step[], world: UndoWorld): Promise<Fate> {
-  let entry: ExaminedEntry;
+/** What lies at a path; or why that may not be known. */
+function look(path: string, sandbox: Sandbox): ExaminedEntry | string {
   try {
-    entry = world.sandbox.examine(path);
+    return sandbox.examine(path);
   } catch (error) {
     if (!isToolError(error)) throw error;
-    return stays(error.code === 'sandbox_violation' ? 'tools may not change it' : 'it cannot be read');
+    return error.code === 'sandbox_violation' ? 'tools may not change it' : 'it cannot be read';
   }
-  if (entry.kind === 'elsewhere') return stays('a part of its path is a link, or no directory any more');
+}
+
+async function decideFile(
+  path: string,
+  steps: readonly Step[],
+  world: UndoWorld,
+  entry: ExaminedEntry | string,
+): Promise<Fate> {
+  const was = steps[0]?.before ?? null;
+  if (typeof entry === 'string') return stays(entry, was);
+  if (entry.kind === 'elsewhere') return stays('a part of its path is a link, or no directory any more', was);
   const now = stateOf(entry);
   const traced = traceBack(now, steps);
   if (traced === undefined) {
-    return steps.some(({ before }) => before === now) ? done() : stays('it was changed since');
+    return steps.some(({ before }) => before === now) ? done(now) : stays('it was changed since', was, now);
   }
   const { first, last } = traced;
-  if (first.before === now) return done();
-  if (first.change.beforeKind !== undefined || (entry.kind !== 'file' && entry.kind !== 'none')) {
-    return stays('it was no regular file');
-  }
-  const modeLeft = modeLeftBy(last.change);
-  if (entry.kind === 'file') {
-    if (entry.size > MAX_KEPT_CONTENT_BYTES) return stays('what it holds now is too large to keep');
-    if (world.unkept.has(path)) return stays('the journal has no room for what it holds now');
-    if (!entry.writable && first.before !== null && entry.mode !== modeLeft) {
-      return stays('it was made read-only since');
-    }
-  }
   const { before, beforeMode, beforeOwner, preimage } = first.change;
+  const modeLeft = modeLeftBy(last.change);
+  const bitsNow = entry.kind === 'file' ? entry.mode : undefined;
+  const hasBitsOfCall = modeLeft !== undefined && bitsNow === modeLeft;
+  const setsBits = beforeMode !== undefined && beforeMode !== modeLeft && hasBitsOfCall;
+  if (first.before === now && !setsBits) return done(now);
+  if (first.change.beforeKind !== undefined || (entry.kind !== 'file' && entry.kind !== 'none')) {
+    return stays('it was no regular file', was, now);
+  }
+  if (entry.kind === 'file') {
+    const why = whyKept(path, entry, { goes: before === null, isMove: isMoved(steps), modeLeft }, world);
+    if (why !== undefined) return stays(why, was, now);
+  }
   const bytes = before === null ? null : await oldContent(preimage, world);
-  if (bytes === undefined) return stays('its old content was not kept');
+  if (bytes === undefined) return stays('its old content was not kept', was, now);
   const file = {
     path,
     bytes,
@@ -121,6 +136,34 @@ async function decideFile(path: string, steps: readonly Step[], world: UndoWorld
   return { kind: 'restore', file, before, modeLeft };
 }
 
+interface Leaving {
+  /** The file is removed, and not replaced. */
+  readonly goes: boolean;
+  readonly isMove: boolean;
+  /** The permission bits that the call left. */
+  readonly modeLeft: number | undefined;
+}
+
+/** Why a file has to stay that lies there now. */
+function whyKept(
+  path: string,
+  { size, writable, mode }: Extract<ExaminedEntry, { kind: 'file' }>,
+  { goes, isMove, modeLeft }: Leaving,
+  { unkept }: UndoWorld,
+): string | undefined {
+  if (size > MAX_KEPT_CONTENT_BYTES) return 'what it holds now is too large to keep';
+  if (unkept.has(path)) return 'the journal has no room for what it holds now';
+  if (!writable && !goes && mode !== modeLeft) return 'it was made read-only since';
+  // A file that is replaced, or moved back, keeps the bits that a person gave it; one that goes would lose them.
+  if (goes && !isMove && modeLeft !== undefined && mode !== modeLeft)
+    return 'its permission bits were changed since';
+  return undefined;
+}
+
+function isMoved(steps: readonly Step[]): boolean {
+  return steps.some(({ change }) => change.movedFrom !== undefined);
+}
+
 async function oldContent(
   hash: string | undefined,
   { journal, contents }: UndoWorld,
@@ -129,14 +172,6 @@ async function oldContent(
   const bytes = contents.get(hash) ?? (await journal.kept(hash));
   if (bytes !== undefined) contents.set(hash, bytes);
   return bytes;
-}
-
-function done(): Fate {
-  return { kind: 'done', reason: 'it is as it was before' };
-}
-
-function stays(reason: string): Fate {
-  return { kind: 'stays', reason };
 }
 
 /** The permission bits that a change left; undefined where that was not noted. Where the file has others, they were set since. */
@@ -161,41 +196,8 @@ function traceBack(now: NotedState, steps: readonly Step[]): { first: Step; last
   return first === undefined || last === undefined ? undefined : { first, last };
 }
 
-/** Where one file of a move stays, all of them do. */
-function keepMovesWhole(groups: Iterable<ReadonlySet<string>>, fates: Map<string, Fate>): void {
-  for (const group of groups) {
-    const stuck = [...group].find((path) => fates.get(path)?.kind === 'stays');
-    const restored = [...group].flatMap((path) => {
-      const fate = fates.get(path);
-      return fate?.kind === 'restore' ? [fate] : [];
-    });
-    for (const one of restored) {
-      const { path } = one.file;
-      if (stuck !== undefined) fates.set(path, stays(`it was moved, and ${JSON.stringify(stuck)} stays`));
-      else fates.set(path, { ...one, file: { ...one.file, ...partnerOf(one, restored) } });
-    }
-  }
-}
-
-/** The file that holds the old content now, else any other one of the move; and the bits that it has if they were not changed. */
-function partnerOf(
-  one: Restoration,
-  group: readonly Restoration[],
-): Pick<RestoredFile, 'movedFrom' | 'expectedMode'> {
-  const others = group.filter((other) => other !== one);
-  const holder = others.find(({ file }) => one.before !== null && file.expectedSha256 === one.before);
-  const partner = holder ?? others[0];
-  if (partner === undefined) return {};
-  const isGone = one.file.expectedSha256 === null;
-  const { modeLeft } = partner;
-  return {
-    movedFrom: partner.file.path,
-    ...(isGone && modeLeft !== undefined ? { expectedMode: modeLeft } : {}),
-  };
-}
-
 /** The paths that belong together because files were moved between them. */
-function moveGroups(intents: readonly NotedIntent[]): ReadonlySet<ReadonlySet<string>> {
+function moveGroups(intents: readonly NotedIntent[]): readonly Group[] {
   const groupOf = new Map<string, Set<string>>();
   const tie = (one: string, other: string): void => {
     const group = groupOf.get(one) ?? new Set([one]);
@@ -208,52 +210,18 @@ function moveGroups(intents: readonly NotedIntent[]): ReadonlySet<ReadonlySet<st
       else if (op === 'rename' && changes[0] !== undefined) tie(path, changes[0].path);
     }
   }
-  return new Set(groupOf.values());
+  return [...new Set(groupOf.values())].map((paths) => ({
+    paths,
+    isMove: true,
+    because: (other) => `it was moved, and ${JSON.stringify(other)} stays`,
+  }));
 }
 
-interface PlannedDirectories {
-  /** Directories that the call removed, and that are missing. */
-  readonly make: readonly DirectoryMode[];
-  /** Directories that the call made, and that nothing will be in. */
-  readonly tidy: readonly string[];
-  /** All directories that are missing, and that will be made. */
-  readonly makes: readonly string[];
-}
-
-/** What becomes of directories when `files` are put back. */
-function planDirectories(
-  intents: readonly NotedIntent[],
-  files: readonly RestoredFile[],
-  sandbox: Sandbox,
-): PlannedDirectories {
-  const look = (path: string): ExaminedEntry['kind'] | undefined => examineQuietly(path, sandbox)?.kind;
-  const removed = intents.flatMap((intent) => intent.removed);
-  const make = removed.filter(({ path }) => look(path) === 'none');
-  const coming = [...files.flatMap(({ path, bytes }) => (bytes === null ? [] : [path]))];
-  const makes = new Set(make.map(({ path }) => path));
-  for (const path of [...coming, ...makes]) {
-    for (let at = dirname(path); look(at) === 'none'; at = dirname(at)) makes.add(at);
-  }
-  const going = new Set(files.flatMap(({ path, bytes }) => (bytes === null ? [path] : [])));
-  const tidy: string[] = [];
-  const made = new Set(intents.flatMap((intent) => intent.made));
-  // The innermost first: a directory goes when all that is in it goes.
-  for (const path of [...made].sort((a, b) => b.length - a.length)) {
-    const entry = examineQuietly(path, sandbox);
-    if (entry?.kind !== 'dir' || !entry.names.every((name) => going.has(join(path, name)))) continue;
-    if ([...coming, ...makes].some((other) => dirname(other) === path)) continue;
-    going.add(path);
-    tidy.push(path);
-  }
-  return { make, tidy, makes: [...makes] };
-}
-
-/** Undefined where it may not be looked at: then it stays as it is. */
-function examineQuietly(path: string, sandbox: Sandbox): ExaminedEntry | undefined {
-  try {
-    return sandbox.examine(path);
-  } catch (error) {
-    if (isToolError(error)) return undefined;
-    throw error;
-  }
+/** A file, and what is in its place until the undo has removed that. */
+function placeGroups(obstacles: ReadonlyMap<string, readonly string[]>): readonly Group[] {
+  return [...obstacles].map(([path, inWay]) => ({
+    paths: new Set([path, ...inWay]),
+    isMove: false,
+    because: (other) => `${JSON.stringify(other)} stays, and both cannot be there`,
+  }));
 }

@@ -6,6 +6,7 @@ import {
   option,
 } from '../../base/normalize-options.js';
 import type { SkippedFile, UndoOptions, UndoReport } from '../../contract/executor.js';
+import type { RestoredFile } from '../../contract/files.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
@@ -141,12 +142,11 @@ async function putBack(
   journal: Journal,
   settings: EngineSettings,
 ): Promise<{ readonly undoId: string; readonly failed: readonly SkippedFile[] }> {
-  const { files, make, tidy } = plan;
+  const { files } = plan;
   const failed: SkippedFile[] = [];
   const undo = await UndoRecord.begin(record, plan, journal, settings);
   try {
-    const intend = undo.intend.bind(undo);
-    if (!isEmpty(plan)) await settings.sandbox.byCanonicalPath().restore(files, { intend, make, tidy });
+    if (!isEmpty(plan)) await restoreFiles(plan, undo, { journal, settings });
     for (const one of undone) failed.push(...(await one.commit((data) => undo.note(data))));
   } catch (error) {
     await undo.failed(error);
@@ -156,6 +156,58 @@ async function putBack(
   const restored = [...files.map(({ path }) => path), ...undone.flatMap((one) => one.restored)];
   await undo.done(restored.filter((path) => !lost.has(path)));
   return { undoId: undo.callId, failed };
+}
+
+interface UndoMeans {
+  readonly journal: Journal;
+  readonly settings: EngineSettings;
+}
+
+/** What lies in the place of others goes first; it comes back when these cannot come. */
+async function restoreFiles(plan: UndoPlan, undo: UndoRecord, means: UndoMeans): Promise<void> {
+  const { files, obstacles, make, tidy } = plan;
+  const sandbox = means.settings.sandbox.byCanonicalPath();
+  const intend = undo.intend.bind(undo);
+  const first = files.filter(({ path }) => obstacles.has(path));
+  if (first.length === 0) return sandbox.restore(files, { intend, make, tidy });
+  const modes = new Map(
+    [...first.map(({ path }) => path), ...tidy].flatMap((path) => {
+      const entry = sandbox.examine(path);
+      return 'mode' in entry ? [[path, entry.mode] as const] : [];
+    }),
+  );
+  await sandbox.restore(first, { intend, tidy });
+  try {
+    const rest = files.filter(({ path }) => !obstacles.has(path));
+    await sandbox.restore(rest, { intend, make, tidy });
+  } catch (error) {
+    await bringBack(first, modes, means);
+    throw error;
+  }
+}
+
+/** @throws ToolError `execution_failed` (`details.lost`) when they cannot come back: the journal keeps what they held. */
+async function bringBack(
+  removed: readonly RestoredFile[],
+  modes: ReadonlyMap<string, number>,
+  { journal, settings }: UndoMeans,
+): Promise<void> {
+  const paths = removed.map(({ path }) => path);
+  try {
+    const files = await Promise.all(
+      removed.map(async ({ path, expectedSha256 }) => {
+        const bytes = expectedSha256 === null ? undefined : await journal.kept(expectedSha256);
+        if (bytes === undefined) throw new Error(`the journal has forgotten ${quote(path)}`);
+        const mode = modes.get(path);
+        return { path, bytes, expectedSha256: null, ...(mode === undefined ? {} : { mode }) };
+      }),
+    );
+    const make = [...modes].flatMap(([path, mode]) => (paths.includes(path) ? [] : [{ path, mode }]));
+    await settings.sandbox.byCanonicalPath().restore(files, { make });
+  } catch (cause) {
+    const message = `Cannot put back ${paths.map(quote).join(', ')}: ${reasonOf(cause)}. Undo the call again.`;
+    throw new ToolError('execution_failed', message, { details: { lost: paths }, cause });
+  }
 }
 
 function refused(callId: string, why: string): ToolError {

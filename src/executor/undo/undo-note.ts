@@ -13,14 +13,20 @@ export interface UndoNote {
   readonly tidy: readonly string[];
   /** All directories that are missing and that it makes: they go again, where it is killed before its first file. */
   readonly makes: readonly string[];
+  /**
+   * A file of the last step, where some files go before the others come: the undo is done when that one is. Undefined:
+   * there is one step.
+   */
+  readonly last?: string;
 }
 
-export function toUndoData({ of, make, tidy, makes }: UndoNote): JsonObject {
+export function toUndoData({ of, make, tidy, makes, last }: UndoNote): JsonObject {
   return {
     of,
     ...(make.length === 0 ? {} : { make: make.map((directory) => ({ ...directory })) }),
     ...(tidy.length === 0 ? {} : { tidy: [...tidy] }),
     ...(makes.length === 0 ? {} : { makes: [...makes] }),
+    ...(last === undefined ? {} : { last }),
   };
 }
 
@@ -28,8 +34,11 @@ export function toUndoData({ of, make, tidy, makes }: UndoNote): JsonObject {
 export function readUndoNote(notes: readonly JournalNote[]): UndoNote | undefined {
   for (const { kind, data } of notes) {
     if (kind !== 'undo' || typeof data.of !== 'string') continue;
-    const { of, make, tidy, makes } = data;
-    return { of, make: directoriesOf(make), tidy: textsOf(tidy), makes: textsOf(makes) };
+    const { of, make, tidy, makes, last } = data;
+    return {
+      ...{ of, make: directoriesOf(make), tidy: textsOf(tidy), makes: textsOf(makes) },
+      ...(typeof last === 'string' ? { last } : {}),
+    };
   }
   return undefined;
 }

@@ -30,7 +30,7 @@ export class UndoRecord {
 
   static async begin(
     undone: CallRecord,
-    { files, make, tidy, makes }: UndoPlan,
+    { files, obstacles, make, tidy, makes }: UndoPlan,
     journal: Journal,
     settings: EngineSettings,
   ): Promise<UndoRecord> {
@@ -57,7 +57,9 @@ export class UndoRecord {
     if (answer === undefined) throw new Error('a batch of one call has one answer');
     const at = clock.now();
     // Says that it is an undo, whatever tools there are by the time it has to be settled.
-    const data = toUndoData({ of: undone.key, make, tidy, makes });
+    const last = obstacles.size === 0 ? undefined : files.find(({ path }) => !obstacles.has(path))?.path;
+    const note = { of: undone.key, make, tidy, makes };
+    const data = toUndoData(last === undefined ? note : { ...note, last });
     await Promise.all([
       journal.claim(answer.key, worker, at),
       journal.note(answer.key, { kind: 'undo', data, at }),

@@ -33,24 +33,47 @@ export async function planTransactions(
   const { planTransactionUndo, undoDirectory, commitUndo } = await import(
     '../../commands/transaction/undo-plan.js'
   );
+  const planOne = (directory: string) => planTransactionUndo(directory, (path) => refusalOf(path, sandbox));
   return directories.filter(isTransactionDirectory).flatMap((directory): PlannedTransactionUndo[] => {
-    const undo = planTransactionUndo(directory, (path) => refusalOf(path, sandbox));
-    if (undo === undefined) return [];
+    const first = planOne(directory);
+    if (first === undefined) return [];
     return [
       {
-        ...undo,
+        ...first,
         async commit(note) {
-          if (undo.plan.changes.length === 0) return [];
-          const own = undoDirectory(directory);
-          // Before anything is changed: who finds it, finishes it.
-          await note({ transaction: own, state: 'begun', network: false });
-          const failed = await commitUndo(own, undo.plan);
-          await note({ transaction: own, state: 'committed', network: false });
-          return failed;
+          for (
+            let attempt = 1, undo: typeof first | undefined = first;
+            ;
+            attempt++, undo = planOne(directory)
+          ) {
+            const skipped = undo === undefined ? [] : lostSince(first, undo);
+            if (undo === undefined || undo.plan.changes.length === 0) return skipped;
+            const own = undoDirectory(directory);
+            // Before anything is changed: the process that finds it completes it.
+            await note({ transaction: own, state: 'begun', network: false });
+            const { isTakenBack, failed } = await commitUndo(own, undo.plan);
+            await note({ transaction: own, state: isTakenBack ? 'discarded' : 'committed', network: false });
+            if (!isTakenBack || attempt === MAX_ATTEMPTS) return [...skipped, ...failed];
+          }
         },
       },
     ];
   });
+}
+
+/** How often others may change something while it is put back. */
+const MAX_ATTEMPTS = 3;
+
+/** What was to be put back by the first plan, and is not by a later one. */
+function lostSince(
+  first: Pick<PlannedTransactionUndo, 'restored'>,
+  later: Pick<PlannedTransactionUndo, 'restored' | 'skipped'>,
+): readonly SkippedFile[] {
+  const restored = new Set(later.restored);
+  const reasons = new Map(later.skipped.map(({ path, reason }) => [path, reason]));
+  return first.restored
+    .filter((path) => !restored.has(path))
+    .map((path) => ({ path, reason: reasons.get(path) ?? 'it was changed since' }));
 }
 
 /** What lies in a repository was changed by git, and goes back as it came. */

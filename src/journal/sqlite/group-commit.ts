@@ -16,6 +16,8 @@ export interface Operation<T> {
 interface GroupCommitOptions {
   /** Called before the first group, and after one that the system refused. */
   readonly open: () => JournalDatabase;
+  /** Where the file cannot be opened for writing: hands over what can be read. @throws `refusal` where nothing can */
+  readonly readOnly?: <T>(refusal: unknown, run: (database: JournalDatabase) => T) => T;
   /** How long a group waits for another process that writes. */
   readonly busyTimeoutMs: number;
   /** What an operation is rejected with. */
@@ -101,9 +103,10 @@ export class GroupCommit {
     } catch (error) {
       if (sqliteFailure(error) === 'busy') return error;
       this.closeQuietly();
-      const writes = group.some((each) => each.writes);
-      for (const each of group) if (each.writes || !writes) each.fail(this.options.toError(error));
-      if (writes) this.readAlone(group.filter((each) => !each.writes));
+      const reads = group.filter((each) => !each.writes);
+      for (const each of group) if (each.writes) each.fail(this.options.toError(error));
+      if (reads.length === group.length) return this.readOnly(reads, error);
+      this.readAlone(reads);
     }
     return undefined;
   }
@@ -111,6 +114,20 @@ export class GroupCommit {
   /** A full disk can still be read. */
   private readAlone(reads: Waiting[]): void {
     if (reads.length > 0 && this.attempt(reads) !== undefined) this.waiting = [...reads, ...this.waiting];
+  }
+
+  /** So can a medium that is read-only. As `attempt`. */
+  private readOnly(reads: Waiting[], refusal: unknown): unknown {
+    const { readOnly, toError } = this.options;
+    try {
+      if (readOnly === undefined) throw refusal;
+      const done = readOnly(refusal, (database) => runTogether(database, reads, toError));
+      for (const each of done) each.succeed();
+    } catch (error) {
+      if (sqliteFailure(error) === 'busy') return error;
+      for (const each of reads) each.fail(toError(error));
+    }
+    return undefined;
   }
 
   private async tryLater(group: Waiting[], refusal: unknown): Promise<void> {

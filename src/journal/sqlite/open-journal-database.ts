@@ -81,10 +81,17 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
   if (path === IN_MEMORY || targetOf(path) === undefined || isWritableFile(path))
     return openJournalDatabase(path, options);
   const known = readAnchor(path);
-  const database = openJournalLook(path);
+  const { database } = openJournalLook(path);
   const loss = findLoss(database, known);
   if (loss !== undefined) onLoss?.(loss);
   return database;
+}
+
+/** A journal that is only looked at. */
+export interface JournalLook {
+  readonly database: JournalDatabase;
+  /** Whether it sees what other processes commit from now on, and never half of it. */
+  readonly isLive: boolean;
 }
 
 /**
@@ -93,17 +100,18 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
  *
  * @throws as `openJournalDatabase` does
  */
-export function openJournalLook(path: string): JournalDatabase {
+export function openJournalLook(path: string): JournalLook {
   const hasLog = (targetOf(`${path}-wal`)?.size ?? 0) > 0;
-  const sqlite = openCurrent(path, 'read') ?? (hasLog ? undefined : openCurrent(path, 'frozen'));
-  if (sqlite !== undefined) return new JournalDatabase(sqlite);
+  const live = openCurrent(path, 'read');
+  const sqlite = live ?? (hasLog ? undefined : openCurrent(path, 'frozen'));
+  if (sqlite !== undefined) return { database: new JournalDatabase(sqlite), isLive: live !== undefined };
   const scratch = makeScratchDirectory('toolexec-journal-');
   try {
     const copy = scratch.copy(path, 'journal.db');
     if (hasLog) scratch.copy(`${path}-wal`, 'journal.db-wal');
     const copied = attach(copy, 'write', READER_WAIT_MS);
     prepare(copied, path);
-    return new JournalDatabase(copied, { onClosed: () => scratch.remove() });
+    return { database: new JournalDatabase(copied, { onClosed: () => scratch.remove() }), isLive: false };
   } catch (error) {
     scratch.remove();
     throw explained(error);

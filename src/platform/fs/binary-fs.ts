@@ -36,13 +36,13 @@ export function toBinary(text: string): BinaryPath {
 export function toText(path: BinaryPath): string {
   const text = Buffer.from(path, 'latin1').toString('utf8');
   if (!text.includes('\ufffd') || toBinary(text) === path) return text;
-  return path.replace(NOT_UTF8, (byte) =>
+  return path.replace(BEYOND_ASCII, (byte) =>
     byte.length === 1 ? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}` : plain(byte),
   );
 }
 
 /** A well-formed sequence of bytes, or any other byte above 127. */
-const NOT_UTF8 =
+export const BEYOND_ASCII =
   /[\xc2-\xdf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
 function plain(bytes: string): string {
@@ -104,12 +104,28 @@ export function binaryNames(path: BinaryPath): BinaryPath[] {
   return readdirSync(raw(path), 'latin1');
 }
 
+/** A pipe that has taken the place of the file gives nothing, and is not waited for. */
 export function readBinaryFile(path: BinaryPath): Buffer {
-  return readFileSync(raw(path));
+  const descriptor = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where a link leads, as it says. */
+export function readBinaryLink(path: BinaryPath): BinaryPath {
+  return readlinkSync(raw(path), 'latin1');
 }
 
 export function rewriteBinaryFile(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'));
+}
+
+/** Throws `EEXIST` where anything is there. */
+export function writeNewBinary(path: BinaryPath, bytes: string): void {
+  writeFileSync(raw(path), Buffer.from(bytes, 'latin1'), { flag: 'wx', mode: 0o644 });
 }
 
 /** Throws `EEXIST` where anything is there. */
@@ -138,15 +154,18 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
   chmodSync(raw(path), mode);
 }
 
-/** A new file or link with content, mode and time of another one. Throws `EEXIST` where anything is there. */
+/**
+ * A new file or link with content, mode and time of another one. Throws `EEXIST` where anything is there. The time is
+ * the same to the microsecond: Node takes it as a floating-point number.
+ */
 export function copyBinary(from: BinaryPath, to: BinaryPath): void {
-  const stat = lstatSync(raw(from));
+  const stat = lstatSync(raw(from), { bigint: true });
   if (stat.isSymbolicLink()) symlinkSync(readlinkSync(raw(from), 'buffer'), raw(to));
   else {
     copyFileSync(raw(from), raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    chmodSync(raw(to), stat.mode & 0o7777);
+    chmodSync(raw(to), Number(stat.mode) & 0o7777);
   }
-  lutimesSync(raw(to), stat.atime, stat.mtime);
+  lutimesSync(raw(to), Number(stat.atimeNs) / 1e9, Number(stat.mtimeNs) / 1e9);
 }
 
 /** Makes a small file, and gives its time: what the file system changes from now on has no earlier one. */

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -55,5 +64,23 @@ describe.skipIf(process.platform !== 'linux')('what makes directories where a pe
     writeFileSync(join(directory, 'file'), '', { mode: 0o600 });
     expect(privateDirectory(join(directory, 'file'))).toBeUndefined();
     expect(() => openOutputDirectory(join(directory, 'file', 'sub'))).toThrow(/ENOTDIR/);
+  });
+
+  it('is none where others could put another one in its place', () => {
+    const above = join(directory, 'above');
+    const path = join(above, 'between', 'own');
+    expect(privateDirectory(path)).toBe(path);
+    for (const [mode, isOurs] of [
+      [0o777, false],
+      [0o1777, true],
+      [0o773, false],
+      [0o755, true],
+    ] as const) {
+      chmodSync(above, mode);
+      expect(privateDirectory(path), mode.toString(8)).toBe(isOurs ? path : undefined);
+    }
+    if (process.getuid?.() !== 0) return;
+    chownSync(above, 12_345, 12_345);
+    expect(privateDirectory(path)).toBeUndefined();
   });
 });

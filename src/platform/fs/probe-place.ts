@@ -68,6 +68,7 @@ export function realPlace(path: string): string {
 export interface DirectoryPrint {
   readonly dev: number;
   readonly ino: number;
+  readonly mode: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
 }
@@ -81,12 +82,13 @@ export function directoryPrint(path: string, before?: DirectoryPrint): Directory
     const now = statSync(path, MAY_BE_MISSING);
     if (now === undefined) return undefined;
     const { dev, ino, mtimeMs, ctimeMs } = now;
+    const mode = now.mode & 0o7777;
     const isSame =
       before?.ctimeMs === ctimeMs && before.mtimeMs === mtimeMs && before.ino === ino && before.dev === dev;
     if (isSame) return before;
     // No time is the same as this one.
     const isLate = Date.now() - ctimeMs < LATELY_MS;
-    return { dev, ino, mtimeMs, ctimeMs: isLate ? Number.NaN : ctimeMs };
+    return { dev, ino, mode, mtimeMs, ctimeMs: isLate ? Number.NaN : ctimeMs };
   } catch {
     return undefined;
   }
@@ -98,15 +100,16 @@ const LATELY_MS = 50;
 
 interface NamedEntry {
   readonly name: string;
-  readonly type: 'file' | 'dir';
+  /** `other`: links, sockets, pipes and devices. */
+  readonly type: 'file' | 'dir' | 'other';
 }
 
-/** Files and directories in it; neither links nor sockets, pipes and devices. Empty where it cannot be read. */
-export function plainEntries(path: string): readonly NamedEntry[] {
+/** What lies in it. Empty where it cannot be read. */
+export function namedEntries(path: string): readonly NamedEntry[] {
   try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry): NamedEntry[] => {
-      if (entry.isDirectory()) return [{ name: entry.name, type: 'dir' }];
-      return entry.isFile() ? [{ name: entry.name, type: 'file' }] : [];
+    return readdirSync(path, { withFileTypes: true }).map((entry): NamedEntry => {
+      if (entry.isDirectory()) return { name: entry.name, type: 'dir' };
+      return { name: entry.name, type: entry.isFile() ? 'file' : 'other' };
     });
   } catch {
     return [];

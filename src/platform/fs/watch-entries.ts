@@ -1,14 +1,14 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /**
- * Calls back at once when an entry of a directory has changed, as far as the system tells that. Does not keep this program
- * alive. What cannot be watched is not.
+ * Calls back at once when a file, or an entry of a directory, has changed, as far as the system tells that. Does not
+ * keep this program alive. What cannot be watched is not.
  * @returns ends it
  */
-export function watchEntries(directories: readonly string[], onChange: () => void): () => void {
-  const watchers = directories.flatMap((directory): FSWatcher[] => {
+export function watchEntries(paths: readonly string[], onChange: (path: string) => void): () => void {
+  const watchers = paths.flatMap((path): FSWatcher[] => {
     try {
-      const watcher = watch(directory, { persistent: false }, onChange);
+      const watcher = watch(path, { persistent: false }, () => onChange(path));
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {

@@ -12,12 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectories } from '../fs/make-directories.js';
+import { isOutOfReach } from '../fs/out-of-reach.js';
 import { removeTree, removeTreeLater } from '../fs/remove-tree.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /**
  * A directory that is ours alone, for directories that other users must not look into. Its real path; undefined where it
- * cannot be made, or belongs to another user.
+ * cannot be made, belongs to another user, or lies in a directory in which others could put another one in its place.
  */
 export function privateDirectory(path: string): string | undefined {
   try {
@@ -25,7 +26,8 @@ export function privateDirectory(path: string): string | undefined {
     const real = realpathSync.native(path);
     const found = lstatSync(real);
     const { uid, mode } = found;
-    return found.isDirectory() && uid === process.geteuid?.() && (mode & 0o077) === 0 ? real : undefined;
+    const isOurs = found.isDirectory() && uid === process.geteuid?.() && (mode & 0o077) === 0;
+    return isOurs && isOutOfReach(real) ? real : undefined;
   } catch {
     return undefined;
   }

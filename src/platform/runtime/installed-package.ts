@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
@@ -18,7 +18,7 @@ export function requireInstalled(name: string): unknown {
 /** Where a package lies, found as Node finds it, without reading what it declares. Undefined when it is not installed. */
 export function installedDirectory(name: string): string | undefined {
   const file = thisFile();
-  let at = dirname(file.startsWith('file:') ? fileURLToPath(file) : file);
+  let at = dirname(isAbsolute(file) ? file : fileURLToPath(file));
   for (;;) {
     const candidate = join(at, 'node_modules', name);
     if (existsSync(candidate)) return candidate;
@@ -31,23 +31,17 @@ export function installedDirectory(name: string): string | undefined {
 /** Loads an ES module package. Rejects when the package is not installed. */
 export async function importInstalled(name: string): Promise<unknown> {
   const require = nodeModule.createRequire(thisFile());
-  try {
-    // `import()` in a script that was compiled in an earlier process warns on standard error since Node 22.
-    return require(name);
-  } catch (error) {
-    if (!isEsModule(error)) throw error;
-    // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
-    return import(pathToFileURL(require.resolve(name)).href);
-  }
+  // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
+  return import(pathToFileURL(require.resolve(name)).href);
 }
 
-/** Node before 22.12 requires no ES module, and none does one that waits while it is loaded. */
-function isEsModule(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ERR_REQUIRE_ESM' || code === 'ERR_REQUIRE_ASYNC_MODULE';
-}
-
-/** In a bundle that is CommonJS, `import.meta` has no URL. */
+/**
+ * Where this code lies. Neither name is always one: `node -e` and a worker of `eval: true` give every module of the process
+ * a `__filename` that is no path, and a bundle that is CommonJS has no `import.meta.url`. A bundle that is evaluated lies
+ * nowhere: Node's own `require` looks from the working directory then.
+ */
 function thisFile(): string {
-  return typeof __filename === 'string' ? __filename : import.meta.url;
+  if (typeof __filename === 'string' && isAbsolute(__filename)) return __filename;
+  const url: unknown = import.meta.url;
+  return typeof url === 'string' && url.startsWith('file:') ? url : join(process.cwd(), 'evaluated');
 }

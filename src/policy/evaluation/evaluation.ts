@@ -1,10 +1,10 @@
-import { posix } from 'node:path';
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import type { NormalizedPolicyOptions } from '../rules/policy-options.js';
 import type { AnalyzeCommand } from '../shell/analysis.js';
+import { fromCallStart } from '../shell/from-call-start.js';
 import type { RuleIndex } from './rule-index.js';
 import { type Circumstances, decisionOf, matchOf, unreadable } from './rule-match.js';
 
@@ -134,17 +134,12 @@ function runsOf(parts: readonly EvaluatedPart[]): readonly RunText[] {
 
 function seenIn(parts: readonly EvaluatedPart[]): readonly Effect[] {
   const effects: Effect[] = [];
-  for (const { part } of parts) if (part.seen !== undefined) effects.push(rebase(part.seen, part.run?.cwd));
+  for (const { part } of parts)
+    if (part.seen !== undefined) effects.push(fromCallStart(part.seen, part.run?.cwd));
   return effects.length === 0 ? NO_EFFECTS : effects;
 }
 
 const NO_EFFECTS: readonly Effect[] = Object.freeze([]);
-
-/** Paths in a command start where the command does. */
-function rebase(seen: Effect, cwd: string | undefined): Effect {
-  if (cwd === undefined || !('path' in seen) || /^[/~]/.test(seen.path)) return seen;
-  return { ...seen, path: posix.join(cwd, seen.path) };
-}
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
 const NO_RUNS: readonly RunText[] = Object.freeze([]);

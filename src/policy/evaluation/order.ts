@@ -92,7 +92,7 @@ const DISABLED: PolicyAnswer = Object.freeze({
   disposition: 'pre_resolved',
   code: 'policy_disabled',
   reason: 'Tool execution disabled by policy',
-  hint: 'Set `enabled = true` in the policy.',
+  hint: 'Set policy.enabled to true.',
 });
 
 const OUTSIDE_SANDBOX: PolicyAnswer = Object.freeze({

@@ -12,8 +12,19 @@ export interface CommandAnalysis {
   readonly effects: readonly Effect[];
   /** What stands before commands, or alone, and changes what programs do. */
   readonly settings?: readonly CommandSetting[];
+  /** Of each of `commands`, at the same place: what was found in it, its redirections included. */
+  readonly found?: readonly CommandFound[];
   /** Effects that an option has, and not what the program is for: `git log --output=a`. */
   readonly byOption?: readonly { readonly effect: Effect; readonly word: string }[];
+}
+
+/** What one simple command would do, with what it starts. */
+export interface CommandFound {
+  readonly effects: readonly Effect[];
+  /** Those of the analysis's reasons that it is the cause of. */
+  readonly reasons: readonly string[];
+  /** It may touch more than its words tell: the program is not known, or decides by itself. */
+  readonly isUntold: boolean;
 }
 
 /**

@@ -30,8 +30,8 @@ export function runSimple(shell: Interpreter, node: Command, scope: Scope, input
       words.push(new Field([textValue(`${argument.name}=`), value], shownAs(argument, value)));
     }
   }
-  return redirect(shell, node.redirects, scope, input, (given) =>
-    runExpanded(shell, node, words, scope, given),
+  return shell.findings.walk(() =>
+    redirect(shell, node.redirects, scope, input, (given) => runExpanded(shell, node, words, scope, given)),
   );
 }
 
@@ -172,10 +172,15 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
   if (isFile) call.runsFile(command);
   if (known !== undefined) return evaluateProgram(call, known.program, known.own);
+  if (!TOUCH_NOTHING.test(name)) shell.findings.untold();
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
   if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
   return UNKNOWN;
 }
+
+/** Programs without a row that everyone knows to print something, or to wait. */
+const TOUCH_NOTHING =
+  /^(?:sleep|date|uname|arch|whoami|id|groups|logname|uptime|df|free|ps|basename|dirname|printenv|tty|cal|clear|tput)$/;
 
 /** Not in quotes, and not known: it may come to any number of words. A path of the system begins with a slash. */
 function mayBeOptions({ pieces: [first] }: Field): boolean {

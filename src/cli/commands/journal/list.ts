@@ -7,6 +7,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, outcomeOf, type RecordedOutcome } from '../../display/describe-call.js';
 import { createPalette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
 import { addJournalOptions } from '../../options.js';
+import { isInternal } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
 
@@ -64,16 +65,29 @@ function readRows(
   limit: number | undefined,
 ): BatchRow[] {
   try {
-    const filter = {
-      ...(conversation === undefined ? {} : { conversation }),
-      ...(limit === undefined ? {} : { limit }),
-    };
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
-    return archive
-      .batches(filter)
-      .map((batch) => ({ batch, calls: archive.calls(batch.id), shortId: short(batch.id) }));
+    const rows: BatchRow[] = [];
+    for (const batch of eachBatch(archive, conversation)) {
+      if (rows.length === limit) break;
+      const calls = archive.calls(batch.id);
+      if (!isInternal({ calls })) rows.push({ batch, calls, shortId: short(batch.id) });
+    }
+    return rows;
   } finally {
     archive.close();
+  }
+}
+
+const PAGE = 100;
+
+/** Newest first. */
+function* eachBatch(archive: JournalArchive, conversation: string | undefined): Iterable<BatchRecord> {
+  const of = conversation === undefined ? {} : { conversation };
+  let page = archive.batches({ ...of, limit: PAGE });
+  while (page.length > 0) {
+    yield* page;
+    const before = page.at(-1)?.id;
+    page = before === undefined ? [] : archive.batches({ ...of, limit: PAGE, before });
   }
 }
 

@@ -12,7 +12,7 @@ import { createPalette, type Palette, roomOn, shortIds, writeJson } from '../../
 import { toPageBatch, writeRecordedPage } from '../../journal-page.js';
 import { addJournalOptions } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
-import { readWhole } from '../../recorded-batches.js';
+import { isInternal, readWhole } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
 
@@ -102,7 +102,8 @@ function readSince(
       ...(conversation === undefined ? {} : { conversation }),
     });
     const recent = page.filter(({ at }) => at >= since);
-    for (const batch of recent) found.push(toPageBatch(readWhole(archive, batch)));
+    for (const batch of recent.map((record) => readWhole(archive, record)))
+      if (!isInternal(batch)) found.push(toPageBatch(batch));
     before = page.at(-1)?.id;
     if (page.length < PAGE || recent.length === 0) return found;
   }
@@ -158,7 +159,7 @@ function describe(
   return parts.filter((part) => part !== '').join('\n');
 }
 
-const HEAD = ['TOOL', 'CALLS', 'OK', 'FAILED', 'NOT RUN', 'MEDIAN', 'RAN'];
+const HEAD = ['TOOL', 'CALLS', 'OK', 'FAILED', 'CANCELLED', 'NOT RUN', 'MEDIAN', 'RAN'];
 
 function toCells({ toolName, calls, outcomes, medianMs, ranMs }: Totals['tools'][number]): readonly string[] {
   return [
@@ -166,6 +167,7 @@ function toCells({ toolName, calls, outcomes, medianMs, ranMs }: Totals['tools']
     String(calls),
     String(outcomes.ok),
     String(outcomes.failed + outcomes.unknown),
+    String(outcomes['ran, cancelled']),
     String(outcomes['not run']),
     describeDuration(medianMs),
     describeDuration(ranMs),
@@ -180,11 +182,15 @@ function sums({ batches, calls, outcomes, ranMs, asked, spared }: Totals, since:
     asked.medianMs === undefined ? '' : `, answered in ${describeDuration(asked.medianMs)} (median)`;
   const saved = spared.ms === undefined ? '' : `, which saves about ${describeDuration(spared.ms)}`;
   return [
-    `${calls} calls in ${batches} batches since ${iso(since)}: ran ${describeDuration(ranMs)}${open === 0 ? '' : `, ${open} under way`}${waits}`,
+    `${count(calls, 'call')} in ${count(batches, 'batch', 'batches')} since ${iso(since)}: ran ${describeDuration(ranMs)}${open === 0 ? '' : `, ${open} under way`}${waits}`,
     `asked ${asked.calls}: ${asked.approved} agreed, ${asked.refused} refused, ${asked.open} open${took}${inAdvance}`,
     `not asked because of rules: ${spared.calls}${saved}`,
     '',
   ].join('\n');
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
 }
 
 function iso(at: number): string {

@@ -15,7 +15,7 @@ import { openPlaceDescriptor } from '../../../platform/fs/place-descriptor.js';
 import { readFileBytes } from '../../../platform/fs/read-file-bytes.js';
 import { harmlessConfig, isHarmlessConfig } from './adopt-repository.js';
 import { type Repository, readSmallFile } from './find-repositories.js';
-import { parseGitLinks } from './parse-git-index.js';
+import { parseGitLinks } from './parse-git-links.js';
 import { modulesIn } from './repository-mounts.js';
 
 /** What is guarded as `.git`, by its path. */

@@ -96,7 +96,7 @@ const RUN_SETTING =
 
 /** What the columns of a row are called, but for options, operands and what is printed. */
 const COLUMNS =
-  /^(?:harmless|code|writes|unseen|obeys|hosts?|sends|script|plain|erases|directory|leads|runs|before|assigns|shell|moves|language|edits|bundle|plus|takes)$/;
+  /^(?:harmless|code|writes|unseen|untold|obeys|hosts?|sends|script|plain|erases|directory|leads|runs|before|assigns|shell|moves|language|edits|bundle|plus|takes)$/;
 
 /** One row of the table, read. */
 export class Program implements OptionSpec {
@@ -179,6 +179,7 @@ export function evaluateProgram(call: Call, program: Program, own?: Evaluate): S
   if (written !== undefined) call.ask(`${call.name} obeys ${written}, which was written here.`);
   if (program.has('erases')) eraseDisk(call, options);
   if (program.has('unseen') && program.pattern('unseen')?.test(shown) !== false) findings.runsUnseen();
+  if (program.has('untold') && program.pattern('untold')?.test(shown) !== false) findings.untold();
   const scheme = program.text('hosts') ?? program.text('host');
   if (scheme !== undefined) {
     for (const one of program.has('hosts') ? operands : operands.slice(0, 1))

@@ -10,8 +10,9 @@
  *   them too. `plain`: words that are not known are asked about. `harmless /WORD/`: it only looks, or says what it can do.
  * - `code /OPTION/`, `writes /OPTION/`: the value of this option, attached (the first group) or the next word, is shell
  *   code, or a file that is written.
- * - `unseen`, `unseen /WORD/`: it runs files whose effects the command does not tell. `obeys /FILE/`: such files say what
- *   it runs: one that the command wrote itself is asked about. `directory`: it goes by files of its directory.
+ * - `unseen`, `unseen /WORD/`: it runs files whose effects the command does not tell. `untold`, `untold /WORD/`: it may
+ *   touch more than its words tell. `obeys /FILE/`: such files say what it runs: one that the command wrote itself is
+ *   asked about. `directory`: it goes by files of its directory.
  * - `host SCHEME`, `hosts SCHEME`: it reaches the host that its first operand names, or all of them. `sends`: its input
  *   leaves the machine. `erases`: it changes or erases the disk that it is given.
  * - `takes code`, `takes first` (before its first operand): options tell it to run something; words that may be any ask.
@@ -67,7 +68,7 @@ chmod chown chgrp chattr chcon chflags gchmod gchown  > nothing
     block /^--no-pre/m is there to change the root directory
 setfacl  -mxMXdk  : write  ask /^/ changes who may use files
 split  takes code  -abClnt  : read write  --filter =command
-patch  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
+patch  untold  -pFdBDgVYz  -i --input =read  -o --output -r --reject-file =overwrite  : overwrite read
 
 find gfind  takes code
 fd fdfind  takes code  -dtTeEScjog --type --extension --exclude --size --max-depth --min-depth --owner  --changed-within
@@ -79,6 +80,7 @@ git  -C --git-dir --work-tree --namespace --super-prefix --attr-source --config-
     ask /^--(?:exec-path=|config-env)/m takes programs or settings from elsewhere
     ask /^(?:clone|init)\n(?:.*\n)*--templ(?:a|at|ate)?(?:=.|\n|$)/m copies hooks from a template, and runs them
     writes /^--output?(?:-d[a-z]*)?(?:=(.*))?$|^--outp(?:=(.*))?$/s
+    untold /^(?!(?:-[Cc]\n.*\n|-.*\n)*(?:status|log|diff|show|blame|grep|describe|ls-\w+|rev-\w+|cat-file|help)(?:\n|$))/
     runs /^(?:.*\n)*?(?:bisect\nrun|submodule\n(?:.*\n)*?foreach)\n/
 
 grep zgrep ag ack egrep fgrep  -mABCdD --max-count --context  -ef --regexp --file --from-file =pattern  : skip read
@@ -118,10 +120,10 @@ awk gawk mawk nawk  takes code  -FvlWi --field-separator --assign --include --lo
     -fE --file --exec =script  leads  : pattern read
 printf  -v =computed  leads  > words
 which type  > words
-psql  -oL --output --log-file =overwrite  script  ask /\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i
+psql  untold  -oL --output --log-file =overwrite  script  ask /\\!|\bPROGRAM\b|\\(?:g|o|copy|w)\b/i
 dc  script  ask /!/
-mysql mariadb  script  ask /\\!|\bsystem\b|\\P/i
-sqlite3  script  ask /\.(?:shell|system|load|import|output|once)\b|load_extension|writefile|\bedit\(/i
+mysql mariadb  untold  script  ask /\\!|\bsystem\b|\\P/i
+sqlite3  untold  script  ask /\.(?:shell|system|load|import|output|once)\b|load_extension|writefile|\bedit\(/i
 
 curl  takes code  -AbCeEhHmPQrtuUwxXyYz --data-raw --form-string --header --request --user --user-agent --cookie --proxy
     --referer --max-time --connect-timeout --retry --resolve --connect-to --interface --cacert --cert --key
@@ -170,11 +172,11 @@ ed  language /^$/  edits
 
 npx bunx uvx  takes first  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked  runs
-npm pnpm yarn  takes code  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
+npm pnpm yarn  untold  takes code  -pn --package --with --python --from  -c --call =code  directory  obeys /(?:^|\/)package\.json$/
     --script-shell --node-options --userconfig --globalconfig --shell --git =asked
     runs /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
-uv pipx poetry pipenv pdm hatch rye bundle conda asdf  -pn --package --with --python --from  directory
+uv pipx poetry pipenv pdm hatch rye bundle conda asdf  untold  -pn --package --with --python --from  directory
     runs /^(?:.*\n)*?(?:run|exec|x)\n/
     unseen /^(?:run|run-script|test|t|start|stop|restart|exec|x|dlx|install|i|ci|add|rebuild|sync|build)$/m
 direnv  directory  unseen /^exec$/m  runs /^exec\n/  before 1
@@ -248,9 +250,9 @@ builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail dbus-run-sessi
 linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox  runs
 su runuser sg  -ugGs  -c --command --session-command =command  ask /^/ runs commands as another user
 xterm  runs
-kubectl oc  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
+kubectl oc  untold  runs /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/
 ip  runs /^(?:.*\n)*?exec\n/  before 1
-docker podman nerdctl docker-compose  takes code  -v --volume --mount =volume  -euw --env --env-file --user --workdir
+docker podman nerdctl docker-compose  untold  takes code  -v --volume --mount =volume  -euw --env --env-file --user --workdir
     --detach-keys --index  before 1  runs /^(?:(?:-.*|compose|container)\n)*exec\n/
     ask /^--privileged|^--pid=host|docker\.sock/m gives a container the machine
     ask /^system\nprune/m removes what is not running
@@ -305,8 +307,8 @@ insmod modprobe rmmod  harmless /^--?(?:help|version)$/m  ask /^/ changes the ke
 sysctl  ask /=|^-\w*[wp]/m changes the kernel
 pivot_root  harmless /^--?(?:help|version)$/m  ask /^/ changes the file systems
 switch_root  block /./ would remove the root file system
-dpkg  ask /^--(?:pre|post)-invoke/m
-apt apt-get  ask /::(?:Pre|Post)-Invoke|Pre-Install-Pkgs/
+dpkg  untold  ask /^--(?:pre|post)-invoke/m
+apt apt-get  untold  ask /::(?:Pre|Post)-Invoke|Pre-Install-Pkgs/
 run-parts  ask /./
 ssh-keygen  ask /^-D/m
 nmap  ask /^--(?:script|interactive)/m

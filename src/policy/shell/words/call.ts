@@ -121,8 +121,10 @@ export class Call {
   ): Stream {
     const [command] = words;
     if (command === undefined) return UNKNOWN;
-    this.shell.record(command, words, scope, settings);
-    return this.shell.runWords(words, scope, input);
+    return this.findings.walk(() => {
+      this.shell.record(command, words, scope, settings);
+      return this.shell.runWords(words, scope, input);
+    });
   }
 
   /** What is certain to hit what is vital is blocked; what may hit it is asked about. */

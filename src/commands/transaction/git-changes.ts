@@ -1,0 +1,154 @@
+import {
+  type BinaryPath,
+  binaryEntry,
+  readBinaryFile,
+  rewriteBinaryFile,
+  toBinary,
+} from '../../platform/fs/binary-fs.js';
+import type { BegunState } from './begun-state.js';
+import { compareIndexes } from './compare-indexes.js';
+import type { FoundChange, GitVerdict } from './found-changes.js';
+import type { GitUnit } from './git-unit.js';
+
+/**
+ * Changes in a repository, compared as git understands them.
+ *
+ * 1. Objects only grow; a name stands for its content.
+ * 2. A branch, a tag or `HEAD` is compared one by one. Whatever moves one, or changes the index, relies on `HEAD` and on
+ *    what git is in the middle of (a merge, a rebase).
+ * 3. The index is compared by its entries: the times in it are a cache.
+ * 4. Logs are appended to. Locks, `FETCH_HEAD`, `ORIG_HEAD` and caches are no conflict.
+ */
+export class GitChanges {
+  readonly #units: readonly GitUnit[];
+  readonly #begun: BegunState;
+  readonly #scratch: BinaryPath;
+  readonly #locks = new Set<BinaryPath>();
+  #merged = 0;
+
+  /**
+   * @param units as they were when the command began
+   * @param scratch a directory of ours, for logs that are put together
+   */
+  constructor(units: readonly GitUnit[], begun: BegunState, scratch: string) {
+    this.#units = units;
+    this.#begun = begun;
+    this.#scratch = toBinary(scratch);
+  }
+
+  /** Files that keep git from changing what is about to be committed; sorted. */
+  get locks(): readonly BinaryPath[] {
+    return [...this.#locks].sort();
+  }
+
+  /** Undefined: the path is like any other. */
+  verdict(change: FoundChange): GitVerdict | undefined {
+    const at = `${change.root.lower}/${change.path}`;
+    const unit = this.#unitOf(at);
+    if (unit === undefined) return undefined;
+    const inside = at.slice(unit.at.length + 1);
+    const [first = ''] = inside.split('/');
+    if (inside.endsWith('.lock')) return change.upper === undefined ? undefined : 'skip';
+    if (first === 'objects') return this.#object(unit, change);
+    if (first === 'logs') return this.#log(change, at);
+    if (inside === 'index') return this.#index(unit, change, at);
+    if (inside === 'HEAD' || inside === 'packed-refs' || first === 'refs')
+      return this.#ref(unit, change, inside);
+    return CACHES.test(inside) ? 'take' : undefined;
+  }
+
+  /** The innermost: a working tree, or a submodule, has a directory of its own in that of its repository. */
+  #unitOf(at: BinaryPath): GitUnit | undefined {
+    let found: GitUnit | undefined;
+    for (const unit of this.#units) {
+      if (at.startsWith(`${unit.at}/`) && unit.at.length > (found?.at.length ?? 0)) found = unit;
+    }
+    return found;
+  }
+
+  #object(unit: GitUnit, { path, upper, lower }: FoundChange): GitVerdict {
+    if (upper !== undefined) return lower?.kind === 'file' && NAMED_BY_CONTENT.test(path) ? 'skip' : 'take';
+    // Objects that others have put into it stay.
+    if (lower?.kind === 'dir') return lower.ctimeNs <= this.#begun.begunNs ? 'take' : 'skip';
+    if (lower !== undefined && lower.ctimeNs > this.#begun.begunNs) return { conflict: OBJECTS };
+    // What others have committed meanwhile may need what the command has found to be needless.
+    return unit.hasMoved(this.#begun) ? { conflict: OBJECTS } : 'take';
+  }
+
+  /** What both have appended is kept, in the order in which it becomes visible. */
+  #log({ root, path, upper, lower }: FoundChange, at: BinaryPath): GitVerdict {
+    if (upper === undefined) return lower?.kind === 'dir' && !this.#isOld(lower.ctimeNs) ? 'skip' : 'take';
+    if (lower?.kind !== 'file' || upper.kind !== 'file' || this.#isOld(lower.ctimeNs)) return 'take';
+    const [theirs, ours] = [read(at), read(`${root.upper}/${path}`)];
+    const shared = sharedLines(theirs, ours);
+    const merged = `${this.#scratch}/log-${this.#merged++}`;
+    rewriteBinaryFile(merged, theirs + ours.slice(shared));
+    return { take: merged };
+  }
+
+  #index(unit: GitUnit, { root, path, upper, lower }: FoundChange, at: BinaryPath): GitVerdict {
+    // A working tree that is removed takes the directory with it that a lock would lie in.
+    if (upper === undefined)
+      return lower !== undefined && this.#isOld(lower.ctimeNs) ? 'take' : { conflict: INDEX };
+    this.#locks.add(`${at}.lock`).add(`${unit.at}/HEAD.lock`);
+    if (lower === undefined && unit.hadIndex) return { conflict: INDEX };
+    if (lower === undefined || this.#isOld(lower.ctimeNs)) return this.#relyOnHead(unit, 'take');
+    const before = unit.indexBefore(`${this.#scratch}/index`);
+    const compared = compareIndexes({ before, theirs: at, ours: `${root.upper}/${path}`, git: unit.at });
+    if (compared === 'conflict') return { conflict: INDEX };
+    return compared === 'theirs' ? 'skip' : this.#relyOnHead(unit, 'take');
+  }
+
+  #ref(unit: GitUnit, { upper, lower }: FoundChange, inside: BinaryPath): GitVerdict {
+    if (lower?.kind === 'dir') return this.#isOld(lower.ctimeNs) ? 'take' : 'skip';
+    if (inside === 'HEAD' && upper === undefined) {
+      return lower !== undefined && this.#isOld(lower.ctimeNs) ? 'take' : { conflict: HEAD };
+    }
+    if (upper !== undefined || unit.at === unit.common) this.#locks.add(`${unit.at}/HEAD.lock`);
+    // Git takes this lock when it removes a branch, too: the file may have been packed.
+    if (upper !== undefined) this.#locks.add(`${unit.at}/${inside}.lock`);
+    else this.#locks.add(`${unit.common}/packed-refs.lock`);
+    const isSame = lower === undefined ? !unit.hadRef(inside) : this.#isOld(lower.ctimeNs);
+    if (!isSame) return { conflict: inside === 'HEAD' ? HEAD : BRANCH };
+    return this.#relyOnHead(unit, 'take');
+  }
+
+  #relyOnHead(unit: GitUnit, verdict: GitVerdict): GitVerdict {
+    if (!unit.isHeadSame()) return { conflict: HEAD };
+    return unit.isStateSame() ? verdict : { conflict: STATE };
+  }
+
+  #isOld(ctimeNs: bigint): boolean {
+    return ctimeNs <= this.#begun.begunNs;
+  }
+}
+
+const OBJECTS = 'others changed the repository while the command removed objects from it';
+const INDEX = 'others changed what is staged in the repository while the command ran';
+const HEAD = 'others switched the branch of the repository while the command ran';
+const BRANCH = 'others changed this branch or tag while the command ran';
+const STATE = 'others began or ended a merge, a rebase or the like while the command ran';
+
+/** Loose objects and packs: the same name is the same content. */
+const NAMED_BY_CONTENT = /\/objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/pack-[0-9a-f]{40,64}\.[a-z]+)$/;
+
+/** What git makes again, or does not rely on. */
+const CACHES =
+  /^(?:FETCH_HEAD|ORIG_HEAD|COMMIT_EDITMSG|TAG_EDITMSG|MERGE_RR|gc\.log|gc\.pid|rr-cache\/.*|info\/refs|fsmonitor--daemon\/.*|sharedindex\.[0-9a-f]+)$/s;
+
+const LOG_BYTES = 64 * 1024 * 1024;
+
+function read(path: BinaryPath): BinaryPath {
+  const entry = binaryEntry(path);
+  return entry?.kind === 'file' && entry.size <= LOG_BYTES ? readBinaryFile(path).toString('latin1') : '';
+}
+
+/** Characters of the lines that both begin with. */
+function sharedLines(one: string, other: string): number {
+  let at = 0;
+  for (;;) {
+    const end = one.indexOf('\n', at);
+    if (end === -1 || one.slice(at, end + 1) !== other.slice(at, end + 1)) return at;
+    at = end + 1;
+  }
+}

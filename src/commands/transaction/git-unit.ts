@@ -1,0 +1,154 @@
+import {
+  type BinaryPath,
+  binaryEntry,
+  binaryNames,
+  readBinaryFile,
+  rewriteBinaryFile,
+  toBinary,
+} from '../../platform/fs/binary-fs.js';
+import { type OpenFile, openForReading } from '../../platform/fs/open-file.js';
+import type { Repository } from '../sandbox/git/find-repositories.js';
+import type { BegunState } from './begun-state.js';
+
+/** A directory of git with a `HEAD` and an index of its own, as it was when a command began: to be closed. */
+export class GitUnit {
+  readonly at: BinaryPath;
+  /** Where its branches and objects are. */
+  readonly common: BinaryPath;
+  readonly #head: string;
+  readonly #state: string;
+  readonly #refs: ReadonlySet<BinaryPath> | undefined;
+  /** Git replaces the file: this one stays as it was. */
+  readonly #index: OpenFile | undefined;
+  #copied = false;
+
+  constructor(at: BinaryPath, common: BinaryPath) {
+    this.at = at;
+    this.common = common;
+    this.#head = text(`${at}/HEAD`);
+    this.#state = stateOf(at);
+    this.#refs = at === common ? looseRefs(at) : union(looseRefs(at), looseRefs(common));
+    this.#index = openForReading(`${at}/index`);
+  }
+
+  get hadIndex(): boolean {
+    return this.#index !== undefined;
+  }
+
+  isHeadSame(): boolean {
+    return text(`${this.at}/HEAD`) === this.#head;
+  }
+
+  /** Whether git is in the middle of what it was in the middle of. */
+  isStateSame(): boolean {
+    return stateOf(this.at) === this.#state;
+  }
+
+  /** @param inside below the directory, such as `refs/heads/main`; where there were too many to list, each counts as there */
+  hadRef(inside: BinaryPath): boolean {
+    if (inside === 'HEAD') return this.#head !== '';
+    if (inside === 'packed-refs') return true;
+    return this.#refs?.has(inside) ?? true;
+  }
+
+  /** Whether others have moved a branch, or changed the index. */
+  hasMoved({ begunNs }: BegunState): boolean {
+    const isNew = (path: BinaryPath): boolean => (binaryEntry(path)?.ctimeNs ?? 0n) > begunNs;
+    if (!this.isHeadSame() || isNew(`${this.at}/index`) || isNew(`${this.common}/packed-refs`)) return true;
+    const now = looseRefs(this.common);
+    const before = this.#refs;
+    if (now === undefined || before === undefined) return true;
+    return [...now].some((ref) => !before.has(ref) || isNew(`${this.common}/${ref}`));
+  }
+
+  /** The index as it was, as a file. Undefined where there was none. */
+  indexBefore(copyAt: BinaryPath): BinaryPath | undefined {
+    if (this.#index === undefined) return undefined;
+    if (!this.#copied) rewriteBinaryFile(copyAt, this.#index.read().toString('latin1'));
+    this.#copied = true;
+    return copyAt;
+  }
+
+  close(): void {
+    this.#index?.close();
+  }
+}
+
+/** Those of the roots, each once. */
+export function openGitUnits(repositories: readonly Repository[]): readonly GitUnit[] {
+  const units = new Map<string, GitUnit>();
+  for (const { directory, common } of repositories) {
+    for (const at of [directory, common]) {
+      if (!units.has(at) && binaryEntry(toBinary(`${at}/HEAD`))?.kind === 'file') {
+        units.set(at, new GitUnit(toBinary(at), toBinary(common)));
+      }
+    }
+  }
+  return [...units.values()];
+}
+
+/** Says that git is in the middle of something. */
+const STATE = [
+  'MERGE_HEAD',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'BISECT_LOG',
+  'rebase-merge',
+  'rebase-apply',
+  'sequencer',
+];
+
+function stateOf(git: BinaryPath): string {
+  return JSON.stringify(
+    STATE.map((name) => {
+      const entry = binaryEntry(`${git}/${name}`);
+      if (entry === undefined) return '';
+      return entry.kind === 'file' ? text(`${git}/${name}`) : entry.kind;
+    }),
+  );
+}
+
+const SMALL_BYTES = 64 * 1024;
+
+function text(path: BinaryPath): string {
+  try {
+    const entry = binaryEntry(path);
+    return entry?.kind === 'file' && entry.size <= SMALL_BYTES ? readBinaryFile(path).toString('latin1') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** More loose references than this are not listed. */
+const MOST_REFS = 5000;
+
+/** The paths of loose references below a directory of git. Undefined: there are too many. */
+function looseRefs(git: BinaryPath): ReadonlySet<BinaryPath> | undefined {
+  const found = new Set<BinaryPath>();
+  const waiting = ['refs'];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    for (const name of namesIn(`${git}/${path}`)) {
+      const at = `${path}/${name}`;
+      if (binaryEntry(`${git}/${at}`)?.kind === 'dir') waiting.push(at);
+      else found.add(at);
+    }
+    if (found.size > MOST_REFS) return undefined;
+  }
+  return found;
+}
+
+/** Others may have removed it. */
+function namesIn(directory: BinaryPath): readonly BinaryPath[] {
+  try {
+    return binaryNames(directory);
+  } catch {
+    return [];
+  }
+}
+
+function union<T>(
+  one: ReadonlySet<T> | undefined,
+  other: ReadonlySet<T> | undefined,
+): ReadonlySet<T> | undefined {
+  return one === undefined || other === undefined ? undefined : new Set([...one, ...other]);
+}

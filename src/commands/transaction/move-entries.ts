@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import {
+  type BinaryPath,
+  binaryEntry,
+  copyBinary,
+  linkBinary,
+  removeBinary,
+  renameBinary,
+} from '../../platform/fs/binary-fs.js';
+import { errnoOf } from '../../platform/fs/fs-entry.js';
+import { ownTag, TAG_DIGITS } from '../../platform/process/process-tag.js';
+import { Conflict } from './held-places.js';
+import { KEPT_BYTES } from './transaction-plan.js';
+
+/*
+ * Entries are moved between a root and a transaction's directory by their names where both lie on one file system, and
+ * by a copy where they do not. Half a copy never has the name of the whole.
+ */
+
+/** Gives what is to be replaced a second name, so that its own is never without a file. */
+export function keepOld(at: BinaryPath, old: BinaryPath): void {
+  try {
+    linkBinary(at, old);
+  } catch (error) {
+    if (!isElsewhere(error)) throw error;
+    // No more than that is kept of all transactions together.
+    if ((binaryEntry(at)?.size ?? 0) <= KEPT_BYTES) copyToOurs(at, old);
+  }
+}
+
+/** Moves what goes into a directory of ours. */
+export function moveAside(at: BinaryPath, old: BinaryPath): void {
+  try {
+    renameBinary(at, old);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    if ((binaryEntry(at)?.size ?? 0) <= KEPT_BYTES) copyToOurs(at, old);
+    removeBinary(at);
+  }
+}
+
+/** In a directory of ours, where an earlier attempt may have left half of it. */
+export function copyToOurs(from: BinaryPath, to: BinaryPath): void {
+  const part = `${to}.part`;
+  removeIfThere(part);
+  try {
+    copyBinary(from, part);
+    renameBinary(part, to);
+  } catch (error) {
+    removeIfThere(part);
+    throw error;
+  }
+}
+
+export interface Move {
+  readonly from: BinaryPath;
+  readonly at: BinaryPath;
+  /** What is there is replaced; else nothing may be. */
+  readonly replaces: boolean;
+  /** The name that a copy has until it is whole, in the directory of `at`. */
+  readonly temporary: string;
+}
+
+/** @throws Conflict where something is there that is not to be replaced */
+export function moveInto({ from, at, replaces, temporary }: Move): void {
+  const place = replaces ? renameBinary : renameToFree;
+  try {
+    place(from, at);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    const copy = beside(at, temporary);
+    removeIfThere(copy);
+    try {
+      copyBinary(from, copy);
+      place(copy, at);
+    } catch (failure) {
+      removeIfThere(copy);
+      throw failure;
+    }
+    removeBinary(from);
+  }
+}
+
+/** Removes what a process that died has left of a copy. */
+export function sweepCopy(at: BinaryPath, temporary: string): void {
+  removeIfThere(beside(at, temporary));
+}
+
+function beside(at: BinaryPath, name: string): BinaryPath {
+  return `${at.slice(0, at.lastIndexOf('/'))}/${name}`;
+}
+
+/** The same for each attempt at a step, so that the process which completes it finds what another has left. */
+export function temporaryName(directory: BinaryPath, index: number): string {
+  const tag = OWN_DIRECTORY.exec(directory)?.[1] ?? ownTag();
+  const step = createHash('sha256').update(`${directory}/${index}`).digest('hex').slice(0, 12);
+  return `.toolexec-a${tag}${step}.tmp`;
+}
+
+const OWN_DIRECTORY = new RegExp(`-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);
+
+/** The directory of the transaction that a new version lies in: an undo takes them from another one. */
+export function ownDirectoryOf(from: BinaryPath): BinaryPath | undefined {
+  return IN_OWN_DIRECTORY.exec(from)?.[1];
+}
+
+const IN_OWN_DIRECTORY = new RegExp(`^(.*/transaction-[0-9a-f]{${TAG_DIGITS}}-[0-9a-f]{16})/`, 's');
+
+/** Fails where the name is taken: the only check that cannot be raced. */
+function renameToFree(from: BinaryPath, at: BinaryPath): void {
+  try {
+    linkBinary(from, at);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST') throw new Conflict('something else has been put there');
+    if (!isElsewhere(error) || errno === 'EXDEV') throw error;
+    renameBinary(from, at);
+    return;
+  }
+  removeBinary(from);
+}
+
+function removeIfThere(path: BinaryPath): void {
+  if (binaryEntry(path) !== undefined) removeBinary(path);
+}
+
+/** No second name can be given. */
+function isElsewhere(error: unknown): boolean {
+  return ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '');
+}

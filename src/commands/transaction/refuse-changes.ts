@@ -1,0 +1,100 @@
+import type { CommandRequest, TransactionRules } from '../../contract/processes.js';
+import type { ForbidsChange } from '../../contract/programs.js';
+import { type BinaryEntry, type BinaryPath, binaryEntry, toText } from '../../platform/fs/binary-fs.js';
+import { checkGit } from './check-git.js';
+import type { Refusal, ScannedRoot, ScanOptions } from './found-changes.js';
+
+/** @param tool whose command has changed it. @param forbids what its call may not have changed */
+export function refusalBy(
+  rules: TransactionRules,
+  tool: string | undefined,
+  forbids?: ForbidsChange,
+): ScanOptions['refusal'] {
+  const byPattern = refusalByPattern(rules);
+  return (root, path, change, entry) => {
+    const at = absolute(root, path);
+    const reason =
+      rules.ruleRefusal(at, change, tool) ?? forbids?.(at, change, () => isNewDirectory(root, path, entry));
+    return reason === undefined ? byPattern(root, path, change, entry) : { reason };
+  };
+}
+
+/** New files whose denied name a person has agreed to are changes like any other: they hide nothing that was there. */
+export function exceptAgreed(
+  refusal: ScanOptions['refusal'],
+  rules: Pick<TransactionRules, 'isHidden'>,
+  mayCreate: CommandRequest['mayCreate'],
+): ScanOptions['refusal'] {
+  return (root, path, change, entry) => {
+    const refused = refusal(root, path, change, entry);
+    if (refused?.byPattern !== true) return refused;
+    const at = absolute(root, path);
+    const isNew = change === 'write' && binaryEntry(`${root.lower}/${path}`) === undefined;
+    // Of what makes programs run something (`.envrc`) there is no new one either.
+    if (!isNew || (entry?.kind !== 'file' && entry?.kind !== 'dir') || !rules.isHidden(at)) return refused;
+    if (mayCreate?.(at, entry.kind === 'dir') === true) return undefined;
+    return { ...refused, reason: `${refused.reason}; ${HOW_TO_KEEP}` };
+  };
+}
+
+const HOW_TO_KEEP = 'a new file of that name is kept when a person approves a command that names it';
+
+function isNewDirectory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry | undefined): boolean {
+  return entry?.kind === 'dir' && binaryEntry(`${root.lower}/${path}`) === undefined;
+}
+
+/** What holds for file tools too. */
+export function refusalByPattern(rules: TransactionRules): ScanOptions['refusal'] {
+  const ways = rules.ways?.() ?? new Set();
+  return (root, path, change, entry) => {
+    if (
+      ways.size > 0 &&
+      ways.has(absolute(root, path).toLowerCase()) &&
+      leadsElsewhere(root, path, change, entry)
+    )
+      return LEADS_TO_OWN;
+    return refusalOf(rules, root, path, change, entry);
+  };
+}
+
+const LEADS_TO_OWN: Refusal = {
+  reason: "it leads to toolexec's own files, and commands may not change that",
+};
+
+/** Of an entry on the way to ours: directories come and go, as long as each of them is one. */
+function leadsElsewhere(
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+): boolean {
+  if (change === 'delete') return entry?.kind === 'link';
+  const lower = binaryEntry(`${root.lower}/${path}`);
+  return entry?.kind !== 'dir' || lower?.kind === 'link' || lower?.kind === 'dir';
+}
+
+/** More freely for git's own files. */
+function refusalOf(
+  rules: TransactionRules,
+  root: ScannedRoot,
+  path: BinaryPath,
+  change: 'write' | 'delete',
+  entry: BinaryEntry | undefined,
+): Refusal | undefined {
+  const at = absolute(root, path);
+  const slash = /(^|\/)\.git(\/|$)/.exec(path);
+  const git =
+    slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
+  if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
+    const answer = checkGit(root, path, change, entry);
+    if (answer !== undefined) return answer === 'fine' ? undefined : answer;
+  }
+  const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
+  return reason === undefined ? undefined : { reason, byPattern: true };
+}
+
+/** As text. */
+export function absolute(root: ScannedRoot | undefined, path: BinaryPath): string {
+  const lower = toText(root?.lower ?? '');
+  return path === '' ? lower : `${lower}/${toText(path)}`;
+}

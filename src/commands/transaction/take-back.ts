@@ -1,0 +1,160 @@
+import {
+  type BinaryEntry,
+  type BinaryPath,
+  binaryEntry,
+  linkBinary,
+  makeBinaryDirectory,
+  removeBinary,
+  removeBinaryDirectory,
+  renameBinary,
+} from '../../platform/fs/binary-fs.js';
+import { errnoOf } from '../../platform/fs/fs-entry.js';
+import { type MadeChange, type PlacedStep as Step, withOpenWay } from './apply-plan.js';
+import { failureOf } from './failed-steps.js';
+import { Conflict, HeldPlaces } from './held-places.js';
+import { copyToOurs, moveInto, sweepCopy, temporaryName } from './move-entries.js';
+import {
+  type FailedChange,
+  isAsPrinted,
+  isSameVersion,
+  oldVersion,
+  type PlannedChange,
+  type TransactionPlan,
+} from './transaction-plan.js';
+import { isAsKnown, knownTree } from './whole-trees.js';
+
+/**
+ * Takes back what was made of a plan, the last change first: the new versions go to where they were prepared, and the old
+ * ones come back from where they were kept. A change that others have changed again stays.
+ *
+ * Every step can be taken again: a step whose old version is not kept any more, or whose new version is where it was
+ * prepared, has been taken.
+ *
+ * @returns the changes that stay
+ */
+export function takeBackPlan(
+  plan: TransactionPlan,
+  directory: BinaryPath,
+  made: ReadonlyMap<number, MadeChange>,
+): readonly FailedChange[] {
+  const places = new HeldPlaces(plan);
+  const stay: FailedChange[] = [];
+  try {
+    for (const [index, was] of [...made].sort(([one], [other]) => other - one)) {
+      const planned = plan.changes[index];
+      if (planned === undefined) continue;
+      const step = { plan, index, change: { ...planned, ...was }, directory, places };
+      try {
+        if (!isBack(step)) withOpenWay(step, takeBack);
+      } catch (error) {
+        stay.push({ index, ...failureOf(error) });
+      }
+    }
+    return stay.reverse();
+  } finally {
+    places.setModes();
+    places.close();
+  }
+}
+
+/** Without a look at the root: an earlier attempt came past it, and the directory that it was in may be gone by now. */
+function isBack({ change, places }: Step): boolean {
+  const { from } = change;
+  if (change.change !== 'create') return false;
+  const isReturned = from === undefined || binaryEntry(from) !== undefined;
+  return isReturned && !places.hasWay(change);
+}
+
+function takeBack(step: Step): void {
+  const at = step.places.at(step.change);
+  const there = binaryEntry(at);
+  sweepCopy(at, temporaryName(step.directory, step.index));
+  if (step.change.kind === 'dir' && step.change.isTree !== true)
+    DIRECTORY_STEPS[step.change.change](step, at, there);
+  else STEPS[step.change.change](step, at, there);
+}
+
+type TakeBack = (step: Step, at: BinaryPath, there: BinaryEntry | undefined) => void;
+
+const DIRECTORY_STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
+  create({ change }, at, there) {
+    if (there?.kind === 'dir' && change.wasThere !== true) removeBinaryDirectory(at);
+  },
+  modify({ change: { before, after }, change, places }, _at, there) {
+    if (there?.kind !== 'dir' || before === undefined) return;
+    // It was not set yet, or is opened for steps in it, or others have set another one.
+    const isOurs = ((there.mode ^ (after?.mode ?? 0)) & 0o1477) === 0;
+    if (isOurs) places.keepMode(change, before.mode);
+    else if (((there.mode ^ before.mode) & 0o1477) !== 0) throw new Conflict(AGAIN);
+  },
+  delete({ change, places }, at, there) {
+    if (there === undefined) makeBinaryDirectory(at, 0o700);
+    else if (there.kind !== 'dir') throw new Conflict(TAKEN);
+    if (there === undefined && change.before !== undefined) places.keepMode(change, change.before.mode);
+  },
+};
+
+const AGAIN = 'others have changed it again';
+const TAKEN = 'others have put something else there';
+
+const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
+  create(step, at, there) {
+    const { from } = step.change;
+    if (there === undefined || from === undefined) return;
+    const isBack = binaryEntry(from) !== undefined;
+    if (!isAsMade(step, at)) {
+      if (!isBack) throw new Conflict(AGAIN);
+    } else if (isBack) removeBinary(at);
+    else returnNew(at, from, true);
+  },
+  modify(step, at, there) {
+    const { change, directory, index } = step;
+    const old = oldVersion(directory, index);
+    // It is back, or was too large to be kept.
+    if (binaryEntry(old) === undefined) {
+      if (change.from !== undefined && binaryEntry(change.from) === undefined) throw new Conflict(NOT_KEPT);
+      return;
+    }
+    // Others have removed it, and would have removed the old one.
+    if (there === undefined) return;
+    if (!isAsMade(step, at)) {
+      if (!isSameVersion(at, old)) throw new Conflict(AGAIN);
+      removeBinary(old);
+      return;
+    }
+    if (change.from !== undefined && binaryEntry(change.from) === undefined)
+      returnNew(at, change.from, false);
+    moveInto({ from: old, at, replaces: true, temporary: temporaryName(directory, index) });
+  },
+  delete({ change, directory, index }, at, there) {
+    const old = oldVersion(directory, index);
+    if (binaryEntry(old) === undefined) {
+      if (there === undefined) throw new Conflict(NOT_KEPT);
+      return;
+    }
+    if (isSameVersion(at, old)) removeBinary(old);
+    else if (there !== undefined) throw new Conflict(TAKEN);
+    else if (change.isTree === true) renameBinary(old, at);
+    else moveInto({ from: old, at, replaces: false, temporary: temporaryName(directory, index) });
+  },
+};
+
+const NOT_KEPT = 'its old version was not kept';
+
+function isAsMade({ plan, index, change }: Step, at: BinaryPath): boolean {
+  if (!isAsPrinted(at, change.after)) return false;
+  return change.isTree !== true || isAsKnown(at, knownTree(plan.changes, index, 'after'));
+}
+
+/** The new version is kept where the command left it, to be looked at. @param goes its name in the root, too */
+function returnNew(at: BinaryPath, from: BinaryPath, goes: boolean): void {
+  try {
+    if (goes) renameBinary(at, from);
+    else linkBinary(at, from);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'EXDEV' && (goes || errno === 'ENOENT')) throw error;
+    copyToOurs(at, from);
+    if (goes) removeBinary(at);
+  }
+}

@@ -1,0 +1,293 @@
+import { type BinaryEntry, type BinaryPath, binaryEntry, binaryNames } from '../../platform/fs/binary-fs.js';
+import { Conflict, HeldPlaces } from './held-places.js';
+import {
+  type DonePlan,
+  type EntryPrint,
+  insideOf,
+  isAsPrinted,
+  isSameVersion,
+  oldVersion,
+  type PlannedChange,
+  printOf,
+} from './transaction-plan.js';
+
+/** A change that is not taken back, and why. */
+interface Outcome {
+  readonly change: PlannedChange;
+  readonly reason: string;
+}
+
+/**
+ * What takes the changes of a transaction back: first what it made goes, then what it removed and replaced comes.
+ *
+ * 1. What others have changed since stays.
+ * 2. A directory goes only where everything in it does.
+ * 3. What stands in the place of something of another kind goes only where that can come back, and all of it does.
+ */
+export class UndoneChanges {
+  readonly gone: PlannedChange[] = [];
+  readonly come: PlannedChange[] = [];
+  readonly outcomes: Outcome[] = [];
+  readonly #done: DonePlan;
+  readonly #directory: BinaryPath;
+  readonly #refusal: (change: PlannedChange) => string | undefined;
+  readonly #places: HeldPlaces;
+  readonly #failed: ReadonlySet<number>;
+  /** By key, what will have gone, and what will have come. */
+  readonly #goes = new Set<string>();
+  readonly #comes = new Map<string, PlannedChange['kind']>();
+
+  constructor(done: DonePlan, directory: BinaryPath, refusal: (change: PlannedChange) => string | undefined) {
+    this.#done = done;
+    this.#directory = directory;
+    this.#refusal = refusal;
+    this.#places = new HeldPlaces({ roots: done.roots });
+    this.#failed = new Set(done.failed.map(({ index }) => index));
+  }
+
+  close(): void {
+    this.#places.close();
+  }
+
+  /** What came last goes first. */
+  plan(): void {
+    const made = [...this.#done.changes.keys()]
+      .reverse()
+      .filter((index) => !this.#failed.has(index) && this.#done.changes[index]?.isInside !== true);
+    const blocked = this.#blockedPlaces(made);
+    for (const index of made) {
+      const change = this.#done.changes[index];
+      if (change?.change === 'create') this.#remove(change, index, blocked);
+    }
+    this.#keepReplaced(made);
+    for (const index of made) {
+      const change = this.#done.changes[index];
+      if (change?.change === 'modify') this.#change(change, index);
+      else if (change?.change === 'delete') this.#bringBack(change, index);
+    }
+  }
+
+  /** Places of entries that changed their kind, where something of the old one cannot come back. */
+  #blockedPlaces(made: readonly number[]): readonly PlannedChange[] {
+    return this.#replaced(made).filter((place) =>
+      made.some((index) => {
+        const change = this.#done.changes[index];
+        if (change?.change !== 'delete' || !isAtOrBelow(change, place)) return false;
+        return this.#refusal(change) !== undefined || this.#isLost(change, index);
+      }),
+    );
+  }
+
+  #isLost({ kind, isTree }: PlannedChange, index: number): boolean {
+    return (kind !== 'dir' || isTree === true) && binaryEntry(this.#old(index)) === undefined;
+  }
+
+  #old(index: number): BinaryPath {
+    return oldVersion(this.#directory, index);
+  }
+
+  /** Of each entry that changed its kind, the new one. */
+  #replaced(made: readonly number[]): readonly PlannedChange[] {
+    const changes = made.flatMap((index) => this.#done.changes[index] ?? []);
+    const deleted = new Set(changes.filter(({ change }) => change === 'delete').map(keyOf));
+    return changes.filter((change) => change.change === 'create' && deleted.has(keyOf(change)));
+  }
+
+  #remove(change: PlannedChange, index: number, blocked: readonly PlannedChange[]): void {
+    if (change.wasThere === true) return;
+    const whole = [...insideOf(this.#done.changes, index), change];
+    const isBlocked = blocked.some((place) => isAtOrBelow(change, place));
+    const going: PlannedChange[] = [];
+    for (const one of whole) {
+      const now = this.#now(one);
+      const reason = isBlocked ? NOT_REPLACED : this.#whyKept(one, now);
+      if (reason !== undefined) {
+        if (reason !== '') this.outcomes.push({ change: one, reason });
+      } else if (now !== undefined) {
+        const { kind, root, path } = one;
+        going.push({ change: 'delete', kind, root, path, before: printOf(now.entry) });
+        this.#goes.add(keyOf(one));
+      }
+    }
+    const isTree = change.isTree === true && this.#goes.has(keyOf(change));
+    this.gone.push(...(isTree ? asTree(going) : going));
+  }
+
+  /** Why something that was made is not removed; empty: it needs no word. */
+  #whyKept(change: PlannedChange, now: Now | undefined): string | undefined {
+    const refused = this.#refusal(change);
+    if (refused !== undefined) return refused;
+    if (now === undefined) return change.kind === 'dir' ? '' : AS_BEFORE;
+    if (!isAsPrinted(now.at, change.after)) return CHANGED;
+    if (change.kind !== 'dir') return undefined;
+    const isOthers = (name: BinaryPath): boolean => !this.#goes.has(keyOf(inside(change, name)));
+    return binaryNames(now.at).some(isOthers) ? NOT_EMPTY : undefined;
+  }
+
+  /** An entry of another kind stays whole where it cannot go. */
+  #keepReplaced(made: readonly number[]): void {
+    for (const place of this.#replaced(made)) {
+      if (this.#goes.has(keyOf(place)) || this.#now(place) === undefined) continue;
+      const kept = this.gone.filter((change) => isAtOrBelow(change, place));
+      for (const change of kept) {
+        this.#goes.delete(keyOf(change));
+        this.gone.splice(this.gone.indexOf(change), 1);
+        this.outcomes.push({ change, reason: NOT_REPLACED });
+      }
+    }
+  }
+
+  #change(change: PlannedChange, index: number): void {
+    const reason = this.#refusal(change) ?? this.#whyUnchanged(change, index);
+    if (reason !== undefined) this.outcomes.push({ change, reason });
+  }
+
+  #whyUnchanged({ kind, root, path, before, after }: PlannedChange, index: number): string | undefined {
+    const now = this.#now({ root, path });
+    if (now === undefined) return REMOVED;
+    const modified = { change: 'modify', kind, root, path, before: printOf(now.entry) } as const;
+    if (kind === 'dir') {
+      if (now.entry.kind !== 'dir') return CHANGED;
+      if (!isAsPrinted(now.at, after)) return isAsPrinted(now.at, before) ? AS_BEFORE : CHANGED;
+      this.come.push(before === undefined ? modified : { ...modified, after: before });
+      return undefined;
+    }
+    const from = this.#old(index);
+    const kept = binaryEntry(from);
+    if (!isAsPrinted(now.at, after)) {
+      return isAsPrinted(now.at, before) || isSameVersion(now.at, from) ? AS_BEFORE : CHANGED;
+    }
+    if (kept === undefined) return isAsPrinted(now.at, before) ? AS_BEFORE : NOT_KEPT;
+    this.come.push({ ...modified, kind: fileOrLink(kept), from, after: printOf(kept) });
+    return undefined;
+  }
+
+  #bringBack(change: PlannedChange, index: number): void {
+    const reason = this.#refusal(change) ?? this.#whyNotBack(change, index);
+    if (reason === undefined || reason === '') return;
+    this.outcomes.push({ change, reason });
+    for (const one of insideOf(this.#done.changes, index)) {
+      this.outcomes.push({ change: one, reason: reason === TAKEN ? NO_WAY : reason });
+    }
+  }
+
+  #whyNotBack(change: PlannedChange, index: number): string | undefined {
+    const from = this.#old(index);
+    if (change.isTree !== true) return this.#whyEntryNotBack(change, from);
+    const now = this.#now(change);
+    if (now === undefined) {
+      if (binaryEntry(from) === undefined) return NOT_KEPT;
+      const noWay = this.#whyNoWay(change);
+      if (noWay === undefined) this.#bringTree(change, index, from);
+      return noWay;
+    }
+    if (now.entry.kind !== 'dir') return TAKEN;
+    // Others have made it again: what it held comes back into it, as far as there is room.
+    if (binaryEntry(from) === undefined) return this.#isTreeBack(index) ? AS_BEFORE : NOT_KEPT;
+    for (const one of [...insideOf(this.#done.changes, index)].reverse()) {
+      const reason = this.#whyEntryNotBack(one, `${from}/${one.path.slice(change.path.length + 1)}`);
+      if (reason !== undefined && reason !== '') this.outcomes.push({ change: one, reason });
+    }
+    return '';
+  }
+
+  #isTreeBack(index: number): boolean {
+    return insideOf(this.#done.changes, index).every((one) => {
+      const now = this.#now(one);
+      return now !== undefined && isAsPrinted(now.at, one.before);
+    });
+  }
+
+  #bringTree(change: PlannedChange, index: number, from: BinaryPath): void {
+    const comes = (one: PlannedChange): PlannedChange => {
+      this.#comes.set(keyOf(one), one.kind);
+      return created(one, one.before);
+    };
+    const inside = insideOf(this.#done.changes, index).map(comes);
+    this.come.push(...asTree([...inside, { ...comes(change), from }]));
+  }
+
+  /** Why one entry that was removed does not come back; empty: it needs no word. */
+  #whyEntryNotBack(change: PlannedChange, from: BinaryPath): string | undefined {
+    const now = this.#now(change);
+    if (change.kind === 'dir') {
+      if (now !== undefined) return now.entry.kind === 'dir' ? '' : TAKEN;
+    } else if (now !== undefined) {
+      return isAsPrinted(now.at, change.before) || isSameVersion(now.at, from) ? AS_BEFORE : TAKEN;
+    }
+    const kept = change.kind === 'dir' ? undefined : binaryEntry(from);
+    if (change.kind !== 'dir' && kept === undefined) return NOT_KEPT;
+    const noWay = this.#whyNoWay(change);
+    if (noWay !== undefined) return noWay;
+    this.#comes.set(keyOf(change), change.kind);
+    this.come.push(
+      kept === undefined ? created(change, change.before) : { ...created(change, printOf(kept)), from },
+    );
+    return undefined;
+  }
+
+  /** Why nothing can be put at a place. */
+  #whyNoWay({ root, path }: PlannedChange): string | undefined {
+    const slash = path.lastIndexOf('/');
+    if (slash === -1) return undefined;
+    const above = { root, path: path.slice(0, slash) };
+    if (this.#comes.get(keyOf(above)) === 'dir') return undefined;
+    return this.#now(above)?.entry.kind === 'dir' ? undefined : NO_WAY;
+  }
+
+  /** What is at a place now, if it does not go. */
+  #now(place: Place): Now | undefined {
+    if (this.#goes.has(keyOf(place))) return undefined;
+    try {
+      const at = this.#places.at(place);
+      const entry = binaryEntry(at);
+      return entry === undefined ? undefined : { at, entry };
+    } catch (error) {
+      if (error instanceof Conflict) return undefined;
+      throw error;
+    }
+  }
+}
+
+type Place = Pick<PlannedChange, 'root' | 'path'>;
+
+interface Now {
+  readonly at: BinaryPath;
+  readonly entry: BinaryEntry;
+}
+
+const AS_BEFORE = 'it is as it was before';
+const CHANGED = 'it was changed since';
+const REMOVED = 'it was removed since';
+const NOT_KEPT = 'its old content was not kept';
+const TAKEN = 'something else is there';
+const NOT_EMPTY = 'others have put something into it';
+const NO_WAY = 'the directory that it was in is gone';
+const NOT_REPLACED = 'what was in its place before cannot be put back';
+
+function keyOf({ root, path }: Place): string {
+  return `${root}/${path}`;
+}
+
+function inside({ root, path }: Place, name: BinaryPath): Place {
+  return { root, path: `${path}/${name}` };
+}
+
+function isAtOrBelow({ root, path }: Place, place: Place): boolean {
+  return root === place.root && `${path}/`.startsWith(`${place.path}/`);
+}
+
+function created({ kind, root, path }: PlannedChange, after: EntryPrint | undefined): PlannedChange {
+  return { change: 'create', kind, root, path, ...(after === undefined ? {} : { after }) };
+}
+
+function fileOrLink({ kind }: BinaryEntry): 'file' | 'link' {
+  return kind === 'link' ? 'link' : 'file';
+}
+
+/** @param changes the directory itself is the last */
+function asTree(changes: readonly PlannedChange[]): readonly PlannedChange[] {
+  return changes.map((change, index) =>
+    index === changes.length - 1 ? { ...change, isTree: true } : { ...change, isInside: true },
+  );
+}

@@ -1,0 +1,32 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
+import { finalize } from './finalize.js';
+import { type Outcome, unusable } from './outcome.js';
+import { failure } from './results.js';
+
+/**
+ * The result of an outcome, also where what cleans results is broken: then nothing that was not cleaned is shown. Never
+ * throws.
+ * @param broken gets what was thrown
+ */
+export function finalizeAnyway(
+  outcome: Outcome,
+  ready: ReadyCall,
+  scope: BatchScope,
+  elapsedMs: number,
+  broken: (error: unknown) => void,
+): ToolResult {
+  try {
+    return finalize(outcome, ready, scope, elapsedMs);
+  } catch (error) {
+    broken(error);
+  }
+  try {
+    return finalize(unusable(outcome, ready.tool, new Error('no JSON')), ready, scope, elapsedMs);
+  } catch {
+    const executed = outcome.error?.executed ?? 'yes';
+    const message = `${ready.call.name} ended, and its result could not be read.`;
+    return failure(ready.call, outcome.error?.code ?? 'execution_failed', message, executed);
+  }
+}

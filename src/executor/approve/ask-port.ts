@@ -1,0 +1,54 @@
+import { abortable } from '../../base/abortable.js';
+import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import { cleanReason } from '../answer/refuse-ready.js';
+import { reasonOf } from '../answer/results.js';
+import type { LateQuestion } from './ask-after.js';
+import { toRequest } from './ask-approval.js';
+
+/**
+ * Asks whether programs of this machine, such as the person's browser, may reach a port of the conversation's loopback.
+ * @returns why they may not, in words; undefined: they may. A person who cannot be asked has not agreed.
+ */
+export async function askPort(
+  question: Omit<LateQuestion, 'agreed'>,
+  port: number,
+): Promise<string | undefined> {
+  const { ready, index, scope, recorder, signal } = question;
+  const { settings, observer } = scope;
+  const { approver } = settings;
+  if (approver === null) return undefined;
+  observer?.approvalRequested(ready);
+  const summary = `Let programs of this machine, such as your browser, reach port ${port} of the commands of this conversation: http://127.0.0.1:${port}`;
+  const request: ApprovalRequest = {
+    ...toRequest({ ready, snapshot: { shown: [], places: [] } }, settings),
+    summary,
+    parts: [{ kind: 'arguments', json: { expose_port: port } }],
+  };
+  let refusal: string | undefined;
+  let by: string | undefined;
+  try {
+    if (approver === undefined) throw new Error('there is no person to ask.');
+    const decision = await abortable(async () => approver([request], { signal }), signal);
+    refusal = refusalOf(decision, ready.call.id);
+    by = decision.by;
+  } catch (error) {
+    refusal = `the person could not be asked: ${reasonOf(error)}`;
+  }
+  const reason = refusal === undefined ? undefined : cleanReason(refusal);
+  observer?.approvalDecided(ready.call, reason === undefined, reason);
+  recorder?.note(index, ready.call.id, 'approval', {
+    approved: reason === undefined,
+    port,
+    ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  });
+  return reason;
+}
+
+function refusalOf(decision: ApprovalDecision, id: string): string | undefined {
+  if (decision?.kind === 'approve_all') return undefined;
+  const isNamed = decision?.kind === 'approve_selected' && decision.ids.includes(id);
+  if (isNamed && !Object.hasOwn(decision.edits ?? {}, id)) return undefined;
+  const said = decision?.kind === 'deny_all' ? decision.reason : undefined;
+  return `the person refused it${said === undefined || said === '' ? '' : `: ${said}`}`;
+}

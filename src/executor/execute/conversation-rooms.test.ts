@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
+import type { Executor } from '../../contract/executor.js';
+import { createExecutor } from '../create-executor.js';
+import type { ExecutorOptions } from '../executor-options.js';
+
+let root: string;
+let executors: Executor[] = [];
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'conversation-rooms-')));
+});
+
+afterEach(async () => {
+  await Promise.all(executors.map((executor) => executor.close()));
+  executors = [];
+  rmSync(root, { recursive: true, force: true });
+});
+
+function executorOf(options: ExecutorOptions = {}): Executor {
+  const executor = createExecutor({ root, approver: null, ...options });
+  executors.push(executor);
+  return executor;
+}
+
+let calls = 0;
+async function bash(executor: Executor, command: string, conversation = 'one', more: object = {}) {
+  calls++;
+  const call = { id: `c${calls}`, name: 'bash', args: { command, ...more } };
+  const [result] = await executor.run([call], { conversation });
+  if (result === undefined) throw new Error('there is no result');
+  return result;
+}
+
+/** A port that no other test has. */
+const PORT = 20_000 + (process.pid % 20_000);
+
+/** Node is there wherever the tests are. */
+const serving = (port: number, host = '127.0.0.1'): string =>
+  `node -e 'require("http").createServer((q, r) => r.end("served")).listen(${port}, "${host}")'`;
+const asking = (port: number, host = '127.0.0.1'): string =>
+  `node -e 'fetch("http://${host}:${port}").then((r) => r.text()).then(console.log, () => process.exit(7))'`;
+
+async function untilServed(executor: Executor, conversation = 'one') {
+  for (let round = 0; ; round++) {
+    const result = await bash(executor, asking(PORT), conversation);
+    if (result.success || round === 40) return result;
+  }
+}
+
+function reaches(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+  });
+}
+
+function keepers(): string[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && textOf(pid).includes('read -r end'));
+}
+
+function textOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+describe.skipIf(WHY_NO_SANDBOX)(`the room of a conversation${WHY_NO_SANDBOX}`, () => {
+  it('lets later commands reach a server in the background, and nobody else', async () => {
+    const executor = executorOf();
+    await bash(executor, serving(PORT), 'one', { run_in_background: true });
+    expect((await untilServed(executor)).output).toContain('served');
+    // This one runs in a sandbox that was built ahead.
+    expect((await bash(executor, asking(PORT))).output).toContain('served');
+    const through = executorOf({ sandbox: { transactions: 'off' } });
+    await bash(through, serving(PORT), 'one', { run_in_background: true });
+    expect((await untilServed(through)).output).toContain('served');
+    expect(await bash(executor, asking(PORT), 'another')).toMatchObject({ success: false });
+    expect(await bash(executorOf(), asking(PORT), 'one')).toMatchObject({ success: false });
+    expect(await reaches(PORT)).toBe(false);
+  });
+
+  it('has a loopback and nothing else, and gives no command a capability over it', async () => {
+    const executor = executorOf();
+    const { output } = await bash(
+      executor,
+      'cat /proc/net/dev | wc -l; grep -h Cap /proc/self/status; for flag in U n m; do unshare -$flag true; done 2>&1; ls -d /proc/[0-9]* | wc -l',
+    );
+    expect(output).toMatch(/^3\n/);
+    expect(output.match(/Cap\w+:\t0{16}\n/g)).toHaveLength(5);
+    expect(output.match(/unshare failed/g)).toHaveLength(3);
+  });
+
+  it('ends with the executor', async () => {
+    const before = keepers();
+    const executor = executorOf();
+    await bash(executor, 'true');
+    await bash(executor, 'true', 'two');
+    const opened = keepers().filter((pid) => !before.includes(pid));
+    expect(opened.length).toBeGreaterThan(1);
+    await executor.close();
+    expect(keepers().filter((pid) => opened.includes(pid))).toEqual([]);
+  });
+});
+
+describe.skipIf(WHY_NO_SANDBOX)(`what the kernel counts${WHY_NO_SANDBOX}`, () => {
+  it.each([
+    ['exec 3<>/dev/tcp/192.0.2.1/80', ['network']],
+    ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1', ['network']],
+    ["node -e \"require('net').connect(80, '2001:db8::1')\" 2>/dev/null", ['network']],
+    ['getent hosts no.example.com', ['name_lookup']],
+    [
+      'node -e "fetch(\'https://example.com\').catch(() => process.exit(3))" >/dev/null 2>&1',
+      ['name_lookup'],
+    ],
+    ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
+  ])('explains a command that failed: %s', async (command, refused) => {
+    const result = await bash(executorOf(), command);
+    expect(result.error?.details).toMatchObject({ refused_by_sandbox: refused });
+    expect(result.output).toContain('[The OS sandbox refused this command a ');
+  });
+
+  it.each([
+    'exit 3',
+    'node -e "fetch(\'http://localhost:9\').catch(() => process.exit(4))"',
+    'exec 3<>/dev/tcp/127.0.0.1/9',
+    'exec 3<>/dev/udp/127.0.0.1/9; echo x >&3; exit 2',
+    'echo "curl: (6) Could not resolve host: example.org" >&2; exit 6',
+    'node -e "throw new Error(\'Network is unreachable\')"',
+    'cat no-such-file',
+    'cat /no-such-top/file',
+  ])('does not blame the sandbox for what failed by itself: %s', async (command) => {
+    const result = await bash(executorOf(), command);
+    expect(result).toMatchObject({ success: false });
+    expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
+    expect(result.output).not.toContain('OS sandbox');
+  });
+
+  it('is not blamed on a command beside a background shell that tries again and again', async () => {
+    const executor = executorOf();
+    const loop = 'while :; do (exec 3<>/dev/tcp/192.0.2.1/80) 2>/dev/null; sleep 0.02; done';
+    await bash(executor, loop, 'one', { run_in_background: true });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const result = await bash(executor, 'sleep 0.3; exit 3');
+    expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './default-denies.js';
+import type { DenyRules } from './deny-rules.js';
+
+/** Directories that package managers fill with others' code, and empty again. */
+export const DEPENDENCY_FOLDERS: readonly string[] = [
+  // JavaScript
+  ...['node_modules', 'bower_components', 'jspm_packages', '.pnpm-store'],
+  // Python
+  ...['.venv', 'venv', 'site-packages', 'dist-packages', '__pypackages__', '.tox', '.nox', '.eggs'],
+  // Go, PHP and Ruby; Rust and Java; Swift
+  ...['vendor', 'target', 'Pods', 'Carthage'],
+];
+
+/**
+ * For commands, what holds everywhere and what holds in dependency folders. There the built-in patterns do not hold:
+ * packages bring certificates, test keys and settings along under such names, and their managers must be able to write,
+ * replace and remove them. What patterns name by its whole path, and git's and toolexec's own files, stay denied.
+ * @param roots directories whose own names count for nothing
+ */
+export function withDependencies(
+  roots: readonly string[],
+  everywhere: DenyRules,
+  inside: DenyRules,
+): DenyRules {
+  const known = new Map<string, boolean>();
+  const rulesFor = (directory: string): DenyRules => {
+    const found = known.get(directory) ?? isInside(roots, directory);
+    if (known.size > MOST_KNOWN) known.clear();
+    known.set(directory, found);
+    return found ? inside : everywhere;
+  };
+  return {
+    deniedBy: (path, access) => rulesFor(directoryOf(path)).deniedBy(path, access),
+    deniedBelow: (path) => rulesFor(directoryOf(path)).deniedBelow(path),
+    deniedEntries: (directory) => rulesFor(directory).deniedEntries(directory),
+  };
+}
+
+const MOST_KNOWN = 4096;
+
+/** The built-in patterns that hold there too. */
+export const HOLDS_IN_DEPENDENCIES = {
+  denied: DEFAULT_DENIED_PATTERNS.filter((pattern) => pattern.startsWith('/')),
+  deniedWrite: DEFAULT_DENIED_WRITE_PATTERNS.filter((pattern) => /\/(\.git|toolexec)\/\*\*$/.test(pattern)),
+};
+
+const FOLDERS = new Set(DEPENDENCY_FOLDERS);
+
+function isInside(roots: readonly string[], directory: string): boolean {
+  const root = roots.find((one) => directory === one || directory.startsWith(one === '/' ? one : `${one}/`));
+  return (
+    root !== undefined &&
+    directory
+      .slice(root.length)
+      .split('/')
+      .some((name) => FOLDERS.has(name))
+  );
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}

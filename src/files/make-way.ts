@@ -1,0 +1,36 @@
+import { basename, dirname } from 'node:path';
+import type { Containment } from './containment.js';
+import { PlaceChanged } from './directory-locks.js';
+import { removeEmpty } from './make-directories.js';
+import { type OpenPlace, openPlace } from './open-place.js';
+import type { PathRequest } from './parse-request.js';
+import type { Place } from './walk.js';
+
+/** The directories that do not exist yet on the way to a place, canonical, outermost first. */
+export function missingDirectories({ path, missing }: Pick<Place, 'path' | 'missing'>): string[] {
+  const directories: string[] = [];
+  for (let at = dirname(path), left = missing.length; left > 0; left--, at = dirname(at))
+    directories.push(at);
+  return directories.reverse();
+}
+
+/**
+ * Makes the directories on the way to a place, and opens the place again. This is done as late as can be, after the
+ * new content is on the disk and the change is on record: a process that is killed before leaves no directory that
+ * the journal does not name, and a full disk is found before anything is made.
+ * @throws PlaceChanged when the path has come to lead elsewhere
+ */
+export function makeWay(
+  containment: Containment,
+  request: PathRequest,
+  opened: OpenPlace,
+  followLast: boolean,
+): OpenPlace {
+  const { path } = opened.place;
+  const made = openPlace(containment, request, { access: 'write', followLast, createParents: true });
+  // What another process has put there meanwhile is compared with what was seen, not taken for it.
+  if (made.place.path === path) return { ...made, entry: opened.entry };
+  made.place.parent.close();
+  removeEmpty(containment, made.place.made);
+  throw new PlaceChanged(made.place.path, basename(path), true);
+}

@@ -1,0 +1,75 @@
+import { isToolError } from '../../errors/tool-error.js';
+import { isChangeSettled, stampOf } from '../../platform/fs/file-stamp.js';
+import { findLoss, type JournalLoss, readAnchor } from './journal-anchor.js';
+import type { JournalDatabase } from './journal-database.js';
+import { IN_MEMORY, type JournalLook, openJournalLook } from './open-journal-database.js';
+
+/**
+ * A journal's file that cannot be written here. Another process may write it all the same, through another mount, or as
+ * another user: an answer counts only if the files were the same before and after it was read.
+ */
+export class ReadOnlyJournal {
+  #look: (JournalLook & { readonly stamp: string }) | undefined;
+
+  constructor(
+    private readonly path: string,
+    private readonly onLoss: (loss: JournalLoss) => void,
+  ) {}
+
+  /**
+   * @param refusal why it could not be opened for writing
+   * @throws `refusal` where that is no matter of writing; an error that is `busy` while another process writes
+   */
+  read<T>(refusal: unknown, run: (database: JournalDatabase) => T): T {
+    // A file that is no journal, or holds less than it did, is refused to a reader as well.
+    if (this.path === IN_MEMORY || isToolError(refusal)) throw refusal;
+    const stamp = this.#stamp();
+    if (stamp === undefined) throw refusal;
+    if (this.#look?.isLive !== true && this.#look?.stamp !== stamp) this.close();
+    this.#look ??= this.#open(stamp);
+    const { database, isLive } = this.#look;
+    const answer = run(database);
+    if (isLive || this.#stamp() === stamp) return answer;
+    this.close();
+    throw beingWritten();
+  }
+
+  close(): void {
+    this.#look?.database.close();
+    this.#look = undefined;
+  }
+
+  #open(stamp: string): JournalLook & { readonly stamp: string } {
+    const known = readAnchor(this.path);
+    const look = openJournalLook(this.path);
+    try {
+      // What was changed within one tick of the file system's clock has the same stamp.
+      if (!look.isLive && (this.#stamp() !== stamp || !this.#files.every(isChangeSettled)))
+        throw beingWritten();
+      const loss = findLoss(look.database, known);
+      if (loss !== undefined) this.onLoss(loss);
+      return { ...look, stamp };
+    } catch (error) {
+      look.database.close();
+      throw error;
+    }
+  }
+
+  get #files(): readonly string[] {
+    return [this.path, `${this.path}-wal`];
+  }
+
+  /** Undefined where there is no journal. */
+  #stamp(): string | undefined {
+    const [file, log] = this.#files.map(stampOf);
+    return file === undefined ? undefined : `${file} ${log}`;
+  }
+}
+
+/** As SQLite says it, so that it is tried again. */
+function beingWritten(): Error {
+  return Object.assign(new Error('database is locked: another process writes it'), {
+    code: 'ERR_SQLITE_ERROR',
+    errcode: 5,
+  });
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
+import type { BinaryEntry, BinaryPath } from './binary-fs.js';
+
+/** SHA-256 of a file's content, or of a link's target, as hex; undefined for anything else. */
+export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'>): string | undefined {
+  if (kind === 'file') return hashFile(path);
+  if (kind !== 'link') return undefined;
+  return createHash('sha256')
+    .update(readlinkSync(raw(path), 'buffer'))
+    .digest('hex');
+}
+
+function hashFile(path: BinaryPath): string {
+  const hash = createHash('sha256');
+  const fd = openSync(raw(path), 'r');
+  try {
+    for (;;) {
+      const count = readSync(fd, chunk, 0, chunk.length, null);
+      if (count === 0) return hash.digest('hex');
+      hash.update(chunk.subarray(0, count));
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const chunk = Buffer.allocUnsafeSlow(256 * 1024);
+
+function raw(path: BinaryPath): Buffer {
+  return Buffer.from(path, 'latin1');
+}

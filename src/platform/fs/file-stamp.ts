@@ -1,0 +1,26 @@
+import { type BigIntStats, statSync } from 'node:fs';
+
+/** Longer than a tick of the clock that file systems take their times from. */
+const TICK_MS = 50;
+
+/** Another text after each change of a file, its replacement too; undefined where there is none. */
+export function stampOf(path: string): string | undefined {
+  const found = statOf(path);
+  return found === undefined
+    ? undefined
+    : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+}
+
+/** Whether the last change is so long ago that another one would show in the stamp. */
+export function isChangeSettled(path: string): boolean {
+  const found = statOf(path);
+  return found === undefined || Math.abs(Date.now() - Number(found.ctimeMs)) > TICK_MS;
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

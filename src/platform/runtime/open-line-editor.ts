@@ -1,0 +1,176 @@
+import { openSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
+import { ReadStream } from 'node:tty';
+
+export type TypedLine =
+  | { readonly kind: 'line'; readonly text: string }
+  /** Ctrl-C; `text` stood in the line. */
+  | { readonly kind: 'interrupt'; readonly text: string }
+  /** Ctrl-D in an empty line, or the terminal has gone. */
+  | { readonly kind: 'end' };
+
+export interface LineSettings {
+  readonly prompt: string;
+  /** What was typed, and outlives a line. */
+  readonly memory: LineMemory;
+  /** What a line that begins so may become, for the tab key. */
+  readonly complete: (line: string) => readonly string[];
+  /** Text to be written above the line for Ctrl and this letter; undefined: the key means nothing. */
+  readonly onControl: (letter: string) => string | undefined;
+}
+
+export interface LineMemory {
+  /** The newest first. */
+  readonly history: string[];
+  /** Lines that came together with an earlier one, for the next times. */
+  readonly ahead: string[];
+  /** The beginning of a line that came so. */
+  begun: string;
+}
+
+interface Key {
+  readonly name?: string;
+  readonly ctrl?: boolean;
+}
+
+const MOST_HISTORY = 500;
+/** The terminal says where pasted text begins and ends: its lines are one text. */
+const PASTE_MODE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
+
+/**
+ * A line of the person in front, whatever standard input is, with the keys of a line editor. The terminal is open only as
+ * long as it is read. Rejects when `signal` aborts; `end` where no terminal belongs to this process.
+ */
+export function readEditedLine(settings: LineSettings, signal: AbortSignal): Promise<TypedLine> {
+  const { prompt, memory } = settings;
+  const ahead = memory.ahead.shift();
+  if (ahead !== undefined) {
+    process.stderr.write(`${prompt}${ahead}\n`);
+    return Promise.resolve({ kind: 'line', text: ahead });
+  }
+  const input = openTerminal();
+  if (input === undefined) return Promise.resolve({ kind: 'end' });
+  return new Promise((resolve, reject) => {
+    new LineReading(settings, input, signal, { resolve, reject }).begin();
+  });
+}
+
+interface Settling {
+  readonly resolve: (typed: TypedLine) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** One line being typed. */
+class LineReading {
+  readonly #settings: LineSettings;
+  readonly #input: ReadStream;
+  readonly #signal: AbortSignal;
+  readonly #settling: Settling;
+  readonly #editor: Interface;
+  #pasted: string[] = [];
+  #isPasting = false;
+  #line: string | undefined;
+  #isOver = false;
+
+  constructor(settings: LineSettings, input: ReadStream, signal: AbortSignal, settling: Settling) {
+    this.#settings = settings;
+    this.#input = input;
+    this.#signal = signal;
+    this.#settling = settling;
+    this.#editor = createInterface({
+      input,
+      output: process.stderr,
+      terminal: true,
+      prompt: settings.prompt,
+      history: [...settings.memory.history],
+      historySize: MOST_HISTORY,
+      removeHistoryDuplicates: true,
+      completer: (line: string) => [[...settings.complete(line)], line],
+    });
+  }
+
+  begin(): void {
+    const { memory } = this.#settings;
+    const editor = this.#editor;
+    editor.on('line', (line) => this.#take(line));
+    editor.on('SIGINT', () => {
+      this.#settle({ kind: 'interrupt', text: [...this.#pasted, editor.line].join('\n') });
+    });
+    editor.on('close', this.#closed);
+    this.#input.on('keypress', (_: unknown, key: Key) => this.#press(key));
+    this.#input.on('error', this.#closed);
+    this.#signal.addEventListener('abort', this.#abort, { once: true });
+    if (this.#signal.aborted) {
+      this.#abort();
+      return;
+    }
+    process.stderr.write(PASTE_MODE.on);
+    editor.prompt();
+    if (memory.begun !== '') editor.write(memory.begun);
+    memory.begun = '';
+  }
+
+  #take(line: string): void {
+    if (this.#line !== undefined) this.#settings.memory.ahead.push(line);
+    else if (this.#isPasting) this.#pasted.push(line);
+    else {
+      this.#line = [...this.#pasted, line].join('\n');
+      // What was typed ahead comes in one piece with it, and now.
+      queueMicrotask(() => this.#finish());
+    }
+  }
+
+  #finish(): void {
+    const { memory } = this.#settings;
+    const text = this.#line ?? this.#pasted.join('\n');
+    memory.begun = this.#line === undefined ? '' : this.#editor.line;
+    if (text.trim() !== '')
+      memory.history.splice(0, memory.history.length, ...remembered(text, memory.history));
+    this.#settle({ kind: 'line', text });
+  }
+
+  #press({ name, ctrl }: Key): void {
+    if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
+    const above = ctrl === true && name !== undefined ? this.#settings.onControl(name) : undefined;
+    if (above === undefined || this.#isOver) return;
+    process.stderr.write(`\r\u001b[J${above}`);
+    this.#editor.prompt(true);
+  }
+
+  readonly #closed = (): void => {
+    if (this.#line !== undefined || this.#pasted.length > 0) this.#finish();
+    else this.#settle({ kind: 'end' });
+  };
+
+  readonly #abort = (): void => {
+    if (this.#close()) this.#settling.reject(this.#signal.reason);
+  };
+
+  #settle(typed: TypedLine): void {
+    if (this.#close()) this.#settling.resolve(typed);
+  }
+
+  #close(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#abort);
+    process.stderr.write(PASTE_MODE.off);
+    this.#editor.close();
+    this.#input.destroy();
+    return true;
+  }
+}
+
+/** The newest first; a text of several lines is found again as one. */
+function remembered(text: string, history: readonly string[]): readonly string[] {
+  const line = text.replaceAll('\n', ' ');
+  return [line, ...history.filter((other) => other !== line)].slice(0, MOST_HISTORY);
+}
+
+function openTerminal(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync(process.platform === 'win32' ? 'CONIN$' : '/dev/tty', 'r'));
+  } catch {
+    return undefined;
+  }
+}

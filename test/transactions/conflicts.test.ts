@@ -1,0 +1,205 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CommandOutcome } from '../../src/contract/processes.js';
+import { type KeptApart, makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+const here = useKeptApart();
+
+/** Runs a command that says `ready` in the middle, and does something outside at that moment, the first time or always. */
+async function meanwhile(
+  place: Pick<KeptApart, 'run' | 'outside'>,
+  { before = 'true', after = 'true' }: { readonly before?: string; readonly after?: string },
+  outside: string,
+  { always = false, more = {} }: { readonly always?: boolean; readonly more?: object } = {},
+): Promise<CommandOutcome> {
+  let times = 0;
+  return place.run(`${before}; echo ready; sleep 0.4; ${after}`, {
+    onOutput: () => {
+      if (times++ === 0 || always) place.outside(outside);
+    },
+    ...more,
+  });
+}
+
+describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${WHY_NOT}`, () => {
+  it('is run again on what is there now, and says so', async () => {
+    here.outside('echo 1 >a');
+    const outcome = await meanwhile(
+      here,
+      { before: 'x=$(cat a)', after: 'echo $x >>a; echo new >b' },
+      'echo 2 >a',
+    );
+    expect(outcome).toMatchObject({ exitCode: 0, reruns: 1, changes: { modified: ['a'], created: ['b'] } });
+    expect(outcome.stdout.head).toBe('ready\n');
+    expect(here.outside('cat a b')).toBe('2\n2\nnew\n');
+  });
+
+  it('keeps nothing where they go on changing them, and its versions can be read', async () => {
+    here.outside('echo old >a; echo old >b; mkdir d; echo d >d/d');
+    const versions: string[] = [];
+    const outcome = await meanwhile(
+      here,
+      { before: 'echo mine >a; rm b; echo mine >c; rm -rf d; echo mine >same' },
+      'date +%N >>a; date +%N >>b; date +%N >>c; date +%N >>d/new',
+      {
+        always: true,
+        more: { keepVersion: (bytes: Uint8Array) => `kept:${versions.push(String(bytes.length))}` },
+      },
+    );
+    expect(outcome).toMatchObject({ exitCode: 0, reruns: 2, discardedBy: 'conflict' });
+    expect(outcome.changes).toMatchObject({ created: [], modified: [], deleted: [], refused: [] });
+    const told = outcome.changes?.conflicts ?? [];
+    expect(told.map(({ path }) => path).sort()).toEqual(['a', 'b', 'c', 'd/new']);
+    for (const { reason } of told) expect(reason).toMatch(/another program/);
+    expect(told.find(({ path }) => path === 'a')?.ref).toMatch(/^kept:/);
+    expect(here.outside('ls; ls d')).toBe('a\nb\nc\nd\nd\nnew\n');
+  });
+
+  it('is not run again with the network on, after a cancellation, or where the options say so', async () => {
+    const stop = new AbortController();
+    const cases: readonly (readonly [Partial<KeptApart>, object])[] = [
+      [makeKeptApart({ rules: { onConflict: 'fail' } }), {}],
+      [makeKeptApart({ network: true }), {}],
+    ];
+    for (const [place] of cases) {
+      const there = place as KeptApart;
+      there.outside('echo 1 >a');
+      const outcome = await meanwhile(there, { after: 'echo 3 >a' }, 'echo 2 >a');
+      expect(outcome.discardedBy).toBe('conflict');
+      expect(outcome.reruns).toBeUndefined();
+      expect(there.outside('cat a')).toBe('2\n');
+      there.remove();
+    }
+    here.outside('echo 1 >a');
+    const cancelled = await here.run('echo ready; sleep 5; echo 3 >a', {
+      signal: stop.signal,
+      onOutput: () => stop.abort(),
+    });
+    expect(cancelled).toMatchObject({ aborted: true });
+    expect(cancelled.reruns).toBeUndefined();
+  });
+
+  it('says where it was another command that changed them', async () => {
+    const there = makeKeptApart({ rules: { onConflict: 'fail' } });
+    there.outside('echo 1 >a');
+    const slow = there.run('echo slow >>a; sleep 0.6');
+    await there.run('sleep 0.1; echo quick >>a');
+    const outcome = await slow;
+    expect(outcome.changes?.conflicts).toMatchObject([
+      { path: 'a', reason: expect.stringMatching(/another command/) },
+    ]);
+    expect(there.outside('cat a')).toBe('1\nquick\n');
+    there.remove();
+  });
+
+  it('is not run again where what it was known to change was only touched', async () => {
+    const there = makeKeptApart({ rules: { onConflict: 'fail' } });
+    there.outside('echo 1 >a');
+    const more = { targets: [join(there.root, 'a')] };
+    const outcome = await meanwhile(there, { after: 'echo 3 >>a' }, 'touch a; cp a t; mv t a', { more });
+    expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
+    expect(there.outside('cat a')).toBe('1\n3\n');
+    there.remove();
+  });
+
+  it('keeps the rest where the caller has asked for that, and does not call it a success', async () => {
+    const there = makeKeptApart({ rules: { onConflict: 'keep_rest' } });
+    there.outside('echo 1 >a');
+    const outcome = await meanwhile(there, { after: 'echo 3 >a; echo b >b' }, 'echo 2 >a');
+    expect(outcome.discarded).toBeUndefined();
+    expect(outcome.changes).toMatchObject({ created: ['b'], conflicts: [{ path: 'a' }] });
+    expect(there.outside('cat a b')).toBe('2\nb\n');
+    there.remove();
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
+  const failing = () => makeKeptApart({ rules: { onConflict: 'fail' } });
+
+  for (const [title, setUp, steps, outside] of [
+    ['a file that was saved by a rename', 'echo 1 >a', { after: 'echo 3 >a' }, 'echo 2 >t; mv t a'],
+    ['a mode', 'echo 1 >a', { after: 'echo 3 >a' }, 'chmod 600 a'],
+    ['a file that was removed', 'echo 1 >a; echo 1 >z', { before: 'sed -i s/1/3/ a z' }, 'rm a'],
+    ['a file that was made', 'true', { after: 'echo 3 >a' }, 'echo 2 >a'],
+    ['a directory that was moved away', 'mkdir d; echo 1 >d/a', { before: 'echo 3 >d/b' }, 'mv d e'],
+    [
+      'a directory that was swapped',
+      'mkdir cur; echo 1 >cur/a; mkdir next; echo 2 >next/a',
+      { after: 'echo 3 >cur/a' },
+      'mv cur old; mv next cur',
+    ],
+    [
+      'what was moved into a directory that goes',
+      'mkdir build thesis; echo 1 >thesis/t; echo o >build/o',
+      { before: 'rm -rf build' },
+      'mv thesis build/thesis',
+    ],
+    [
+      'what was saved in a directory that goes',
+      'mkdir build; echo o >build/o',
+      { before: 'rm -rf build' },
+      'echo p >build/p',
+    ],
+    [
+      'a directory that became a link',
+      'mkdir d ../outside; echo 1 >d/a',
+      { before: 'echo 3 >d/a' },
+      'mv d e; ln -s ../outside d',
+    ],
+    ['the mode of a directory that both set', 'mkdir d', { after: 'chmod 700 d' }, 'chmod 711 d'],
+    ['a link that leads elsewhere', 'ln -s x l', { after: 'ln -sfn y l' }, 'ln -sfn z l'],
+  ] as const) {
+    it(title, async () => {
+      const there = failing();
+      there.outside(setUp);
+      const outcome = await meanwhile(there, steps, outside);
+      const left = there.outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true');
+      expect(outcome.discardedBy, JSON.stringify(outcome.changes)).toBe('conflict');
+      // What the others did stands, and nothing else.
+      const only = failing();
+      only.outside(setUp);
+      only.outside(outside);
+      expect(left.replaceAll(there.around, '')).toBe(
+        only
+          .outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true')
+          .replaceAll(only.around, ''),
+      );
+      there.remove();
+      only.remove();
+    });
+  }
+});
+
+describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
+  for (const [title, setUp, steps, outside, left] of [
+    ['a new time', 'echo 1 >a', { before: 'echo 3 >a; sleep 0.3' }, 'touch a', '3\n'],
+    [
+      'the same bytes, saved again',
+      'echo 1 >a',
+      { before: 'echo 3 >>a; sleep 0.3' },
+      'echo 1 >t; mv t a',
+      '1\n3\n',
+    ],
+    ['the bytes that the command wrote', 'echo 1 >a', { after: 'echo 3 >a' }, 'echo 3 >a', '3\n'],
+    ['another file in the same directory', 'echo 1 >a', { after: 'echo 3 >a' }, 'echo 2 >b', '3\n'],
+    [
+      'a mode that only others set',
+      'mkdir d; echo 1 >a',
+      { after: 'echo 3 >d/x; cp d/x a' },
+      'chmod 711 d',
+      '3\n',
+    ],
+    ['a file that both removed', 'echo 1 >a; echo 1 >b', { after: 'rm -f b; echo 3 >a' }, 'rm b', '3\n'],
+  ] as const) {
+    it(title, async () => {
+      const there = makeKeptApart({ rules: { onConflict: 'fail' } });
+      there.outside(setUp);
+      const outcome = await meanwhile(there, steps, outside);
+      expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
+      expect(there.outside('cat a')).toBe(left);
+      there.remove();
+    });
+  }
+});

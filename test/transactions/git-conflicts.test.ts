@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+const here = useKeptApart();
+
+const SET_UP =
+  'git init -q -b main; git config user.name me; git config user.email me@here; echo a >a; git add -A; git commit -qm one; git branch other';
+
+/** Nothing in the repository contradicts itself, and what is committed is what is there. */
+const CHECK =
+  'git fsck --strict 2>&1 | grep -v dangling; git status --porcelain; ls .git/*.lock 2>/dev/null || true';
+
+describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}`, () => {
+  beforeEach(() => {
+    here.outside(SET_UP);
+  });
+
+  it('are both there, one after the other', async () => {
+    for (let round = 1; round <= 3; round++) {
+      const commands = ['x', 'y'].map((who) =>
+        here.run(`echo ${round} >${who}${round}; git add -A; sleep 0.1; git commit -qm ${who}${round}`),
+      );
+      const outcomes = await Promise.all(commands);
+      for (const outcome of outcomes) {
+        expect(outcome.discarded, outcome.stdout.head + outcome.stderr.head).toBeUndefined();
+        expect(outcome.exitCode).toBe(0);
+      }
+      expect(here.outside(CHECK)).toBe('');
+    }
+    expect(here.outside('git log --format=%s main').split('\n').filter(Boolean).sort()).toEqual([
+      'one',
+      'x1',
+      'x2',
+      'x3',
+      'y1',
+      'y2',
+      'y3',
+    ]);
+    expect(here.outside('git ls-files | wc -l')).toBe('7\n');
+  }, 60_000);
+
+  it('are there in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
+    for (let round = 1; round <= 50; round++) {
+      const outcomes = await Promise.all(
+        ['x', 'y'].map((who) =>
+          here.run(`echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`),
+        ),
+      );
+      expect(outcomes.map(({ exitCode, discarded }) => [exitCode, discarded])).toEqual([
+        [0, undefined],
+        [0, undefined],
+      ]);
+    }
+    expect(here.outside(CHECK)).toBe('');
+    expect(here.outside('git log --oneline | wc -l')).toBe('101\n');
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same repository${WHY_NOT}`, () => {
+  const COMMIT = 'echo b >b; git add b; echo ready; sleep 0.5; git commit -qm two';
+  const failing = () => makeKeptApart({ rules: { onConflict: 'fail' } });
+
+  for (const [title, outside, log] of [
+    ['refresh the index', 'touch a; git status', 'two\none\n'],
+    ['only look', 'git log; git diff; git show HEAD', 'two\none\n'],
+    ['fetch', 'git fetch -q . other:refs/remotes/o/other', 'two\none\n'],
+    ['make another branch', 'git branch third', 'two\none\n'],
+    [
+      'move another branch',
+      'git update-ref refs/heads/other $(git commit-tree -m x HEAD^{tree} -p HEAD)',
+      'two\none\n',
+    ],
+    ['write a note in a file of their own', 'echo theirs >theirs', 'two\none\n'],
+    ['add objects', 'git hash-object -w /etc/passwd /etc/group', 'two\none\n'],
+  ] as const) {
+    it(`is committed where they ${title}`, async () => {
+      const there = failing();
+      there.outside(SET_UP);
+      const outcome = await there.run(COMMIT, {
+        onOutput: () => void there.outside(`(${outside}) >&2 2>/dev/null`),
+      });
+      expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
+      expect(there.outside('git log --format=%s main')).toBe(log);
+      expect(there.outside(`rm -f theirs; ${CHECK}`)).toBe('');
+      there.remove();
+    });
+  }
+
+  for (const [title, outside, log, status] of [
+    ['stage something', 'echo other >other; git add other', 'one\n', 'A  other\n'],
+    ['commit', 'echo other >other; git add other; git commit -qm theirs', 'theirs\none\n', ''],
+    ['switch the branch', 'git checkout -q other', 'one\n', ''],
+    [
+      'move the branch',
+      'git update-ref refs/heads/main $(git commit-tree -m theirs HEAD^{tree} -p HEAD)',
+      'theirs\none\n',
+      '',
+    ],
+    ['begin a merge', 'git rev-parse HEAD >.git/MERGE_HEAD', 'one\n', ''],
+    ['hold the index', 'echo x >.git/index.lock', 'one\n', ''],
+  ] as const) {
+    it(`keeps nothing where they ${title}`, async () => {
+      const there = failing();
+      there.outside(SET_UP);
+      const outcome = await there.run(COMMIT, { onOutput: () => void there.outside(outside) });
+      expect(outcome.discardedBy, JSON.stringify(outcome)).toBe('conflict');
+      expect(
+        there.outside(
+          'rm -f .git/index.lock .git/MERGE_HEAD; git log --format=%s main; ls b 2>/dev/null || true',
+        ),
+      ).toBe(log);
+      expect(there.outside(CHECK)).toBe(status);
+      there.remove();
+    });
+  }
+
+  it('keeps what both have appended to a log', async () => {
+    here.outside(SET_UP);
+    const outcome = await here.run(COMMIT, {
+      onOutput: () =>
+        void here.outside(
+          'git update-ref -m theirs --create-reflog refs/heads/other $(git commit-tree -m x HEAD^{tree} -p HEAD); echo "$(git rev-parse HEAD) $(git rev-parse HEAD) me <me@here> 1 +0000\ttheirs" >>.git/logs/HEAD',
+        ),
+    });
+    expect(outcome.discarded).toBeUndefined();
+    expect(here.outside('git reflog --format=%gs HEAD')).toMatch(
+      /commit: two[\s\S]*theirs[\s\S]*commit \(initial\): one/,
+    );
+    expect(here.outside('git fsck --strict 2>&1 | grep -v dangling || true')).toBe('');
+  });
+
+  it('may collect garbage while others commit: nothing that they need is gone', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
+    here.outside(SET_UP);
+    const outcome = await here.run('git gc -q --prune=now; echo ready; sleep 0.5', {
+      onOutput: () =>
+        void here.outside(
+          '(git log --format=%s | grep -q theirs) || (echo theirs >theirs; git add -A; git commit -qm theirs)',
+        ),
+    });
+    expect(outcome.exitCode).toBe(0);
+    expect(here.outside(`git log --format=%s; ${CHECK}`)).toMatch(/^theirs\none\n/);
+    expect(here.outside('git fsck --strict 2>&1 | grep -v dangling || true')).toBe('');
+  });
+});

@@ -1,0 +1,131 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { applyPlan } from '../../src/commands/transaction/apply-plan.js';
+import { commitPlan, readDone, settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
+import { takeBackPlan } from '../../src/commands/transaction/take-back.js';
+import type { DonePlan } from '../../src/commands/transaction/transaction-plan.js';
+import { type Places, PlanMaker, pictureOf, placesHere } from './plan-maker.js';
+
+const made: PlanMaker[] = [];
+afterEach(() => {
+  for (const maker of made.splice(0)) maker.remove();
+});
+
+/** One of each kind of change, and last one of `last`. */
+function everyChange(places: Places): PlanMaker {
+  const maker = new PlanMaker(places);
+  made.push(maker);
+  const { root } = maker;
+  const files = { gone: 'gone', a: 'a', 'tree/in/t': 't', 'd1/x': 'x', last: 'old' };
+  for (const [path, text] of Object.entries(files)) put(join(root, path), text);
+  chmodSync(join(root, 'a'), 0o751);
+  symlinkSync('a', join(root, 'link'));
+  const upper = { 'new/deep/n': 'new', a: 'A', top: 'top', last: 'LAST' };
+  for (const [path, text] of Object.entries(upper)) put(maker.upper(path), text);
+  symlinkSync('elsewhere', maker.upper('link'));
+  mkdirSync(maker.upper('d1'), { mode: 0o700 });
+  maker.add('delete', 'gone');
+  maker.add('delete', 'tree/in/t', places === 'one file system' ? { isInside: true } : {});
+  maker.add('delete', 'tree/in', places === 'one file system' ? { isInside: true } : {});
+  maker.add('delete', 'tree', places === 'one file system' ? { isTree: true } : {});
+  maker.add('create', 'new');
+  maker.add('create', 'new/deep');
+  maker.add('create', 'new/deep/n');
+  maker.add('create', 'top');
+  maker.add('modify', 'a');
+  maker.add('modify', 'link');
+  maker.add('modify', 'd1');
+  maker.add('modify', 'last');
+  return maker;
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const commit = ({ directory, plan }: PlanMaker): Promise<DonePlan> =>
+  commitPlan(directory, plan, { onConflict: 'takeBack' });
+
+describe.each(placesHere())('a plan that is made whole or not at all, on %s', (places) => {
+  it('is made, with prints of what was committed', async () => {
+    const maker = everyChange(places);
+    const { failed, isTakenBack } = await commit(maker);
+    expect({ failed, isTakenBack }).toEqual({ failed: [], isTakenBack: undefined });
+    expect(pictureOf(maker.root)).toMatchObject({ a: expect.stringMatching(/ A$/), link: '-> elsewhere' });
+    const done = readDone(maker.directory);
+    const a = done?.changes.find(({ path }) => path === 'a');
+    expect(a?.after?.content).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('leaves everything as it was, and the new versions where they were prepared', async () => {
+    const maker = everyChange(places);
+    const before = pictureOf(maker.root);
+    const prepared = pictureOf(maker.upper('.'));
+    chmodSync(join(maker.root, 'last'), 0o600);
+    const { failed, isTakenBack, left } = await commit(maker);
+    expect({ isTakenBack, left }).toEqual({ isTakenBack: true, left: undefined });
+    expect(failed).toHaveLength(maker.changes.length);
+    expect(failed.filter(({ isConflict }) => isConflict)).toMatchObject([{ index: 11 }]);
+    expect(pictureOf(maker.root)).toEqual({ ...before, last: '600 old' });
+    expect(pictureOf(maker.upper('.'))).toEqual(prepared);
+    expect(readdirSync(join(maker.directory, 'old'))).toEqual([]);
+    expect(existsSync(join(maker.directory, 'plan.json'))).toBe(false);
+    expect(settleLeft(maker.directory)).toMatchObject({ state: 'discarded' });
+  });
+
+  it('leaves what others have changed again, and says so', async () => {
+    const maker = everyChange(places);
+    // Steps are taken as if there were nothing wrong; others come before they are taken back.
+    const { made: steps } = applyPlan(maker.plan, maker.directory);
+    writeFileSync(join(maker.root, 'top'), 'of others');
+    writeFileSync(join(maker.root, 'gone'), 'of others');
+    writeFileSync(join(maker.root, 'new/deep/more'), 'of others');
+    rmSync(join(maker.root, 'last'));
+    const left = takeBackPlan(maker.plan, maker.directory, steps);
+    expect(left.map(({ index }) => maker.changes[index]?.path)).toEqual(['gone', 'new', 'new/deep', 'top']);
+    expect(pictureOf(maker.root)).toMatchObject({
+      gone: expect.stringContaining('of others'),
+      top: expect.stringContaining('of others'),
+      'new/deep/more': expect.stringContaining('of others'),
+      a: '751 a',
+      'tree/in/t': expect.stringContaining('t'),
+    });
+    expect(existsSync(join(maker.root, 'last'))).toBe(false);
+    expect(existsSync(join(maker.root, 'new/deep/n'))).toBe(false);
+  });
+
+  it('does not remove a directory that others have moved something into', async () => {
+    const maker = everyChange(places);
+    put(join(maker.root, 'thesis/chapter'), 'years of work');
+    renameSync(join(maker.root, 'thesis'), join(maker.root, 'tree/in/thesis'));
+    const before = pictureOf(maker.root);
+    expect(await commit(maker)).toMatchObject({ isTakenBack: true });
+    expect(pictureOf(maker.root)).toEqual(before);
+  });
+
+  it('is taken back by the next process where this one dies in between', () => {
+    for (let killed = 0; killed <= 12; killed++) {
+      const maker = everyChange(places);
+      const before = pictureOf(maker.root);
+      const plan = { ...maker.plan, onConflict: 'takeBack' as const };
+      const { made: steps } = applyPlan(plan, maker.directory);
+      writeFileSync(join(maker.directory, 'plan.json'), JSON.stringify(plan));
+      writeFileSync(join(maker.directory, 'back.json'), JSON.stringify({ failed: [], made: [...steps] }));
+      const taken = [...steps].filter(([index]) => index >= 12 - killed);
+      takeBackPlan(plan, maker.directory, new Map(taken));
+      expect(settleLeft(maker.directory)).toMatchObject({ state: 'discarded' });
+      expect(pictureOf(maker.root)).toEqual(before);
+    }
+  });
+});
