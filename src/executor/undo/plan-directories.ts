@@ -73,7 +73,8 @@ function goingWith(
 /**
  * Files that cannot come back before others have gone: a directory of the call is in their place, or a file of it in
  * the place of their directory.
- * @returns to each of them the files that have to go first, all of which the undo removes
+ * @returns to each of them the files that have to go first, all of which the undo removes; none for a directory that an
+ *   undo emptied before it was killed
  */
 export function findObstacles(
   fates: ReadonlyMap<string, Fate>,
@@ -84,13 +85,13 @@ export function findObstacles(
     [...fates].flatMap(([path, fate]) => (fate.kind === 'restore' && fate.before === null ? [path] : [])),
   );
   const obstacles = new Map<string, readonly string[]>();
-  if (removals.size === 0) return obstacles;
   const going = new Set(goingWith(intents, removals, new Set(), sandbox));
   for (const [path, fate] of fates) {
     if (fate.kind !== 'stays') continue;
-    const inPlace = going.has(path) ? [...removals].filter((other) => other.startsWith(`${path}/`)) : [];
+    const isDirectory = going.has(path);
+    const inPlace = isDirectory ? [...removals].filter((other) => other.startsWith(`${path}/`)) : [];
     const onTheWay = [...waysTo(path)].filter((at) => removals.has(at));
-    if (inPlace.length + onTheWay.length > 0) obstacles.set(path, [...inPlace, ...onTheWay]);
+    if (isDirectory || onTheWay.length > 0) obstacles.set(path, [...inPlace, ...onTheWay]);
   }
   return obstacles;
 }

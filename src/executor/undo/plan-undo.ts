@@ -24,6 +24,8 @@ export interface UndoPlan extends PlannedDirectories {
   readonly skipped: readonly SkippedFile[];
   /** Those of `files` that go before the others come: they lie where a file or a directory comes back. */
   readonly obstacles: ReadonlySet<string>;
+  /** A file comes back where obstacles, or directories of `tidy`, have to go first. */
+  readonly clearsFirst: boolean;
 }
 
 export interface UndoWorld {
@@ -59,10 +61,10 @@ export async function planUndo(intents: readonly NotedIntent[], world: UndoWorld
   const skipped = [...fates].flatMap(([path, fate]) =>
     fate.kind === 'restore' ? [] : [{ path, reason: fate.reason }],
   );
-  const first = new Set(
-    [...obstacles].flatMap(([path, inWay]) => (fates.get(path)?.kind === 'restore' ? inWay : [])),
-  );
-  return { files, skipped, obstacles: first, ...planDirectories(intents, files, first, sandbox) };
+  const cleared = [...obstacles].filter(([path]) => fates.get(path)?.kind === 'restore');
+  const first = new Set(cleared.flatMap(([, inWay]) => inWay));
+  const directories = planDirectories(intents, files, first, sandbox);
+  return { files, skipped, obstacles: first, clearsFirst: cleared.length > 0, ...directories };
 }
 
 /** One change of a file, with what it found and what it left. */

@@ -165,11 +165,11 @@ interface UndoMeans {
 
 /** What lies in the place of others goes first; it comes back when these cannot come. */
 async function restoreFiles(plan: UndoPlan, undo: UndoRecord, means: UndoMeans): Promise<void> {
-  const { files, obstacles, make, tidy } = plan;
+  const { files, obstacles, clearsFirst, make, tidy } = plan;
   const sandbox = means.settings.sandbox.byCanonicalPath();
   const intend = undo.intend.bind(undo);
+  if (!clearsFirst) return sandbox.restore(files, { intend, make, tidy });
   const first = files.filter(({ path }) => obstacles.has(path));
-  if (first.length === 0) return sandbox.restore(files, { intend, make, tidy });
   const modes = new Map(
     [...first.map(({ path }) => path), ...tidy].flatMap((path) => {
       const entry = sandbox.examine(path);

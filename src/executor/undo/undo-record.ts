@@ -30,7 +30,7 @@ export class UndoRecord {
 
   static async begin(
     undone: CallRecord,
-    { files, obstacles, make, tidy, makes }: UndoPlan,
+    { files, obstacles, clearsFirst, make, tidy, makes }: UndoPlan,
     journal: Journal,
     settings: EngineSettings,
   ): Promise<UndoRecord> {
@@ -57,7 +57,7 @@ export class UndoRecord {
     if (answer === undefined) throw new Error('a batch of one call has one answer');
     const at = clock.now();
     // Says that it is an undo, whatever tools there are by the time it has to be settled.
-    const last = obstacles.size === 0 ? undefined : files.find(({ path }) => !obstacles.has(path))?.path;
+    const last = clearsFirst ? files.find(({ path }) => !obstacles.has(path))?.path : undefined;
     const note = { of: undone.key, make, tidy, makes };
     const data = toUndoData(last === undefined ? note : { ...note, last });
     await Promise.all([

@@ -34,6 +34,8 @@ interface Key {
 }
 
 const MOST_HISTORY = 500;
+/** Ctrl-D that was typed before a line was read: the kernel keeps it as a NUL byte, which Node takes for Ctrl-`. */
+const TYPED_AHEAD_END = '`';
 /** The terminal says where pasted text begins and ends: its lines are one text. */
 const PASTE_MODE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
@@ -131,6 +133,8 @@ class LineReading {
 
   #press({ name, ctrl }: Key): void {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
+    if (ctrl === true && name === TYPED_AHEAD_END && this.#editor.line === '' && this.#pasted.length === 0)
+      this.#settle({ kind: 'end' });
     const above = ctrl === true && name !== undefined ? this.#settings.onControl(name) : undefined;
     if (above === undefined || this.#isOver) return;
     process.stderr.write(`\r\u001b[J${above}`);
