@@ -27,6 +27,7 @@ export type {
   ToolResult,
   ToolSuccess,
 } from './contract/call.js';
+export type { CommandChanges, UnkeptChange } from './contract/changes.js';
 export type {
   Clock,
   ContextLimits,
@@ -121,16 +122,14 @@ export type {
   Picture,
   PicturePart,
 } from './contract/picture.js';
-export type { Policy, PolicyAnswer, PolicyQuestion } from './contract/policy.js';
+export type { Policy, PolicyAnswer, PolicyQuestion, WriteConsent } from './contract/policy.js';
 export type {
-  CommandChanges,
   CommandOutcome,
   CommandSandbox,
   ExposedPort,
   KeptOutput,
   LimitHit,
   SandboxRefusal,
-  UnkeptChange,
 } from './contract/processes.js';
 export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
 export type {

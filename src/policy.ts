@@ -6,6 +6,7 @@ export type {
   PolicyAnswer,
   PolicyFunction,
   PolicyQuestion,
+  WriteConsent,
 } from './contract/policy.js';
 export { createAnalyzingPolicy as createPolicy } from './policy/create-analyzing-policy.js';
 export type { PolicyParts, RulePolicy } from './policy/create-policy.js';

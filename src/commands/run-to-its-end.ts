@@ -1,5 +1,5 @@
+import type { CommandChanges } from '../contract/changes.js';
 import type {
-  CommandChanges,
   CommandOutcome,
   CommandRequest,
   CommandSandbox,
@@ -24,7 +24,7 @@ import { mostBytes } from './transaction/watch-size.js';
 export interface EndRequest
   extends Pick<
     CommandRequest,
-    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'mayCreate'
+    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate'
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
@@ -155,7 +155,7 @@ async function settleTransaction(
 /** Never rejects. */
 async function commit(
   transaction: Transaction,
-  { tool, keepVersion, agree, mayCreate, forbids }: EndRequest,
+  { tool, keepVersion, agree, deeds, mayCreate, forbids }: EndRequest,
   exitCode: number | null,
 ): Promise<SettledChanges & { readonly isLasting?: boolean }> {
   try {
@@ -164,6 +164,7 @@ async function commit(
       ...(tool === undefined ? {} : { tool }),
       ...(keepVersion === undefined ? {} : { keepVersion }),
       ...(agree === undefined ? {} : { agree }),
+      ...(deeds === undefined ? {} : { deeds }),
       ...(mayCreate === undefined ? {} : { mayCreate }),
       ...(forbids === undefined ? {} : { forbids }),
     });

@@ -1,7 +1,9 @@
+import { LATER_CODE_PATTERNS } from '../policy/later-code/later-code.js';
 import { DEFINITIONS, RULES } from './table-kinds.js';
 import {
   adding,
   addingRedactions,
+  addingTo,
   joining,
   never,
   only,
@@ -325,6 +327,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.policy.promptSideEffects',
     meaning: 'In mode `prompt`: ask about calls with side effects.',
     tighten: only(true),
+  },
+  'tools.approval.later_code': {
+    kind: PATTERNS,
+    fallback: undefined,
+    option: 'executor.policy.laterCode',
+    meaning:
+      'Paths that run later by themselves, so that changes of them by a command are asked about; `toolexec policy later-code` prints the table that this replaces.',
+    tighten: addingTo(LATER_CODE_PATTERNS),
   },
   'tools.approval.rules': {
     kind: RULES,

@@ -54,6 +54,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.approval.allowlist': '["bash", "write_file", "run_command"]',
   'tools.approval.denylist': '[]',
   'tools.approval.prompt_side_effects': 'false',
+  'tools.approval.later_code': '[]',
   'tools.approval.rules':
     '[{ decision = "allow", tool = "*" }, { decision = "allow", command = "*", write_through = true }]',
   'tools.bash.approval': '"after"',
@@ -158,6 +159,7 @@ describe('a project that nobody has trusted', () => {
       'tools.approval.allowlist': '[]',
       'tools.approval.denylist': '["bash"]',
       'tools.approval.prompt_side_effects': 'true',
+      'tools.approval.later_code': '["own.sh"]',
       'tools.approval.rules': '[{ decision = "deny", tool = "bash" }]',
       'tools.bash.approval': '"before"',
       'tools.read_file.max_file_read_bytes': '1',

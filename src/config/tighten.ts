@@ -85,6 +85,20 @@ export const adding: Tighten = {
   },
 };
 
+/** More entries than a list that holds where no layer says anything. */
+export function addingTo(unsaid: readonly string[]): Tighten {
+  return {
+    may: 'adds',
+    apply: (asked, scope) => {
+      if (scope.base !== undefined) return adding.apply(asked, scope);
+      const more = listOf(asked).filter((entry) => !unsaid.some((own) => own === entry));
+      return more.length === 0
+        ? refused('it may only add to the list')
+        : { value: [...unsaid, ...more], isJoined: true };
+    },
+  };
+}
+
 /** `true`, which is all; else more entries. */
 export const addingRedactions: Tighten = {
   may: 'adds',

@@ -1,8 +1,8 @@
 import type { ToolResult } from './call.js';
+import type { CommandChanges } from './changes.js';
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { PicturePart } from './picture.js';
-import type { CommandChanges } from './processes.js';
 
 /** The content that a request was shown with. */
 export interface ShownFile {
@@ -35,6 +35,8 @@ export interface ApprovalRequest {
    * it.
    */
   readonly changes?: CommandChanges;
+  /** Of these changes the paths that go beyond what the call declared and was allowed. Left out: none does. */
+  readonly unexpected?: readonly string[];
   /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
   readonly changed?: readonly string[];
 }

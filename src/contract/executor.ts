@@ -2,12 +2,12 @@ import type { ErrorCode } from '../errors/catalogue.js';
 import type { NarrowOptions } from './agent-runner.js';
 import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
 import type { ReadError, ToolCall, ToolResult } from './call.js';
+import type { CommandChanges } from './changes.js';
 import type { Transcript } from './conversation.js';
 import type { BatchMessage, CallState, DecisionKind, Settlement } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
-import type { CommandChanges } from './processes.js';
 import type { ToolDefinition } from './tool.js';
 
 /** What the executor does with calls (D012 to D014). */

@@ -1,6 +1,6 @@
+import type { ChangedEntry } from './changes.js';
 import type { Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
-import type { ChangedEntry } from './processes.js';
 
 /** What a call would do, for a person to look at: the same on the terminal, on a page and in another program. */
 export interface Picture {

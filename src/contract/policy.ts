@@ -55,14 +55,26 @@ export interface PolicyAnswer {
    * Relative paths start where those of the call do.
    */
   readonly seen?: readonly Effect[];
+  /** What rules let its commands change. Left out: every path that is not run later by itself. */
+  readonly consent?: WriteConsent;
   /** Of a call that runs: its commands need no transaction, and what they change is real at once. */
   readonly writesThrough?: true;
   /** The rule that decided, where one did, as it is named in messages. */
   readonly rule?: string;
 }
 
+/** What the rules that allow a call let its commands change; what lies beyond is asked about when they have ended. */
+export interface WriteConsent {
+  /** Path patterns. Left out: every path that is not run later by itself. */
+  readonly patterns?: readonly string[];
+  /** What the commands are seen to touch, and a rule allows by its path. Relative paths start where those of the call do. */
+  readonly named: readonly Effect[];
+}
+
 /** Evaluates one call. Pure: no I/O, the same answer to the same question. */
 export interface Policy {
+  /** Path patterns of what is run later by itself, so that changes of it by a command are asked about. Left out: the table. */
+  readonly laterCode?: readonly string[];
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
    * The part of the evaluation that needs neither arguments nor effects: switched off, denylisted. Asked first, so

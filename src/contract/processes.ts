@@ -1,3 +1,4 @@
+import type { CommandChanges, DeedsRefusal, DeedsReview, PreviewedChanges } from './changes.js';
 import type { GuardedPaths } from './files.js';
 import type { OutputSink } from './outputs.js';
 
@@ -69,71 +70,6 @@ export interface TransactionRules {
   ) => string | undefined;
   /** Whether commands may not see what lies at a path. */
   readonly isHidden: (path: string) => boolean;
-}
-
-/** What a command has changed, or would have. At most 200 paths in each list. */
-export interface CommandChanges {
-  /**
-   * Relative to the first root, else absolute; directories with `/` at the end. Never shortened: a character that cannot
-   * be seen stands as `\u{200B}`, a byte that is no UTF-8 as `\xNN`.
-   */
-  readonly created: readonly string[];
-  readonly modified: readonly string[];
-  readonly deleted: readonly string[];
-  /** What stays as it was: commands may not change it. */
-  readonly refused: readonly UnkeptChange[];
-  /** What stays as it is: it was changed by others while the command ran. */
-  readonly conflicts: readonly UnkeptChange[];
-  /** How many paths are in none of the lists, because those are full. */
-  readonly more?: number;
-}
-
-export interface UnkeptChange {
-  readonly path: string;
-  readonly reason: string;
-  /** The command's version, for `read_file`. */
-  readonly ref?: string;
-  /** It is not made yet, and will be before the next command, if that is possible then. */
-  readonly later?: true;
-}
-
-/** What is at a path. */
-export interface EntryState {
-  readonly kind: 'file' | 'dir' | 'link' | 'special';
-  /** In octal, as `chmod` takes it: `644`. A link has none. */
-  readonly mode?: string;
-  /** Of a file: bytes. */
-  readonly size?: number;
-  /** Of a link: where it leads, in the characters of names. */
-  readonly target?: string;
-}
-
-/** One path that changes, and what is there before and after; left out: nothing. */
-export interface ChangedEntry {
-  /** As `CommandChanges` names it. */
-  readonly path: string;
-  readonly change: 'create' | 'modify' | 'delete';
-  readonly before?: EntryState;
-  readonly after?: EntryState;
-  /** Of a file that is modified: its bytes stay as they are. */
-  readonly isSameContent?: true;
-  /** Why the content of a file is not shown. */
-  readonly unshown?: string;
-}
-
-/** The content of a file that changes; left out: there is no file. */
-export interface ChangedContent {
-  readonly before?: Uint8Array;
-  readonly after?: Uint8Array;
-}
-
-/** Changes that are not committed yet. */
-export interface PreviewedChanges {
-  readonly changes: CommandChanges;
-  /** Every path that changes, sorted. `content` is given for as many files as a person is shown. */
-  readonly entries: readonly (ChangedEntry & { readonly content?: ChangedContent })[];
-  /** Every path that the commit leaves as it is, and why. */
-  readonly notKept: readonly Pick<UnkeptChange, 'path' | 'reason'>[];
 }
 
 /** What has become of a transaction. With `network` it may have done more than change files. */
@@ -226,10 +162,14 @@ export interface CommandRequest {
   /** Told what has become of its transaction, where it has one. */
   readonly onTransaction?: (event: TransactionEvent) => void;
   /**
-   * Asked when it has ended, before its changes become real; where there are none it is not asked. A text: why they do
-   * not. With it the command runs only where its changes are kept apart.
+   * Asked when it has ended, before its changes become real; where there are none it is not asked. With it the command runs only where its changes are kept apart.
    */
-  readonly agree?: (changes: PreviewedChanges) => Promise<string | undefined>;
+  readonly agree?: (changes: PreviewedChanges) => Promise<DeedsRefusal | undefined>;
+  /**
+   * Asked when it has ended and its changes were kept apart. Left out: they may be any. What goes beyond is asked about by
+   * `agree` where that is given.
+   */
+  readonly deeds?: DeedsReview;
   /**
    * Whether a person has agreed to a new file or directory with a denied name, by its absolute path: asked when the changes
    * are looked at, and again when `agree` was asked. Left out: to none.
@@ -278,8 +218,11 @@ export interface CommandOutcome {
   readonly changes?: CommandChanges;
   /** Its changes were not committed: why, in words. `changes` names what stood in the way, or says that there were none. */
   readonly discarded?: string;
-  /** The person did not agree to them, others changed the same, or commands may not change it. Left out: another reason. */
-  readonly discardedBy?: 'person' | 'conflict' | 'rules';
+  /**
+   * The person did not agree to them or could not be asked, the policy does not allow them, others changed the same, or
+   * commands may not change it. Left out: another reason.
+   */
+  readonly discardedBy?: 'person' | 'unasked' | 'policy' | 'conflict' | 'rules';
   /** How often it was run again, because others had changed the same things meanwhile. Left out: never. */
   readonly reruns?: number;
   /** What it has written outside of the roots, and what is gone with it; left out: nothing, or nothing was kept. */

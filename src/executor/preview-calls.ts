@@ -93,14 +93,18 @@ function shellsOf({ shells }: EngineSettings): BackgroundShells {
 }
 
 async function requestsOf(
-  { evaluated }: PreviewTrial,
+  trial: PreviewTrial,
   settings: EngineSettings,
 ): Promise<readonly ApprovalRequest[]> {
-  const asked = evaluated.flatMap((call) => (call.kind === 'ready' && call.needsApproval ? [call] : []));
+  const asked = trial.asked(trial.evaluated).flatMap((ready, index) => {
+    const isAsked = ready.kind === 'ready' && ready.needsApproval;
+    return isAsked ? [{ ready, unexpected: trial.unexpected.get(index) }] : [];
+  });
   return Promise.all(
-    asked.map(async (ready) =>
-      toQuestion({ ready, snapshot: await takeSnapshot(ready, settings) }, settings),
-    ),
+    asked.map(async ({ ready, unexpected }) => {
+      const request = await toQuestion({ ready, snapshot: await takeSnapshot(ready, settings) }, settings);
+      return unexpected === undefined ? request : { ...request, unexpected };
+    }),
   );
 }
 
@@ -179,8 +183,13 @@ class PreviewEnding {
     const { options, settings } = this.#parts;
     const { approver = settings.approver } = options;
     if (approver === undefined || approver === null) return {};
-    const { changed } = this.#tried;
-    return { approver: (requests, at) => approver(withChanges(requests, changed), at) };
+    const { changed, trial } = this.#tried;
+    const unexpected = trial.unexpectedById();
+    const told = (request: ApprovalRequest): ApprovalRequest => {
+      const paths = unexpected.get(request.callId);
+      return paths === undefined ? request : { ...request, unexpected: paths };
+    };
+    return { approver: (requests, at) => approver(withChanges(requests.map(told), changed), at) };
   }
 
   /** What the calls have read and written is known to the conversation. */

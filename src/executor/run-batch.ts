@@ -198,6 +198,8 @@ export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
     const { deferred } = this.scope;
     if (deferred === undefined && approverOf(this.options, this.scope) === null) return undefined;
     if (this.isStopped && deferred === undefined) return undefined;
+    const { preview } = this.scope;
+    if (preview !== undefined) this.#evaluated = preview.planned(this.#evaluated);
     let waiting: number[] | undefined;
     for (let index = 0; index < this.#evaluated.length; index++) {
       const call = this.#evaluated[index];

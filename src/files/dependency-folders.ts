@@ -24,7 +24,7 @@ export function withDependencies(
 ): DenyRules {
   const known = new Map<string, boolean>();
   const rulesFor = (directory: string): DenyRules => {
-    const found = known.get(directory) ?? isInside(roots, directory);
+    const found = known.get(directory) ?? isInDependencies(roots, directory);
     if (known.size > MOST_KNOWN) known.clear();
     known.set(directory, found);
     return found ? inside : everywhere;
@@ -46,7 +46,8 @@ export const HOLDS_IN_DEPENDENCIES = {
 
 const FOLDERS = new Set(DEPENDENCY_FOLDERS);
 
-function isInside(roots: readonly string[], directory: string): boolean {
+/** @param directory absolute and canonical, as `roots` are */
+export function isInDependencies(roots: readonly string[], directory: string): boolean {
   const root = roots.find((one) => directory === one || directory.startsWith(one === '/' ? one : `${one}/`));
   return (
     root !== undefined &&

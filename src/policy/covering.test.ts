@@ -123,7 +123,7 @@ describe('a rule that allows a command', () => {
     ['rg *', 'rg --pre=./evil x'],
     ['rg *', 'rg --hostname-bin ./evil x'],
     ['ag *', 'ag --pager ./evil x'],
-    ['git log *', 'git log --output=Makefile'],
+    ['git log *', 'git log --output=notes.txt'],
     ['git log *', 'git log --output Makefile'],
     ['git diff *', 'git diff --outpu=Makefile'],
     ['git format-patch *', 'git format-patch -o out HEAD'],
@@ -171,7 +171,7 @@ describe('a rule that allows a command', () => {
 
   it.each([
     ['git log *; /Makefile', 'git log --output=Makefile'],
-    ['git log --output=* **', 'git log --output=Makefile'],
+    ['git log --output=* **', 'git log --output=notes.txt'],
     ['sed -i *', 'sed -i s/a/b/ f'],
     ['sort *; /b', 'sort a -o b'],
     ['find * -delete', 'find . -delete'],

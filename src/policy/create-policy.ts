@@ -8,6 +8,7 @@ import { ORDER } from './evaluation/order.js';
 import { RuleIndex } from './evaluation/rule-index.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
+import { LaterCode } from './later-code/later-code.js';
 import type { CompiledRule } from './rules/compile-rule.js';
 import type { PolicyOptions } from './rules/policy-options.js';
 import type { AnalyzeCommand } from './shell/analysis.js';
@@ -58,22 +59,26 @@ export function policyOf({ options, rules }: CompiledPolicy, { analyzeCommand }:
     denied: new Set(options.denylist),
     index: new RuleIndex(rules),
     hasRules: rules.length > 0,
+    later: new LaterCode(options.laterCode),
     analyzeCommand,
   };
   return new OrderedPolicy(basis, rules);
 }
 
-function withSeen(answer: PolicyAnswer, { seen }: Evaluation): PolicyAnswer {
-  return seen.length === 0 ? answer : { ...answer, seen };
+function withSeen(answer: PolicyAnswer, { seen, consent }: Evaluation): PolicyAnswer {
+  const known = seen.length === 0 ? answer : { ...answer, seen };
+  return consent === undefined || answer.disposition === 'pre_resolved' ? known : { ...known, consent };
 }
 
 const BY_NAME = ORDER.filter(({ byName }) => byName === true);
 
 class OrderedPolicy implements RulePolicy {
+  readonly laterCode: readonly string[];
   readonly #basis: PolicyBasis;
   readonly #rules: readonly CompiledRule[];
 
   constructor(basis: PolicyBasis, rules: readonly CompiledRule[]) {
+    this.laterCode = basis.laterCode;
     this.#basis = basis;
     this.#rules = rules;
   }

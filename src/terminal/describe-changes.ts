@@ -1,16 +1,22 @@
+import type { ChangedEntry, EntryState } from '../contract/changes.js';
 import type { ChangesPart } from '../contract/picture.js';
-import type { ChangedEntry, EntryState } from '../contract/processes.js';
 
 interface ChangeGroup {
-  readonly sign: '-' | '~' | '+';
+  readonly sign: '!' | '-' | '~' | '+';
   readonly word: string;
   readonly entries: readonly ChangedEntry[];
 }
 
 /** Entries by what becomes of them, in the order in which they are shown; groups that are empty are left out. */
 export function groupChanges({ entries }: ChangesPart): readonly ChangeGroup[] {
-  const of = (change: ChangedEntry['change']) => entries.filter((entry) => entry.change === change);
+  const expected = entries.filter(({ isUnexpected }) => isUnexpected !== true);
+  const of = (change: ChangedEntry['change']) => expected.filter((entry) => entry.change === change);
   const groups: readonly ChangeGroup[] = [
+    {
+      sign: '!',
+      word: 'beyond what was allowed',
+      entries: entries.filter(({ isUnexpected }) => isUnexpected),
+    },
     { sign: '-', word: 'deleted', entries: of('delete') },
     { sign: '~', word: 'modified', entries: of('modify') },
     { sign: '+', word: 'created', entries: of('create') },
@@ -66,8 +72,10 @@ function bytes(size: number): string {
 }
 
 /** One change in one line, but for its sign: the path, then what differs. */
-export function describeChange({ path, before, after, isSameContent, unshown }: ChangedEntry): string {
+export function describeChange(entry: ChangedEntry): string {
+  const { path, change, before, after, isSameContent, unshown, isUnexpected } = entry;
   const facts = [
+    ...(isUnexpected === true ? [WORDS[change]] : []),
     ...(before === undefined || after === undefined
       ? stateFacts(after ?? before)
       : before.kind === after.kind
@@ -80,6 +88,8 @@ export function describeChange({ path, before, after, isSameContent, unshown }: 
   const name = leads ? `${nameOf(path)} → ${nameOf(target ?? '?')}` : nameOf(path);
   return facts.length === 0 ? name : `${name}  ${facts.join(', ')}`;
 }
+
+const WORDS = { create: 'created', modify: 'modified', delete: 'deleted' } as const;
 
 function stateFacts(state: EntryState | undefined): readonly string[] {
   if (state === undefined || state.kind === 'link') return [];

@@ -229,7 +229,7 @@ function drawChanges(part: ChangesPart, pen: Pen): void {
   const { red, yellow, green, bold } = pen.palette;
   for (const { sign, word, entries } of groupChanges(part)) {
     pen.line(`${word} (${entries.length}):`, bold);
-    const paint = { '-': red, '~': yellow, '+': green }[sign];
+    const paint = { '!': red, '-': red, '~': yellow, '+': green }[sign];
     for (const entry of entries) pen.line(`${sign} ${describeChange(entry)}`, paint);
   }
   if (part.notKept.length > 0) pen.line(`not kept (${part.notKept.length}):`, bold);

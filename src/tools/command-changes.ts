@@ -1,5 +1,6 @@
+import type { CommandChanges, UnkeptChange } from '../contract/changes.js';
 import type { JsonObject } from '../contract/json.js';
-import type { CommandChanges, CommandOutcome, DiscardedWrites, UnkeptChange } from '../contract/processes.js';
+import type { CommandOutcome, DiscardedWrites } from '../contract/processes.js';
 
 /**
  * What a command has changed, and what it has written that did not last, as the `changes` of a result. Of a command that
@@ -20,8 +21,9 @@ export function changesMetadata(
   };
 }
 
-function listsOf({ created, modified, deleted, refused, conflicts }: CommandChanges): JsonObject {
+function listsOf({ created, modified, deleted, refused, conflicts, unexpected }: CommandChanges): JsonObject {
   return {
+    ...(unexpected === undefined ? {} : { unexpected: [...unexpected] }),
     created: [...created],
     modified: [...modified],
     deleted: [...deleted],
@@ -45,11 +47,12 @@ export function changeNotices({
   CommandOutcome,
   'changes' | 'discarded' | 'discardedBy' | 'stderr' | 'discardedWrites'
 >): readonly string[] {
-  if (discardedBy !== undefined && discardedBy !== 'person' && changes !== undefined) {
+  if ((discardedBy === 'rules' || discardedBy === 'conflict') && changes !== undefined) {
     const { refused, conflicts } = changes;
     return discardedBy === 'rules' ? [refusedNotice(refused)] : [conflictNotice(conflicts, discarded)];
   }
   const outside = discardedWrites === undefined ? [] : [outsideNotice(discardedWrites)];
+  if (discardedBy === 'policy') return [beyondNotice(discarded)];
   if (changes === undefined)
     return discarded === undefined
       ? outside
@@ -74,6 +77,10 @@ export function changeNotices({
       : []),
     ...outside,
   ];
+}
+
+function beyondNotice(why = ''): string {
+  return `[Nothing of what this command changed was kept: ${why}. There was no person to ask. Leave that out, or tell the person what it is needed for.]`;
 }
 
 function refusedNotice(refused: readonly UnkeptChange[]): string {

@@ -122,6 +122,8 @@ function codeOf(outcome: EndedCommand): ErrorCode {
 
 const CODES: Readonly<Record<NonNullable<CommandOutcome['discardedBy']>, ErrorCode>> = {
   person: 'user_denied',
+  unasked: 'approval_unavailable',
+  policy: 'policy_denied',
   conflict: 'conflict',
   rules: 'sandbox_violation',
 };

@@ -68,8 +68,13 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     await using other = open({ journal: false });
     expect((await other.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
     expect(asked).toEqual([]);
-    // Without a person it is not run at all.
-    expect((await executor.run([bash('echo nothing')]))[0]?.error?.code).toBe('approval_unavailable');
+    // Without a person that is a success too, and a change is none.
+    expect((await executor.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
+    expect((await executor.run([{ ...bash('echo x >new'), id: 'c2' }]))[0]?.error).toMatchObject({
+      code: 'approval_unavailable',
+      details: { executed: 'no' },
+    });
+    expect(outside('ls')).toBe('');
   });
 
   it('drops what is refused, and tells the model', async () => {

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { CommandChanges } from '../../src/contract/changes.js';
 import type { Executor } from '../../src/contract/executor.js';
-import type { CommandChanges } from '../../src/contract/processes.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall, ToolResult } from '../../src/contract/call.js';
+import type { CommandChanges } from '../../src/contract/changes.js';
 import type { JsonObject } from '../../src/contract/json.js';
-import type { CommandChanges } from '../../src/contract/processes.js';
 import { whyNoTransactions } from './kept-apart.js';
 import { ToolWorkshop } from './tool-workshop.js';
 

@@ -1,5 +1,6 @@
+import type { CommandChanges } from '../../contract/changes.js';
 import type {
-  CommandChanges,
+  CommandOutcome,
   CommandRequest,
   Confinement,
   TransactionRules,
@@ -22,11 +23,14 @@ import { askLayers, type OverlayMount } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
 import { reportChanges } from './report-changes.js';
+import { findUnexpected } from './review-deeds.js';
 import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
 import type { DonePlan, FailedChange, TransactionPlan } from './transaction-plan.js';
+import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
-export interface CommitRequest extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'mayCreate'> {
+export interface CommitRequest
+  extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate'> {
   readonly exitCode: number | null;
   readonly forbids?: ForbidsChange;
 }
@@ -59,8 +63,8 @@ export function rootIdentity(root: string): RootIdentity {
 
 /** Nothing of what a command has changed is committed. The message: why. */
 export class NotCommitted extends Error {
-  /** Who stood in the way: the person, who did not agree; others, who changed the same; or what commands may not change. */
-  readonly by: 'person' | 'conflict' | 'rules';
+  /** What stood in the way: the person or the policy, others who changed the same, or what commands may not change. */
+  readonly by: NonNullable<CommandOutcome['discardedBy']>;
   /** What stood in the way, path by path. */
   readonly changes: CommandChanges | undefined;
   /** The roots are not there any more: the command cannot be run again. */
@@ -86,15 +90,33 @@ export async function commitTransaction(
   const refusal = exceptAgreed(own, parts.rules, request.mayCreate);
   const first = requireWhole(parts, await scanTransaction(parts, refusal), request);
   if (first.changes.length === 0) return commitScanned(parts, first, request);
-  const isAsked = request.agree !== undefined;
-  const refused = await request.agree?.(lookAt(parts, first));
-  if (refused !== undefined) throw new NotCommitted('person', refused);
-  return whileCommitting(parts, first, async (isLate) => {
+  const unexpected = await findUnexpected(parts, first, request.deeds);
+  const isAsked = request.agree !== undefined || unexpected.size > 0;
+  if (isAsked) await requireConsent(parts, first, unexpected, request);
+  const report = await whileCommitting(parts, first, async (isLate) => {
     // Others may have changed something while the person was asked, or while we waited.
     const last = isAsked || isLate ? await scanTransaction(parts, refusal) : first;
     return commitScanned(parts, requireWhole(parts, withHarmless(last, first), request), request);
   });
+  return withUnexpected(report, parts, unexpected);
 }
+
+/** @throws NotCommitted where the person, or the policy, does not let them be committed */
+async function requireConsent(
+  parts: TransactionParts,
+  scanned: ScannedChanges,
+  unexpected: UnexpectedChanges,
+  { agree, deeds }: CommitRequest,
+): Promise<void> {
+  const previewed = lookAt(parts, scanned, unexpected);
+  const refusal = await (agree ?? deeds?.ask)?.(previewed);
+  if (refusal === undefined) return;
+  const { why, by } = refusal;
+  const named = withUnexpected(NOTHING, parts, unexpected);
+  throw new NotCommitted(by, why, unexpected.size === 0 ? undefined : named);
+}
+
+const NOTHING: CommandChanges = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 /** No other transaction, and no git, changes what is compared from here on. @param use `isLate`: something may have changed */
 export async function whileCommitting<T>(

@@ -1,9 +1,11 @@
-import type { ChangedEntry, Confinement, EntryState, PreviewedChanges } from '../../contract/processes.js';
+import type { ChangedEntry, EntryState, PreviewedChanges } from '../../contract/changes.js';
+import type { Confinement } from '../../contract/processes.js';
 import { type BinaryPath, readBinaryFile, readBinaryLink, toBinary } from '../../platform/fs/binary-fs.js';
 import { changedName } from '../../platform/fs/changed-name.js';
 import type { ScannedChanges } from './found-changes.js';
 import { namingIn, reportChanges } from './report-changes.js';
 import type { EntryPrint, PlannedChange } from './transaction-plan.js';
+import { NONE_UNEXPECTED, type UnexpectedChanges } from './unexpected-changes.js';
 
 /** Files whose content a person is shown, bytes of each, and bytes of all together. */
 const MOST = { files: 1000, bytes: 1024 * 1024, allBytes: 16 * 1024 * 1024 } as const;
@@ -15,16 +17,25 @@ interface LookParts {
   readonly mounts: readonly { readonly root: string }[];
 }
 
-/** Everything that a commit would change, and everything that it would leave: what a person is asked about. */
+/**
+ * Everything that a commit would change, and everything that it would leave: what a person is asked about.
+ * @param unexpected what of it goes beyond what was allowed: it stands first
+ */
 export function lookAt(
   { confinement, mounts }: LookParts,
   { changes, leftOut }: Pick<ScannedChanges, 'changes' | 'leftOut'>,
+  unexpected: UnexpectedChanges = NONE_UNEXPECTED,
 ): PreviewedChanges {
   const roots = mounts.map(({ root }) => root);
   const first = confinement.roots[0] ?? '';
   const name = namingIn(roots, first);
   const look = new Look();
-  const entries = mergedByPath(changes).map(({ gone, come }): PreviewedChanges['entries'][number] => {
+  const merged = mergedByPath(changes);
+  const isUnexpected = ({ gone }: Merged): boolean => unexpected.has(gone.root, gone.path);
+  // What stands first has its content read first, while there is room for it.
+  const ordered = [...merged.filter(isUnexpected), ...merged.filter((one) => !isUnexpected(one))];
+  const entries = ordered.map((one): PreviewedChanges['entries'][number] => {
+    const { gone, come } = one;
     const { root, path, kind } = come ?? gone;
     const lower = `${toBinary(roots[root] ?? '')}/${path}`;
     const before = stateOf(gone.before, lower);
@@ -35,6 +46,7 @@ export function lookAt(
       change,
       ...(before === undefined ? {} : { before }),
       ...(after === undefined ? {} : { after }),
+      ...(isUnexpected(one) ? { isUnexpected: true } : {}),
     };
     return { ...entry, ...look.contentOf(entry, lower, come?.from) };
   });
@@ -43,18 +55,27 @@ export function lookAt(
     path: name(root, path, isDirectory),
     reason,
   }));
-  return { changes: report, entries: entries.sort(byPath), notKept: notKept.sort(byPath) };
+  return {
+    changes: unexpected.size === 0 ? report : { ...report, unexpected: unexpected.named(name) },
+    entries: entries.sort(unexpectedFirst),
+    notKept: notKept.sort(byPath),
+  };
+}
+
+function unexpectedFirst(one: ChangedEntry, other: ChangedEntry): number {
+  const [isFirst, isNext] = [one.isUnexpected === true, other.isUnexpected === true];
+  return isFirst === isNext ? byPath(one, other) : isFirst ? -1 : 1;
 }
 
 /** A change of one path: what goes from it, and what comes there. */
-interface Merged {
+export interface Merged {
   /** Of what is created: the change itself, which has no `before`. */
   readonly gone: PlannedChange;
   readonly come?: PlannedChange;
 }
 
 /** A plan removes a directory before it puts a file there: to a person that is one change. */
-function mergedByPath(changes: readonly PlannedChange[]): readonly Merged[] {
+export function mergedByPath(changes: readonly PlannedChange[]): readonly Merged[] {
   const byPlace = new Map<string, Merged>();
   for (const change of changes) {
     const place = `${change.root}/${change.path}`;

@@ -1,5 +1,5 @@
+import type { CommandChanges } from '../../contract/changes.js';
 import type { GuardedPath } from '../../contract/files.js';
-import type { CommandChanges } from '../../contract/processes.js';
 import { binaryNames, toBinary } from '../../platform/fs/binary-fs.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';

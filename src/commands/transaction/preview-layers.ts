@@ -1,10 +1,6 @@
-import type {
-  CommandChanges,
-  Confinement,
-  PreviewedChanges,
-  TransactionRules,
-} from '../../contract/processes.js';
-import { toBinary } from '../../platform/fs/binary-fs.js';
+import type { CommandChanges, PreviewedChanges } from '../../contract/changes.js';
+import type { Confinement, TransactionRules } from '../../contract/processes.js';
+import { type BinaryPath, toBinary } from '../../platform/fs/binary-fs.js';
 import type { FileView } from '../../platform/fs/open-handle.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
@@ -25,6 +21,8 @@ import { MountedView } from './mounted-view.js';
 import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
 import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
 import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
+import { findUnexpected } from './review-deeds.js';
+import { UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
 /** Why nothing of a preview is committed. */
 export interface NothingCommitted {
@@ -43,6 +41,7 @@ export class PreviewLayers {
   readonly #layers: PreviewedLayers;
   readonly #view: MountedView;
   readonly #left: LeftByCalls;
+  readonly #unexpected = new Map<string, { readonly root: number; readonly path: BinaryPath }>();
   #broken: string | undefined;
   #ending: Promise<void> | undefined;
 
@@ -108,7 +107,7 @@ export class PreviewLayers {
   }
 
   /** @throws NotCommitted where it has changed what it may not; nothing of the preview can be committed then. */
-  async #endCommand({ tool, keepVersion, forbids }: CommitRequest): Promise<CommandChanges> {
+  async #endCommand({ tool, keepVersion, forbids, deeds }: CommitRequest): Promise<CommandChanges> {
     const { rules } = this.#layers;
     const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
     const scanned = await scanTransaction(this.#layers, refusal);
@@ -118,7 +117,15 @@ export class PreviewLayers {
       this.#broken ??= 'a command changed what commands may not change';
       requireAllowed(this.#layers, refused, keepVersion);
     }
-    return reportOf(this.#layers, { ...scanned, changes, leftOut }, keepVersion);
+    const unexpected = await findUnexpected(this.#layers, { changes }, deeds);
+    const report = withUnexpected(
+      reportOf(this.#layers, { ...scanned, changes, leftOut }, keepVersion),
+      this.#layers,
+      unexpected,
+    );
+    for (const { root, path } of unexpected.paths) this.#unexpected.set(`${root}/${path}`, { root, path });
+    if (unexpected.size > 0) await deeds?.ask({ changes: report, entries: [], notKept: [] });
+    return report;
   }
 
   /** What a file tool has changed is that tool's. */
@@ -131,7 +138,8 @@ export class PreviewLayers {
   }
 
   async look(): Promise<PreviewedChanges> {
-    return lookAt(this.#layers, await this.#scan());
+    const unexpected = [...this.#unexpected.values()].map((path) => ({ ...path, isDirectory: false }));
+    return lookAt(this.#layers, await this.#scan(), new UnexpectedChanges(unexpected));
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { CommandChanges, UnkeptChange } from '../../contract/processes.js';
+import type { CommandChanges, UnkeptChange } from '../../contract/changes.js';
 import { type BinaryPath, binaryEntry, readBinaryFile, toBinary } from '../../platform/fs/binary-fs.js';
 import { changedName } from '../../platform/fs/changed-name.js';
 import type { LeftOut } from './found-changes.js';

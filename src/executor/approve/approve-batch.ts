@@ -44,12 +44,13 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of waiting) after[index] = pending(ready(evaluated, index), scope.id);
     return after;
   }
+  // What changes nothing needs no answer: that is known when its command has ended.
+  const before = approver === null ? waiting : await askedBefore(parts, after);
+  if (before.length === 0) return after;
   if (approver === undefined || approver === null) {
-    for (const index of waiting) after[index] = unasked(ready(evaluated, index));
+    for (const index of before) after[index] = unasked(ready(evaluated, index));
     return after;
   }
-  const before = await askedBefore(parts, after);
-  if (before.length === 0) return after;
   const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
   const answers = await ask(asked, approver, parts);
   for (const [place, answer] of answers.entries()) after[before[place] as number] = answer.evaluated;

@@ -1,6 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
-import type { PreviewedChanges } from '../../contract/processes.js';
+import type { DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
@@ -22,30 +22,38 @@ export interface LateQuestion {
 }
 
 /**
- * Asks whether what a command has changed becomes real. @returns why it does not, in words; undefined: it does. A person
- * who cannot be asked has not agreed.
+ * Asks whether what a command has changed becomes real. @returns why it does not; undefined: it does. A person who cannot
+ * be asked has not agreed.
  */
 export async function askAfter(
   question: LateQuestion,
   previewed: PreviewedChanges,
-): Promise<string | undefined> {
+): Promise<DeedsRefusal | undefined> {
   const { ready, index, scope, recorder, signal } = question;
   const { settings, observer } = scope;
   const { approver } = settings;
   if (approver === null) return undefined;
+  const { changes } = previewed;
+  const { unexpected } = changes;
+  if (approver === undefined) return unaskable(ready, unexpected);
   observer?.approvalRequested(ready);
   const parts = [...(await pictureParts(ready, [], settings)), ...changedParts(previewed)];
   const snapshot = { shown: [], places: [] };
-  const { changes } = previewed;
-  const request: ApprovalRequest = { ...toRequest({ ready, snapshot }, settings), parts, changes };
+  const request: ApprovalRequest = {
+    ...toRequest({ ready, snapshot }, settings),
+    ...(unexpected === undefined ? {} : { reason: beyondAllowed(unexpected), unexpected }),
+    parts,
+    changes,
+  };
   let refusal: string | undefined;
+  let isUnasked = false;
   let by: string | undefined;
   try {
-    if (approver === undefined) throw new Error('there is no person to ask.');
     const decision = await abortable(async () => approver([request], { signal }), signal);
     refusal = refusalOf(decision, ready.call.id);
     by = decision.by;
   } catch (error) {
+    isUnasked = true;
     refusal = `the person could not be asked about its changes: ${reasonOf(error)}`;
   }
   const reason = refusal === undefined ? undefined : cleanReason(refusal);
@@ -56,9 +64,24 @@ export async function askAfter(
     approved,
     after: true,
     ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
+    ...(unexpected === undefined ? {} : { unexpected: [...unexpected] }),
     ...(reason === undefined ? {} : { reason }),
   });
-  return reason;
+  return reason === undefined ? undefined : { why: reason, by: isUnasked ? 'unasked' : 'person' };
+}
+
+/** Where a question is the way of the tool, it is open; where more was changed than allowed, that is refused. */
+function unaskable({ asksAfter }: ReadyCall, unexpected: readonly string[] | undefined): DeedsRefusal {
+  if (!asksAfter && unexpected !== undefined) return { why: beyondAllowed(unexpected), by: 'policy' };
+  return { why: 'there is no person to ask about its changes', by: 'unasked' };
+}
+
+/** Why changes are asked about, with as many paths as a sentence takes. */
+export function beyondAllowed(unexpected: readonly string[]): string {
+  const named = unexpected.slice(0, 3).map((path) => JSON.stringify(path));
+  const more = unexpected.length - named.length;
+  const all = more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`;
+  return `it changed more than it declared and was allowed: ${all}`;
 }
 
 function refusalOf(decision: ApprovalDecision, id: string): string | undefined {

@@ -1,5 +1,5 @@
+import type { ChangedEntry, PreviewedChanges } from '../../contract/changes.js';
 import type { PicturePart } from '../../contract/picture.js';
-import type { ChangedEntry, PreviewedChanges } from '../../contract/processes.js';
 import { contentPart } from './picture-parts.js';
 
 /** The picture of changes that are not committed yet: every path first, then the texts of the files that are shown. */

@@ -19,6 +19,10 @@ export interface PreviewedCall {
 export interface PreviewRole {
   /** Whether a call is run; the others answer as in a dry run. */
   runs(ready: ReadyCall): boolean;
+  /** A command has changed more than its call declared and was allowed; paths as `CommandChanges` names them. */
+  sawUnexpected(index: number, paths: readonly string[]): void;
+  /** @returns the calls, with those asked about of which more is known than the plan */
+  planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
   /** Told what was approved, before any call runs. @returns what becomes of them */
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
   /** Runs a tool, or gives what it gave. */

@@ -1,6 +1,7 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Effect, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { WriteConsent } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { describeEffects, isAllReads } from '../../effects/traits.js';
@@ -32,6 +33,8 @@ export interface ReadyParts {
   /** The tool itself requires it, so that no review may lift it. */
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
+  /** What rules let its commands change. */
+  readonly consent?: WriteConsent | undefined;
   /** Its commands change what is real at once. */
   readonly writesThrough: boolean;
   /** It may be asked for when its commands have ended. */
@@ -57,6 +60,7 @@ export class ReadyCall {
   readonly reason: string;
   /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
   readonly onlyReads: boolean;
+  readonly consent: WriteConsent | undefined;
   readonly writesThrough: boolean;
   readonly mayAskAfter: boolean;
   readonly asksAfter: boolean;
@@ -75,6 +79,7 @@ export class ReadyCall {
     this.toolRequiresApproval = parts.toolRequiresApproval;
     this.reason = parts.reason;
     this.onlyReads = isAllReads(parts.declared);
+    this.consent = parts.consent;
     this.writesThrough = parts.writesThrough;
     this.mayAskAfter = parts.mayAskAfter;
     this.asksAfter = parts.asksAfter === true;

@@ -1,19 +1,13 @@
 import type { AgentRunner } from '../../contract/agent-runner.js';
 import type { Approver, Reviewer } from '../../contract/approval.js';
+import type { CommandChanges, PreviewedChanges } from '../../contract/changes.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import type { Executor, ExecutorMode } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { Journal, Worker } from '../../contract/journal.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
-import type {
-  BackgroundShells,
-  CommandChanges,
-  Confinement,
-  ExposedPort,
-  PreviewedChanges,
-  RunCommand,
-} from '../../contract/processes.js';
+import type { BackgroundShells, Confinement, ExposedPort, RunCommand } from '../../contract/processes.js';
 import type { RunProgram } from '../../contract/programs.js';
 import type { Asker } from '../../contract/question.js';
 import type { SearchEngine } from '../../contract/search.js';

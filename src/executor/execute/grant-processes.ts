@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { DeedsReview } from '../../contract/changes.js';
 import type { JsonObject } from '../../contract/json.js';
 import type {
   CommandRequest,
@@ -40,6 +41,8 @@ export interface ProcessGrant {
   readonly tally: CommandTally;
   /** Asks for what a command has changed; undefined: nothing is asked. */
   readonly agree: CommandRequest['agree'];
+  /** Holds what its commands have changed against what it declared and was allowed. */
+  readonly deeds: DeedsReview;
   /** How far that question has come; undefined: nothing is asked. */
   readonly late: LateAgreement | undefined;
   /** Asks whether a port may be exposed: why not, in words. */
@@ -60,6 +63,7 @@ export function grantProcesses({
   live,
   tally,
   agree,
+  deeds,
   late,
   agreeToPort,
 }: ProcessGrant): ToolProcesses {
@@ -76,6 +80,7 @@ export function grantProcesses({
     return {
       tool: ready.tool.name,
       keepVersion: (bytes: Uint8Array) => settings.outputs.save(bytes),
+      deeds,
       ...(agree === undefined ? {} : { agree }),
       ...(ready.writesThrough ? { writesThrough: true } : {}),
       // Where nothing of this is on record, no process of the call was started.

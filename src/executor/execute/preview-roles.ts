@@ -4,6 +4,7 @@ import type { Tool } from '../../contract/tool.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
+import { beyondAllowed } from '../approve/ask-after.js';
 import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import type { NothingMade } from '../call/settings.js';
@@ -19,6 +20,8 @@ export class NotInPreview extends Error {}
 export class PreviewTrial implements PreviewRole {
   /** By the place of the call. */
   readonly given = new Map<number, Given>();
+  /** By the place of the call: what its commands have changed beyond what it declared and was allowed. */
+  readonly unexpected = new Map<number, readonly string[]>();
   #evaluated: readonly EvaluatedCall[] = [];
   readonly #fileToolEnded: () => Promise<void>;
 
@@ -38,6 +41,31 @@ export class PreviewTrial implements PreviewRole {
   runs({ onlyReads, tool, declared }: ReadyCall): boolean {
     if (onlyReads || this.#isConfined(tool)) return true;
     return tool.contained === true && declared.every(isContained);
+  }
+
+  sawUnexpected(index: number, paths: readonly string[]): void {
+    this.unexpected.set(index, [...(this.unexpected.get(index) ?? []), ...paths]);
+  }
+
+  planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
+    return evaluated;
+  }
+
+  unexpectedById(): ReadonlyMap<string, readonly string[]> {
+    return new Map(
+      [...this.unexpected].flatMap(([index, paths]) => {
+        const call = this.#evaluated[index];
+        return call === undefined ? [] : [[call.call.id, paths] as const];
+      }),
+    );
+  }
+
+  /** The calls as they are asked about: also those that have changed more than they were allowed. */
+  asked(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
+    return evaluated.map((call, index) => {
+      const paths = this.unexpected.get(index);
+      return paths === undefined || call.kind !== 'ready' ? call : call.asking(true, beyondAllowed(paths));
+    });
   }
 
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
@@ -111,6 +139,12 @@ export class PreviewReplay implements PreviewRole {
 
   runs(): boolean {
     return true;
+  }
+
+  sawUnexpected(): void {}
+
+  planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
+    return this.#trial.asked(evaluated);
   }
 
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {

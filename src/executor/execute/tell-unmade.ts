@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { covers } from '../../base/covers.js';
-import type { CommandChanges, UnkeptChange } from '../../contract/processes.js';
+import type { CommandChanges, UnkeptChange } from '../../contract/changes.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { changeNotices, changesMetadata } from '../../tools/command-changes.js';
 import type { ReadyCall } from '../call/evaluated-call.js';

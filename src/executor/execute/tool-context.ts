@@ -1,6 +1,6 @@
+import type { DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { ContainedFiles } from '../../contract/files.js';
-import type { PreviewedChanges } from '../../contract/processes.js';
 import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import type { ToolProcesses } from '../../contract/tool-processes.js';
@@ -18,6 +18,7 @@ import { CommandTally } from './command-tally.js';
 import { grantAgents } from './grant-agents.js';
 import { grantProcesses } from './grant-processes.js';
 import { LiveOutput } from './live-output.js';
+import { reviewDeeds } from './review-deeds.js';
 
 /** One execution of one call. */
 export interface CallParts {
@@ -126,13 +127,22 @@ export class CallHandles {
         tally: this.#tally,
         agreeToPort: (port) => this.#askPort(port),
         agree: ready.asksAfter ? (changes) => this.#askAfter(changes) : undefined,
+        deeds: reviewDeeds(ready, scope.settings, (changes) => this.#askAboutDeeds(changes)),
         late: ready.asksAfter ? this.#late : undefined,
       }),
     );
     return this.#processes;
   }
 
-  #askAfter(changes: PreviewedChanges): Promise<string | undefined> {
+  /** Beyond what was declared and allowed: in a preview the question comes when it is committed. */
+  async #askAboutDeeds(changes: PreviewedChanges): Promise<DeedsRefusal | undefined> {
+    const { index, scope } = this.parts;
+    if (scope.preview === undefined) return this.#askAfter(changes);
+    scope.preview.sawUnexpected(index, changes.changes.unexpected ?? []);
+    return undefined;
+  }
+
+  #askAfter(changes: PreviewedChanges): Promise<DeedsRefusal | undefined> {
     const { ready, scope, index, recorder } = this.parts;
     return this.#owner.whilePaused(async () => {
       const { askAfter } = await import('../approve/ask-after.js');

@@ -1,5 +1,11 @@
 import type { ToolCall } from '../../contract/call.js';
-import type { ObservedQuestion, Policy, PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
+import type {
+  ObservedQuestion,
+  Policy,
+  PolicyAnswer,
+  PolicyQuestion,
+  WriteConsent,
+} from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
@@ -82,10 +88,13 @@ const NO_POLICY_RUNS: PolicyAnswer = { disposition: 'execute_now', reason: 'no p
 function parseAnswer(answer: unknown): PolicyAnswer {
   ignoreRejection(answer);
   if (typeof answer !== 'object' || answer === null) return failed('it gave no disposition');
-  const { disposition, code, reason, hint, insists, rule, seen, writesThrough } = answer as {
+  const { disposition, code, reason, hint, insists, rule, seen, consent, writesThrough } = answer as {
     readonly [key: string]: unknown;
   };
-  const by = rule === undefined && seen === undefined ? undefined : evidenceOf(rule, seen);
+  const by =
+    rule === undefined && seen === undefined && consent === undefined
+      ? undefined
+      : evidenceOf(rule, seen, consent);
   switch (disposition) {
     case 'execute_now':
       return {
@@ -109,11 +118,25 @@ function parseAnswer(answer: unknown): PolicyAnswer {
   }
 }
 
-function evidenceOf(rule: unknown, seen: unknown): Pick<PolicyAnswer, 'rule' | 'seen'> {
+function evidenceOf(
+  rule: unknown,
+  seen: unknown,
+  consent: unknown,
+): Pick<PolicyAnswer, 'rule' | 'seen' | 'consent'> {
   return {
+    ...(consent === undefined ? undefined : { consent: parseConsent(consent) }),
     ...(typeof rule === 'string' ? { rule } : undefined),
     ...(seen === undefined ? undefined : { seen: parseEffects(seen) }),
   };
+}
+
+/** @throws TypeError for one that cannot be read: it must not come to allow everything */
+function parseConsent(consent: unknown): WriteConsent {
+  const { patterns, named = [] } = consent as { readonly patterns?: unknown; readonly named?: unknown };
+  if (patterns === undefined) return { named: parseEffects(named) };
+  if (Array.isArray(patterns) && patterns.every((one) => typeof one === 'string'))
+    return { patterns, named: parseEffects(named) };
+  throw new TypeError('consent.patterns must be a list of path patterns');
 }
 
 function textOf(reason: unknown): string {

@@ -249,7 +249,7 @@ function makeReady(
     return refuse(call, { code, message, hint, details, effects }, settings);
   }
   const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
-  const { seen } = permitted.answer;
+  const { seen, consent } = permitted.answer;
   const needsApproval = disposition === 'requires_confirmation';
   try {
     const risk = riskOf(tool, parsed, declared);
@@ -270,6 +270,7 @@ function makeReady(
         needsApproval,
         toolRequiresApproval,
         reason,
+        consent,
         mayAskAfter: asksLater,
         writesThrough: permitted.answer.writesThrough === true,
       },

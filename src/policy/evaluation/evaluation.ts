@@ -1,5 +1,6 @@
 import type { Effect } from '../../contract/effect.js';
-import type { PolicyQuestion } from '../../contract/policy.js';
+import type { PolicyQuestion, WriteConsent } from '../../contract/policy.js';
+import type { LaterCode } from '../later-code/later-code.js';
 import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import type { NormalizedPolicyOptions } from '../rules/policy-options.js';
@@ -14,6 +15,8 @@ export interface PolicyBasis extends NormalizedPolicyOptions {
   readonly denied: ReadonlySet<string>;
   readonly index: RuleIndex;
   readonly hasRules: boolean;
+  /** Paths that are run later by themselves. */
+  readonly later: LaterCode;
   readonly analyzeCommand: AnalyzeCommand | undefined;
 }
 
@@ -92,7 +95,8 @@ export class Evaluation implements Circumstances {
 
   /** The rule that allows a part, itself or through the command that it belongs to. */
   allowOf({ part, match }: EvaluatedPart): RuleEntry | undefined {
-    if (match !== undefined) return decisionOf(match) === 'allow' ? match : undefined;
+    if (match !== undefined)
+      return decisionOf(match) === 'allow' && this.#lets(match, part) ? match : undefined;
     const { run, seen } = part;
     if (run === undefined || seen === undefined) return undefined;
     const commands = this.parts.filter((other) => other.part.run === run && other.part.seen === undefined);
@@ -100,7 +104,36 @@ export class Evaluation implements Circumstances {
       own !== undefined && decisionOf(own) === 'allow';
     // Reading does no harm where the commands that read are allowed, whatever stands before `<`.
     if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.match : undefined;
-    return commands.find((command) => isAllowed(command) && this.#touches(command, seen))?.match;
+    return commands.find(
+      (command) =>
+        isAllowed(command) &&
+        this.#touches(command, seen) &&
+        command.match !== undefined &&
+        this.#lets(command.match, part),
+    )?.match;
+  }
+
+  /** What the rules that allow it let its commands change; undefined where it runs none, or no rule speaks of it. */
+  get consent(): WriteConsent | undefined {
+    if (!this.basis.hasRules || this.runs.length === 0) return undefined;
+    const byCommand = this.parts.filter(({ part }) => part.run !== undefined && part.seen === undefined);
+    const writes = byCommand.map((evaluated) => this.allowOf(evaluated)?.rule.rule.writes);
+    const isBounded = writes.every((patterns) => patterns !== undefined);
+    const patterns = writes.flatMap((some) => some ?? []);
+    const named = this.parts.flatMap(({ part: { seen, run }, match }) => {
+      const isNamed = match?.argument?.field === 'path' && decisionOf(match) === 'allow';
+      return isNamed && seen !== undefined && 'path' in seen ? [fromCallStart(seen, run?.cwd)] : [];
+    });
+    return { ...(isBounded ? { patterns } : {}), named };
+  }
+
+  /** Whether a rule that allows a part lets it change this path: what runs later only where the rule names it. */
+  #lets({ rule: { writes }, argument }: RuleEntry, { kind, path, run }: CallPart): boolean {
+    if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
+    if (argument?.field === 'path') return true;
+    // How a call says itself what it touches, a rule allows by its tool.
+    if (writes === undefined) return !this.basis.later.matches(path);
+    return run === undefined || writes.some((pattern) => pattern.matches(path));
   }
 
   /**

@@ -41,12 +41,15 @@ const KINDS_OF: Readonly<Record<string, readonly EffectKind[]>> = {
   url: kindsWith('url'),
 };
 
+/** Lists that say something when they are empty, or nothing about what the rule matches. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set<keyof PolicyRule>(['match', 'not_match', 'writes']);
+
 function whyNever(
   { rule, tools, effects }: CompiledRule,
   names: readonly string[] | undefined,
 ): string | undefined {
   const empty = Object.entries(rule).find(([, value]) => Array.isArray(value) && value.length === 0)?.[0];
-  if (empty !== undefined && empty !== 'match' && empty !== 'not_match') {
+  if (empty !== undefined && !MAY_BE_EMPTY.has(empty)) {
     return `it can never match, because its list of ${empty} is empty`;
   }
   const given = [...ARGUMENT_FIELDS, 'contains' as const].filter((field) => rule[field] !== undefined);

@@ -12,6 +12,8 @@ export interface PathPattern {
   readonly head: readonly string[];
   /** A pattern for one name that may stand anywhere. */
   readonly name: string | undefined;
+  /** A name that every path has that it matches; undefined: none of its parts is literal. */
+  readonly literalName: string | undefined;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
   matches(path: PathSubject): boolean;
@@ -48,6 +50,7 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
     subject,
     head: subject === 'anywhere' ? [] : headOf(own),
     name: isAnywhere ? named.at(-1)?.literal : undefined,
+    literalName: named.findLast(({ literal }) => literal !== undefined && literal !== ROOT)?.literal,
     isLiteral: named.length === own.length && literalText(pieces) !== undefined,
     literalCharacters: literalCount(pieces),
     matches: (path) => path.forms(subject, tightens).some((form) => matchesParts(parts, form)),

@@ -37,6 +37,8 @@ export interface CompiledRule {
   readonly agents: readonly NamePattern[] | undefined;
   readonly modes: readonly PolicyMode[] | undefined;
   readonly arguments: readonly ArgumentPattern[];
+  /** What commands that it allows may change; undefined: what is not run later by itself. */
+  readonly writes: readonly PathPattern[] | undefined;
   /** It speaks of arguments: `path`, `command`, `url` or `contains`. */
   readonly hasArguments: boolean;
 }
@@ -73,29 +75,38 @@ export function compileRule(rule: PolicyRule, place: string, order: number): Com
     agents: names(rule.agent),
     modes: rule.mode === undefined ? undefined : listOf(rule.mode),
     arguments: patterns,
+    writes: rule.writes === undefined ? undefined : readWrites(rule.writes, place),
     hasArguments: rule.contains !== undefined || ARGUMENT_FIELDS.some((field) => rule[field] !== undefined),
   };
+}
+
+function readWrites(writes: string | readonly string[], place: string): readonly PathPattern[] {
+  return readPatterns(writes, `${place}.writes`, (source) => parsePathPattern(source, false));
+}
+
+/** @throws ToolError `config_invalid` that names the pattern */
+function readPatterns<T>(
+  sources: string | readonly string[],
+  place: string,
+  parse: (source: string) => readonly T[],
+): readonly T[] {
+  return listOf(sources).flatMap((source) => {
+    try {
+      return parse(source);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it cannot be read';
+      throw new ToolError('config_invalid', `Policy ${place}: cannot use ${show(source)}: ${why}.`, {
+        details: { place, field: place.slice(place.lastIndexOf('.') + 1) },
+      });
+    }
+  });
 }
 
 function readArguments(rule: PolicyRule, place: string, tightens: boolean): readonly ArgumentPattern[] {
   const read = <T>(
     field: 'path' | 'command' | 'url',
     parse: (source: string) => readonly T[],
-  ): readonly T[] =>
-    listOf(rule[field] ?? []).flatMap((source) => {
-      try {
-        return parse(source);
-      } catch (error) {
-        const why = error instanceof Error ? error.message : 'it cannot be read';
-        throw new ToolError(
-          'config_invalid',
-          `Policy ${place}.${field}: cannot use ${show(source)}: ${why}.`,
-          {
-            details: { place, field },
-          },
-        );
-      }
-    });
+  ): readonly T[] => readPatterns(rule[field] ?? [], `${place}.${field}`, parse);
   return [
     ...read('path', (source) => parsePathPattern(source, tightens)).map(
       (pattern) => ({ field: 'path', pattern }) as const,

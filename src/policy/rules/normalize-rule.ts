@@ -33,6 +33,9 @@ export function normalizeRule(value: unknown, place = 'rule'): PolicyRule {
       'has write_through and does not allow: only a rule with decision = "allow" has that.',
     );
   }
+  if (rule.decision !== 'allow' && rule.writes !== undefined) {
+    throw invalid(place, 'has writes and does not allow: only a rule with decision = "allow" has that.');
+  }
   return rule;
 }
 

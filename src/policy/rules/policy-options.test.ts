@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../../errors/tool-error.js';
+import { LATER_CODE_PATTERNS } from '../later-code/later-code.js';
 import { normalizePolicyOptions } from './policy-options.js';
 
 describe('normalizePolicyOptions()', () => {
@@ -11,6 +12,7 @@ describe('normalizePolicyOptions()', () => {
       denylist: ['run_command'],
       promptSideEffects: true,
       rules: [],
+      laterCode: LATER_CODE_PATTERNS,
       projectMayAllow: false,
     });
   });

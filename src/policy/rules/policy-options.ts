@@ -1,5 +1,7 @@
 import { nearestName } from '../../base/nearest-name.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { LATER_CODE_PATTERNS } from '../later-code/later-code.js';
+import { parsePathPattern } from '../matching/path-pattern.js';
 import { normalizeRule, show, TIERS } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
@@ -19,6 +21,8 @@ export interface PolicyOptions {
   readonly rules?: readonly PolicyRule[];
   /** Rules of files: a lower tier can only tighten what a higher one says (administrator, user, project). */
   readonly tiers?: Partial<Readonly<Record<RuleTier, readonly PolicyRule[]>>>;
+  /** What commands change only after a question, as path patterns. Left out: the table of docs/deeds.md. */
+  readonly laterCode?: readonly string[];
   /** Default false: rules of the project that allow count for nothing, until the person trusts the project. */
   readonly projectMayAllow?: boolean;
 }
@@ -33,6 +37,7 @@ const DEFAULTS: Required<PolicyOptions> = {
   promptSideEffects: true,
   rules: [],
   tiers: {},
+  laterCode: LATER_CODE_PATTERNS,
   projectMayAllow: false,
 };
 
@@ -55,6 +60,7 @@ export function normalizePolicyOptions(options: unknown): NormalizedPolicyOption
     denylist: normalizeNames('denylist', given.denylist),
     promptSideEffects: normalizeBoolean('promptSideEffects', given.promptSideEffects),
     rules: [...normalizeRules('rules', given.rules), ...normalizeTiers(given.tiers)],
+    laterCode: normalizePatterns('laterCode', given.laterCode),
     projectMayAllow: normalizeBoolean('projectMayAllow', given.projectMayAllow),
   };
 }
@@ -92,6 +98,26 @@ function normalizeNames(option: string, value: unknown): readonly string[] {
       `Policy option ${option} names ${show(name)}: expected a tool name (letters, digits, _ and -, at most 64).`,
     );
   });
+}
+
+function normalizePatterns(option: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) {
+    throw invalid(`Policy option ${option} is ${show(value)}: expected an array of path patterns.`);
+  }
+  return value.map((pattern: unknown) => {
+    const why = typeof pattern === 'string' ? flawOf(pattern) : 'expected a text';
+    if (why === undefined) return pattern as string;
+    throw invalid(`Policy option ${option}: cannot use ${show(pattern)}: ${why}.`);
+  });
+}
+
+function flawOf(pattern: string): string | undefined {
+  try {
+    parsePathPattern(pattern, true);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it cannot be read';
+  }
 }
 
 function normalizeRules(option: string, value: unknown): readonly PolicyRule[] {

@@ -68,6 +68,12 @@ export interface PolicyRule {
    * rule: what it changes is real at once, as in a background shell.
    */
   readonly write_through?: boolean;
+  /**
+   * Only of a rule that allows: what a command that it allows may change, as path patterns. Left out: every path of the
+   * roots that is not run later by itself; `[]`: nothing. In a transaction the rest is asked about when the command has
+   * ended.
+   */
+  readonly writes?: string | readonly string[];
   /** Told with a refusal or a question, for people and models: what to do instead. */
   readonly reason?: string;
   /** What the rule has to match, and must not: checked when the policy is made. */

@@ -146,6 +146,14 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     meaning:
       'Of a rule that allows: a command writes through, without a transaction ([write-through.md](write-through.md)), where such rules allow every part of its call.',
   },
+  writes: {
+    schema: TEXT,
+    accepts: isText,
+    takesList: true,
+    expected: 'a path pattern',
+    meaning:
+      'Of a rule that allows: what a command may change ([deeds.md](deeds.md)). Left out: every path that is not run later by itself; `[]`: nothing. In a transaction the rest is asked about when the command has ended.',
+  },
   reason: {
     schema: TEXT,
     accepts: isText,

@@ -1,0 +1,74 @@
+import type { DeedsReview, MadeChange } from '../../contract/changes.js';
+import {
+  type BinaryPath,
+  binaryEntry,
+  readBinaryFile,
+  toBinary,
+  toText,
+} from '../../platform/fs/binary-fs.js';
+import { knownSandbox } from '../sandbox/find-sandbox.js';
+import { followedByGit, keyOf } from './followed-by-git.js';
+import type { LeftOut, ScannedChanges } from './found-changes.js';
+import { type Merged, mergedByPath } from './look-at-changes.js';
+import type { OverlayMount, OverlayPrograms } from './overlay-mount.js';
+import { NONE_UNEXPECTED, UnexpectedChanges } from './unexpected-changes.js';
+
+interface ReviewedParts {
+  readonly mounts: readonly OverlayMount[];
+  readonly setup: { readonly programs: OverlayPrograms };
+}
+
+/** Finds the changes that go beyond what the call of a command declared and was allowed. */
+export async function findUnexpected(
+  parts: ReviewedParts,
+  { changes }: Pick<ScannedChanges, 'changes'>,
+  deeds: DeedsReview | undefined,
+): Promise<UnexpectedChanges> {
+  if (deeds === undefined || changes.length === 0) return NONE_UNEXPECTED;
+  const made = new Map(mergedByPath(changes).map((merged) => [toMade(parts, merged), merged]));
+  const found = (await deeds.unexpected([...made.keys()])).flatMap((change) => made.get(change) ?? []);
+  if (found.length === 0) return NONE_UNEXPECTED;
+  const paths = found.map(({ gone, come }) => {
+    const { root, path, kind } = come ?? gone;
+    return { root, path, isDirectory: kind === 'dir' };
+  });
+  if (!deeds.expectsCommitted) return new UnexpectedChanges(paths);
+  const committed = await committedByGit(parts, paths);
+  return new UnexpectedChanges(paths.filter(({ root, path }) => !committed.has(keyOf(root, path))));
+}
+
+function toMade({ mounts }: ReviewedParts, { gone, come }: Merged): MadeChange {
+  const { root, path, kind } = come ?? gone;
+  const lower = `${toBinary(mounts[root]?.root ?? '')}/${path}`;
+  const isNew = gone.before === undefined;
+  return {
+    path: toText(lower),
+    kind,
+    change: come === undefined ? 'delete' : isNew ? 'create' : 'modify',
+    before: () => (isNew ? undefined : contentAt(lower)),
+    after: () => contentAt(come?.from),
+  };
+}
+
+/** Undefined where there is no file, or one that is too large to be compared. */
+function contentAt(path: BinaryPath | undefined): Uint8Array | undefined {
+  if (path === undefined) return undefined;
+  const entry = binaryEntry(path);
+  if (entry?.kind !== 'file') return undefined;
+  // A file that cannot be compared is not taken for one that is not there.
+  return entry.size > MOST_BYTES ? new Uint8Array([0]) : readBinaryFile(path);
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Those that hold what a commit has, put there by git. */
+async function committedByGit(
+  { mounts, setup }: ReviewedParts,
+  paths: readonly Pick<LeftOut, 'root' | 'path' | 'isDirectory'>[],
+): Promise<ReadonlySet<string>> {
+  const sandbox = knownSandbox();
+  if (sandbox?.stands !== true) return new Set();
+  const asked = paths.map((path): LeftOut => ({ ...path, reason: '', isConflict: false, byPattern: true }));
+  const { file: bubblewrap } = sandbox;
+  return followedByGit({ bubblewrap, programs: setup.programs, mounts, isReplaceable: () => true }, asked);
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { PolicyQuestion } from '../../contract/policy.js';
+import { createPolicy } from '../create-policy.js';
+import type { PolicyRule } from '../rules/policy-rule.js';
+import { analyzeCommand } from '../shell/analyze-command.js';
+
+const bash = (command: string): PolicyQuestion => ({
+  name: 'bash',
+  sideEffecting: true,
+  requiresApproval: false,
+  effects: [{ kind: 'run', command, shell: 'bash' }],
+  roots: ['/w'],
+  locate: (path) => (path.startsWith('/') ? undefined : `/w/${path}`),
+});
+
+const write = (path: string): PolicyQuestion => ({
+  name: 'write_file',
+  sideEffecting: true,
+  requiresApproval: false,
+  effects: [{ kind: 'write', path }],
+  places: [{ at: `/w/${path}` }],
+  roots: ['/w'],
+});
+
+const decide = (question: PolicyQuestion, ...rules: readonly PolicyRule[]) =>
+  createPolicy({ rules, denylist: [] }, { analyzeCommand }).decide(question);
+
+describe('a rule that allows says what its command may change', () => {
+  it('in the answer, as patterns of all rules that allow the parts, or as nothing where one has none', () => {
+    const make: PolicyRule = { decision: 'allow', command: 'make *', writes: 'build/**' };
+    const touch: PolicyRule = { decision: 'allow', command: 'mytool *', writes: ['out/**', 'log'] };
+    const free: PolicyRule = { decision: 'allow', command: 'other *' };
+    expect(decide(bash('make all'), make).consent).toEqual({ patterns: ['build/**'], named: [] });
+    expect(decide(bash('make all && mytool x'), make, touch).consent).toEqual({
+      patterns: ['build/**', 'out/**', 'log'],
+      named: [],
+    });
+    expect(decide(bash('make all; other x'), make, free).consent).toEqual({ named: [] });
+    expect(decide(bash('make all'), { ...make, writes: [] }).consent).toEqual({ patterns: [], named: [] });
+  });
+
+  it('with what a rule allows by its path', () => {
+    const rules: readonly PolicyRule[] = [
+      { decision: 'allow', command: 'echo *' },
+      { decision: 'allow', effect: 'write', path: 'Makefile' },
+    ];
+    expect(decide(bash('echo x > Makefile'), ...rules)).toMatchObject({
+      disposition: 'execute_now',
+      consent: { named: [{ kind: 'write', path: 'Makefile' }] },
+    });
+  });
+
+  it('and does not let it change more than that where the command says so', () => {
+    const rule: PolicyRule = { decision: 'allow', command: 'cp *', writes: 'out/**' };
+    expect(decide(bash('cp a out/b'), rule).disposition).toBe('execute_now');
+    expect(decide(bash('cp a src/b'), rule).disposition).toBe('requires_confirmation');
+  });
+
+  it('and no later code, unless it names that', () => {
+    const rule: PolicyRule = { decision: 'allow', command: 'cp *' };
+    expect(decide(bash('cp a b'), rule).disposition).toBe('execute_now');
+    expect(decide(bash('cp a Makefile'), rule).disposition).toBe('requires_confirmation');
+    expect(decide(bash('cp a .husky/pre-commit'), rule).disposition).toBe('requires_confirmation');
+    expect(decide(bash('cp a Makefile'), { ...rule, writes: 'Makefile' }).disposition).toBe('execute_now');
+    const tool: PolicyRule = { decision: 'allow', tool: 'write_file' };
+    expect(decide(write('a.txt'), tool).disposition).toBe('execute_now');
+    expect(decide(write('Makefile'), tool).disposition).toBe('requires_confirmation');
+    expect(decide(write('Makefile'), { ...tool, path: '*' }).disposition).toBe('execute_now');
+  });
+
+  it('as the table says, or what takes its place', () => {
+    const rules: readonly PolicyRule[] = [{ decision: 'allow', command: 'cp *' }];
+    const own = createPolicy({ rules, laterCode: ['*.sh'] }, { analyzeCommand });
+    expect(own.decide(bash('cp a Makefile')).disposition).toBe('execute_now');
+    expect(own.decide(bash('cp a run.sh')).disposition).toBe('requires_confirmation');
+    expect(own.laterCode).toEqual(['*.sh']);
+  });
+
+  it('and only where it allows, with patterns that can be read', () => {
+    for (const rule of [
+      { decision: 'ask', command: 'a', writes: 'b' },
+      { decision: 'allow', command: 'a', writes: '' },
+      { decision: 'allow', command: 'a', writes: '!b' },
+      { decision: 'allow', command: 'a', writes: 7 },
+    ])
+      expect(() => createPolicy({ rules: [rule as PolicyRule] }), JSON.stringify(rule)).toThrow(/writes/);
+    expect(() => createPolicy({ laterCode: ['!a'] })).toThrow(/laterCode/);
+    expect(
+      createPolicy({ rules: [{ decision: 'allow', command: 'make *', writes: [] }] }).problems(),
+    ).toEqual([]);
+  });
+});

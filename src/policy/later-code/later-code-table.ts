@@ -1,0 +1,85 @@
+/** What a row names, and who runs it. */
+export interface LaterCodeRow {
+  /** For people. */
+  readonly what: string;
+  /** As rules that deny read them: a name without a slash holds at any depth, a directory for all below it, in any case. */
+  readonly patterns: readonly string[];
+}
+
+/**
+ * Files that programs run later by themselves, or as a matter of course: a change of one decides what a person, an
+ * editor or a server runs next time.
+ */
+export const LATER_CODE: readonly LaterCodeRow[] = [
+  {
+    what: 'Hooks and settings of git',
+    patterns: [
+      ...['**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/modules/**/hooks'],
+      ...['**/.git/modules/**/config', '.gitconfig', '**/.config/git/config', '.githooks', '.husky'],
+      ...['.lefthook', 'lefthook.{yml,yaml,toml,json}', '.lefthook.{yml,yaml,toml,json}'],
+      ...['.pre-commit-config.{yml,yaml}', '.overcommit.yml', '.lintstagedrc', '.lintstagedrc.*'],
+      ...['lint-staged.config.*', '.simple-git-hooks.*', 'simple-git-hooks.*'],
+    ],
+  },
+  {
+    what: 'Continuous integration',
+    patterns: [
+      ...['**/.github/workflows', '**/.github/actions', '**/.gitea/workflows', '**/.forgejo/workflows'],
+      ...['.gitlab-ci.{yml,yaml}', '**/.gitlab/ci', '.circleci', '.travis.yml', '.cirrus.{yml,star}'],
+      ...['azure-pipelines.{yml,yaml}', '.azure-pipelines', 'Jenkinsfile', 'Jenkinsfile.*'],
+      ...['bitbucket-pipelines.yml', '.drone.{yml,yaml}', '.woodpecker', '.woodpecker.{yml,yaml}'],
+      ...['.buildkite', 'appveyor.yml', '.appveyor.yml', 'cloudbuild.{yml,yaml}', '.semaphore', '.teamcity'],
+      ...['buildspec.{yml,yaml}'],
+    ],
+  },
+  {
+    what: 'What package managers and test runners run',
+    patterns: [
+      ...['package.json', 'composer.json', 'deno.{json,jsonc}', 'pyproject.toml', 'Cargo.toml', 'Pipfile'],
+      ...['.npmrc', '.yarnrc', '.yarnrc.yml', '**/.yarn/plugins', '**/.yarn/releases'],
+      ...['.pnpmfile.{cjs,mjs,js}', 'build.rs', '**/.cargo/config', '**/.cargo/config.toml'],
+      ...['rust-toolchain', 'rust-toolchain.toml', 'setup.py', 'conftest.py', 'noxfile.py', 'tox.ini'],
+      ...['sitecustomize.py', 'usercustomize.py', 'pip.conf', 'Gemfile', 'Podfile', '*.gemspec'],
+      ...['binding.gyp'],
+    ],
+  },
+  {
+    what: 'Makefiles and the like',
+    patterns: [
+      ...['Makefile', 'GNUmakefile', 'Makefile.*', '*.mk', 'CMakeLists.txt', 'CMakePresets.json'],
+      ...['CMakeUserPresets.json', 'meson.build', 'justfile', '.justfile', '*.just', 'Taskfile.{yml,yaml}'],
+      ...['Taskfile.dist.{yml,yaml}', 'Rakefile', 'Rakefile.rb', 'gulpfile.*', 'Gruntfile.*', 'Jakefile'],
+      ...['Jakefile.*', 'SConstruct', 'SConscript', 'wscript', 'magefile.go', 'build.zig', 'BUILD.bazel'],
+      ...['WORKSPACE.bazel', 'MODULE.bazel', '.bazelrc', '*.gradle', '*.gradle.kts', 'gradlew'],
+      ...['gradlew.bat', '**/gradle/wrapper', 'gradle.properties', 'mvnw', 'mvnw.cmd', '.mvn', 'pom.xml'],
+      ...['build.xml', 'build.sbt', 'Earthfile', 'Procfile', 'Vagrantfile', 'Tiltfile', 'dagger.json'],
+    ],
+  },
+  {
+    what: 'Start files of shells and other programs',
+    patterns: [
+      ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc'],
+      ...['.zshenv', '.zprofile', '.zlogin', '.zlogout', '.kshrc', '.cshrc', '.tcshrc', '.login', '.logout'],
+      ...['**/.config/fish', '.inputrc', '.xinitrc', '.xprofile', '.xsession', '.xsessionrc'],
+      ...['.pam_environment', '**/.config/autostart', '**/.config/systemd', '**/.ssh/rc', '**/.ssh/config'],
+      ...['**/.ssh/authorized_keys', '**/Library/LaunchAgents', 'crontab', '.vimrc', '.nvimrc', '.nvim.lua'],
+      ...['.exrc', '.gvimrc', '.emacs', '.dir-locals.el', '.gdbinit', '.lldbinit', '.pythonrc'],
+      ...['.pythonrc.py', '.Rprofile', '.irbrc', '.pryrc', '.tmux.conf', '.screenrc'],
+    ],
+  },
+  {
+    what: 'Tasks and settings of editors and agents',
+    patterns: [
+      ...['.vscode', '*.code-workspace', '.idea', '.zed', '.fleet', '.devcontainer', '.devcontainer.json'],
+      ...['.cursor', '.windsurf', '.mcp.json', 'mcp.json', '.claude', '.codex', '.gemini', '.toolexec'],
+      ...['toolexec.toml'],
+    ],
+  },
+  {
+    what: 'Environments that are entered with a directory',
+    patterns: [
+      ...['.envrc', '.direnvrc', 'mise.toml', '.mise.toml', '.mise', '.rtx.toml', '.autoenv.zsh'],
+      ...['flake.nix', 'shell.nix', 'default.nix', 'devenv.nix'],
+    ],
+  },
+];

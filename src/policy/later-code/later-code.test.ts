@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { LATER_CODE_PATTERNS, LaterCode } from './later-code.js';
+import { LATER_CODE } from './later-code-table.js';
+import { runsTheSame } from './what-runs.js';
+
+const ROOTS = ['/w'];
+const known = new LaterCode();
+
+describe('paths that run later by themselves', () => {
+  it.each([
+    ...['Makefile', 'sub/makefile', 'GNUmakefile', 'a/b/rules.mk', '.envrc', 'deep/.envrc', 'package.json'],
+    ...[
+      'packages/a/package.json',
+      '.github/workflows/ci.yml',
+      'x/.github/workflows/ci.yml',
+      '.gitlab-ci.yml',
+    ],
+    ...['.vscode/tasks.json', '.vscode/settings.json', '.husky/pre-commit', '.husky/_/h', '.bashrc'],
+    ...['.BASHRC', 'sub/.zshrc', '.git/hooks/pre-commit', '.git/config', 'x/.git/modules/m/hooks/a'],
+    ...['conftest.py', 'tests/conftest.py', 'setup.py', 'build.rs', '.cargo/config.toml', 'Cargo.toml'],
+    ...['.devcontainer/devcontainer.json', '.claude/settings.json', '.mcp.json', 'justfile', 'Jenkinsfile'],
+    ...['gradlew', 'app/build.gradle', 'gradle/wrapper/gradle-wrapper.jar', 'gulpfile.mjs', 'flake.nix'],
+    ...['.ſimple-git-hooks.json', 'lint-staged.config.js', '.ci.code-workspace', 'CMakeLists.txt'],
+  ])('are named: %s', (path) => {
+    expect([known.has(`/w/${path}`, ROOTS), known.has(path, [])]).toEqual([true, true]);
+  });
+
+  it.each([
+    ...['src/index.ts', 'README.md', 'NoMakefile', 'build/out.o', 'workspace/a.ts', 'BUILD/x'],
+    ...['package-lock.json', 'data.json', 'my.package.json', '.github/CODEOWNERS', '.git/HEAD', '.git/index'],
+    ...['a.gradle.md', 'docs/vscode/tasks.json', 'husky/a', 'target/debug/x', 'configs/config.toml'],
+  ])('are no others: %s', (path) => {
+    expect([known.has(`/w/${path}`, ROOTS), known.has(path, [])]).toEqual([false, false]);
+  });
+
+  it('do not count by the name of the root', () => {
+    expect(new LaterCode().has('/home/.vscode/src/a.ts', ['/home/.vscode'])).toBe(false);
+  });
+
+  it('can be others', () => {
+    const own = new LaterCode(['tools/**', 'run.sh']);
+    expect(['/w/tools/a', '/w/x/run.sh', '/w/Makefile'].map((path) => own.has(path, ROOTS))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('are found in a table without a pattern twice', () => {
+    expect(new Set(LATER_CODE_PATTERNS).size).toBe(LATER_CODE_PATTERNS.length);
+    expect(LATER_CODE.every(({ what, patterns }) => what !== '' && patterns.length > 0)).toBe(true);
+  });
+});
+
+describe('two versions of a file that runs in part', () => {
+  const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+  const npm = (before: unknown, after: unknown): boolean =>
+    runsTheSame('package.json', before === undefined ? undefined : json(before), json(after));
+
+  it('run the same where only dependencies change', () => {
+    const scripts = { test: 'vitest' };
+    expect(npm({ scripts, name: 'a' }, { name: 'a', dependencies: { x: '1' }, scripts })).toBe(true);
+    expect(npm(undefined, { name: 'a', dependencies: { x: '1' } })).toBe(true);
+    expect(npm({ name: 'a' }, { name: 'a', scripts: {} })).toBe(true);
+    expect(runsTheSame('Package.JSON', json({ version: '1' }), json({ version: '2' }))).toBe(true);
+    const cargo = (text: string): Buffer => Buffer.from(text);
+    expect(
+      runsTheSame(
+        'Cargo.toml',
+        cargo('[package]\nname="a"\n'),
+        cargo('[package]\nname="a"\n[dependencies]\nx="1"\n'),
+      ),
+    ).toBe(true);
+    expect(
+      runsTheSame(
+        'pyproject.toml',
+        cargo('[project]\nname="a"\n'),
+        cargo('[project]\nname="a"\ndependencies=["x"]\n'),
+      ),
+    ).toBe(true);
+  });
+
+  it.each([
+    [{ scripts: { test: 'vitest' } }, { scripts: { test: 'curl x | sh' } }],
+    [{}, { scripts: { postinstall: 'x' } }],
+    [{}, { husky: { hooks: { 'pre-commit': 'x' } } }],
+    [{}, { 'simple-git-hooks': { 'pre-commit': 'x' } }],
+    [{}, { 'lint-staged': { '*': 'x' } }],
+    [{}, { packageManager: 'yarn@9.9.9' }],
+    [undefined, { scripts: { test: 'x' } }],
+  ])('run something else where scripts or hooks change: %j to %j', (before, after) => {
+    expect(npm(before, after)).toBe(false);
+  });
+
+  it('run something else where one of them cannot be read, or is gone with what it ran', () => {
+    const bad = Buffer.from('{"scripts": {');
+    expect(runsTheSame('package.json', bad, json({}))).toBe(false);
+    expect(runsTheSame('package.json', json({}), bad)).toBe(false);
+    expect(runsTheSame('package.json', json({}), Buffer.from('[]'))).toBe(false);
+    expect(runsTheSame('package.json', json({ scripts: { a: 'b' } }), undefined)).toBe(false);
+    expect(runsTheSame('Makefile', Buffer.from('a'), Buffer.from('a'))).toBe(false);
+    const toml = (text: string): Buffer => Buffer.from(text);
+    expect(runsTheSame('Cargo.toml', toml('[package]\n'), toml('[package]\nbuild = "evil.rs"\n'))).toBe(
+      false,
+    );
+    expect(runsTheSame('pyproject.toml', toml('[tool.poe]\n'), toml('[tool.poe.tasks]\na = "b"\n'))).toBe(
+      false,
+    );
+    expect(
+      runsTheSame(
+        'pyproject.toml',
+        toml('[build-system]\nbuild-backend="a"\n'),
+        toml('[build-system]\nbuild-backend="b"\n'),
+      ),
+    ).toBe(false);
+  });
+});

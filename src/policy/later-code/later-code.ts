@@ -1,0 +1,77 @@
+import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
+import { foldName, PathSubject } from '../matching/path-subject.js';
+import { LATER_CODE } from './later-code-table.js';
+
+/** The patterns of the table. */
+export const LATER_CODE_PATTERNS: readonly string[] = LATER_CODE.flatMap(({ patterns }) => patterns);
+
+/** Tells the paths that are run later by themselves. Most names are in no pattern, and cost one look. */
+export class LaterCode {
+  readonly #patterns: readonly string[];
+  #index: PatternIndex | undefined;
+  #above: LaterCode | undefined;
+
+  constructor(patterns: readonly string[] = LATER_CODE_PATTERNS) {
+    this.#patterns = patterns;
+  }
+
+  /** @param path absolute and canonical, or from a root */
+  has(path: string, roots: readonly string[]): boolean {
+    return this.#matches(
+      path,
+      () => new PathSubject({ written: path, canonical: path, outside: false, roots }),
+    );
+  }
+
+  /** Whether a pattern leads through this path: what a link there points to takes the place of all below it. */
+  lies(path: string, roots: readonly string[]): boolean {
+    this.#above ??= new LaterCode(this.#patterns.flatMap(directoriesOf));
+    return this.has(path, roots) || this.#above.has(path, roots);
+  }
+
+  /** As a call or a command names it. */
+  matches(subject: PathSubject): boolean {
+    return subject.forms('absolute', true).some((form) => this.#matches(form.join('/'), () => subject));
+  }
+
+  #matches(path: string, subjectOf: () => PathSubject): boolean {
+    let subject: PathSubject | undefined;
+    const matches = (pattern: PathPattern): boolean => {
+      subject ??= subjectOf();
+      return pattern.matches(subject);
+    };
+    this.#index ??= indexOf(this.#patterns);
+    const { byName, others } = this.#index;
+    for (const name of path.split('/')) {
+      const patterns = byName.get(foldName(name));
+      if (patterns?.some(matches) === true) return true;
+    }
+    return others.some(matches);
+  }
+}
+
+/** `a/b/c` lies in `a` and `a/b`. */
+function directoriesOf(pattern: string): readonly string[] {
+  const parts = pattern.split('/');
+  return parts
+    .map((_, at) => parts.slice(0, at).join('/'))
+    .filter((directory) => directory !== '' && !directory.endsWith('**'));
+}
+
+interface PatternIndex {
+  readonly byName: ReadonlyMap<string, readonly PathPattern[]>;
+  /** Patterns in which no name stands as it is. */
+  readonly others: readonly PathPattern[];
+}
+
+/** @throws Error for a pattern that cannot be read */
+function indexOf(patterns: readonly string[]): PatternIndex {
+  const byName = new Map<string, PathPattern[]>();
+  const others: PathPattern[] = [];
+  for (const pattern of patterns.flatMap((source) => parsePathPattern(source, true))) {
+    const name = pattern.literalName;
+    if (name === undefined) others.push(pattern);
+    else byName.set(name, [...(byName.get(name) ?? []), pattern]);
+  }
+  return { byName, others };
+}

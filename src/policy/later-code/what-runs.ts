@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse as parseToml } from 'smol-toml';
+
+type Table = Readonly<Record<string, unknown>>;
+
+interface PartlyRun {
+  readonly read: (text: string) => unknown;
+  /** What of it runs, or says what runs. */
+  readonly runs: (file: Table) => readonly unknown[];
+}
+
+/** Files of which only a part runs, by name in lower case: the rest, such as dependencies, may change. */
+const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
+  'package.json': {
+    read: JSON.parse,
+    runs: (file) => [
+      ...[file.scripts, file.packageManager, file.gypfile, file.wireit, file.nx, file.husky],
+      ...[file['lint-staged'], file['nano-staged'], file['simple-git-hooks'], file['pre-commit']],
+      ...[file['pre-push'], file['git-hooks'], file.gitHooks, file.ghooks],
+    ],
+  },
+  'composer.json': { read: JSON.parse, runs: (file) => [file.scripts, file.config] },
+  'deno.json': { read: JSON.parse, runs: (file) => [file.tasks] },
+  'cargo.toml': {
+    read: parseToml,
+    runs: (file) => [tableOf(file.package).build, tableOf(file.lib)['proc-macro']],
+  },
+  pipfile: { read: parseToml, runs: (file) => [file.scripts] },
+  'pyproject.toml': {
+    read: parseToml,
+    runs: (file) => [
+      file['build-system'],
+      tableOf(file.tool).pytest,
+      ...Object.entries(tableOf(file.tool)).map(([tool, own]) => {
+        const { tasks, scripts, envs } = tableOf(own);
+        return tasks === undefined && scripts === undefined && envs === undefined
+          ? undefined
+          : [tool, tasks, scripts, envs];
+      }),
+    ],
+  },
+};
+
+/**
+ * Whether two versions of a file run the same, by what of them runs. Undefined is a file that is not there, of which
+ * nothing runs. A version that cannot be read runs anything.
+ */
+export function runsTheSame(
+  name: string,
+  before: Uint8Array | undefined,
+  after: Uint8Array | undefined,
+): boolean {
+  const file = Object.hasOwn(PARTLY_RUN, name.toLowerCase()) ? PARTLY_RUN[name.toLowerCase()] : undefined;
+  if (file === undefined) return false;
+  try {
+    return isDeepStrictEqual(partsOf(file, before), partsOf(file, after));
+  } catch {
+    return false;
+  }
+}
+
+function partsOf({ read, runs }: PartlyRun, bytes: Uint8Array | undefined): readonly unknown[] {
+  if (bytes === undefined) return [];
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  const parts = runs(tableOf(read(text), true)).map((part) => (isEmpty(part) ? undefined : part));
+  // Without what says nothing at its end: no file is the same as a file in which nothing runs.
+  return parts.slice(0, parts.findLastIndex((part) => part !== undefined) + 1);
+}
+
+function tableOf(value: unknown, isRequired = false): Table {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Table;
+  if (isRequired) throw new TypeError('it is no table');
+  return {};
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  );
+}

@@ -1,0 +1,217 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalDecision, ApprovalRequest } from '../../src/contract/approval.js';
+import type { ToolResult } from '../../src/contract/call.js';
+import type { Executor } from '../../src/contract/executor.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import type { PolicyRule } from '../../src/policy/rules/policy-rule.js';
+import { whyNoTransactions } from './kept-apart.js';
+import { usePlace } from './use-place.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+const place = usePlace();
+const { outside } = place;
+let asked: ApprovalRequest[];
+let decision: ApprovalDecision;
+beforeEach(() => {
+  asked = [];
+  decision = { kind: 'approve_all' };
+  writeFileSync(
+    join(place.root, '.w.py'),
+    "import os, sys\nfor p in sys.argv[1:]:\n  os.makedirs(os.path.dirname('./' + p), exist_ok=True)\n  open(p, 'w').write('x')\n",
+  );
+});
+
+const approver = async (requests: readonly ApprovalRequest[]): Promise<ApprovalDecision> => {
+  asked.push(...requests);
+  return decision;
+};
+
+function open(rules: readonly PolicyRule[], more: ExecutorOptions = {}): Executor {
+  return createExecutor({
+    root: place.root,
+    tools: builtinTools(),
+    journal: false,
+    policy: { denylist: [], rules },
+    sandbox: { os: 'required' },
+    ...more,
+  });
+}
+
+let count = 0;
+async function run(executor: Executor, command: string): Promise<ToolResult> {
+  const [result] = await executor.run([{ id: `c${count++}`, name: 'bash', args: { command } }]);
+  if (result === undefined) throw new Error('a call has one answer');
+  return result;
+}
+
+/** Runs under these rules where there is no person to ask. */
+async function runAlone(command: string, ...rules: readonly PolicyRule[]): Promise<ToolResult> {
+  await using executor = open(rules);
+  return await run(executor, command);
+}
+
+/** Whatever has allowed it. */
+async function runAllowed(command: string): Promise<ToolResult> {
+  await using executor = open([], { policy: () => ({ disposition: 'execute_now', reason: 'allowed' }) });
+  return await run(executor, command);
+}
+
+const EVERYTHING: PolicyRule = { decision: 'allow', command: '**' };
+
+describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
+  it.each([
+    ['tar xf t.tar --index-file=package.json', `printf '{"scripts":{"test":"evil"}}' > package.json`],
+    ['a Makefile', 'echo x > Makefile'],
+    ['a Makefile below', 'mkdir -p a/b && echo x > a/b/makefile'],
+    ['a file that is moved there', 'echo x > y; mv y conftest.py'],
+    ['a copy of it', 'echo x > y; cp y .pre-commit-config.yaml'],
+    ['a hard link to it', 'echo x > y; ln y Makefile'],
+    ['a link', 'echo x > y; ln -s y justfile'],
+    ['a directory that is moved there', 'mkdir -p d/workflows; echo x > d/workflows/ci.yml; mv d .github'],
+    [
+      'a link in the place of a directory',
+      'mkdir -p d/workflows; echo x > d/workflows/ci.yml; ln -s d .github',
+    ],
+    ['another case', 'echo x > MAKEFILE'],
+    ['its mode', 'true; chmod +x old.mk'],
+    ['its end', 'rm old.mk'],
+    ['a program that hides it', 'python3 .w.py Makefile'],
+    [
+      'a link to a package of another directory',
+      `mkdir e; echo '{"scripts":{"a":"b"}}' > e/p; ln -s e/p package.json`,
+    ],
+  ])('is not kept where it runs later and was not asked about: %s', async (_, command) => {
+    writeFileSync(join(place.root, 'old.mk'), 'all:\n');
+    const before = outside('ls -AlR --time-style=+');
+    const result = await runAllowed(command);
+    expect(result).toMatchObject({
+      success: false,
+      error: { code: 'policy_denied', details: { executed: 'no' } },
+    });
+    expect(result.output).toContain('Nothing of what this command changed was kept');
+    expect(result.metadata.changes).toMatchObject({
+      unexpected: expect.arrayContaining([expect.any(String)]),
+    });
+    expect(outside('ls -AlR --time-style=+')).toBe(before);
+  });
+
+  it('is kept where it is any other file, and what only changes dependencies', async () => {
+    writeFileSync(join(place.root, 'package.json'), '{"scripts":{"test":"a"}}');
+    const command = `
+      printf '{"dependencies":{"x":"1"},"scripts":{"test":"a"}}' > package.json
+      mkdir -p node_modules/x src; echo x > node_modules/x/Makefile; printf '{"scripts":{"a":"b"}}' > node_modules/x/package.json
+      echo y > src/a.ts`;
+    const result = await runAllowed(command);
+    expect(result.error).toBeUndefined();
+    expect(outside('cat src/a.ts node_modules/x/Makefile; cat package.json')).toBe(
+      'y\nx\n{"dependencies":{"x":"1"},"scripts":{"test":"a"}}',
+    );
+  });
+
+  it('is asked about with the changes in hand, those first that run later', async () => {
+    await using executor = open([EVERYTHING], { approver });
+    const result = await run(executor, 'python3 .w.py Makefile a');
+    expect(result).toMatchObject({
+      success: true,
+      metadata: { changes: { created: ['Makefile', 'a'], unexpected: ['Makefile'] } },
+    });
+    expect(asked).toMatchObject([
+      {
+        unexpected: ['Makefile'],
+        changes: { created: ['Makefile', 'a'], unexpected: ['Makefile'] },
+        reason: expect.stringContaining('"Makefile"'),
+        parts: [
+          { kind: 'command' },
+          { kind: 'changes', entries: [{ path: 'Makefile', isUnexpected: true }, { path: 'a' }] },
+          { kind: 'file', path: 'Makefile', text: 'x' },
+          { kind: 'file', path: 'a', text: 'x' },
+        ],
+      },
+    ]);
+    decision = { kind: 'deny_all', reason: 'not that' };
+    const refused = await run(executor, 'python3 .w.py justfile');
+    expect(refused.error).toMatchObject({ code: 'user_denied', details: { executed: 'no' } });
+    expect(outside('ls')).toBe('Makefile\na\n');
+  });
+
+  it('is kept where a person agreed to a command that names it, and asked about where it names nothing', async () => {
+    await using executor = open([], { approver });
+    expect((await run(executor, 'echo x > Makefile')).error).toBeUndefined();
+    expect(asked.map(({ changes }) => changes)).toEqual([undefined]);
+    expect((await run(executor, 'python3 .w.py justfile')).error).toBeUndefined();
+    expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, undefined, ['justfile']]);
+  });
+
+  it('is compared with the paths that the rule names', async () => {
+    const make: PolicyRule = { decision: 'allow', command: 'python3 *', writes: ['out/**', 'log'] };
+    const write = (...paths: readonly string[]): string => `python3 .w.py ${paths.join(' ')}`;
+    expect((await runAlone(write('out/a', 'out/d/b', 'log'), make)).error).toBeUndefined();
+    expect((await runAlone(write('out/Makefile'), make)).error).toBeUndefined();
+    const refused = await runAlone(write('out/c', 'src/x'), make);
+    expect(refused).toMatchObject({
+      error: { code: 'policy_denied' },
+      metadata: { changes: { unexpected: ['src/', 'src/x'] } },
+    });
+    expect((await runAlone(write('new'), { ...make, writes: [] })).error?.code).toBe('policy_denied');
+    expect((await runAlone('python3 .w.py', { ...make, writes: [] })).error).toBeUndefined();
+    expect(outside('find . | sort')).toBe(
+      '.\n./.w.py\n./log\n./out\n./out/Makefile\n./out/a\n./out/d\n./out/d/b\n',
+    );
+  });
+
+  it('is asked about in mode "auto" too, and by no one where the program has said so', async () => {
+    const command = 'echo x > Makefile';
+    await using executor = open([], { policy: { mode: 'auto', denylist: [], rules: [EVERYTHING] } });
+    expect((await run(executor, 'python3 .w.py Makefile')).error?.code).toBe('policy_denied');
+    await using other = open([], { policy: { mode: 'auto', denylist: [] }, approver: null });
+    expect((await run(other, command)).error).toBeUndefined();
+  });
+
+  it('is asked about once with the changes where the tool asks after', async () => {
+    const tools = builtinTools({ bash: { approval: 'after' } });
+    await using executor = open([], { tools, approver });
+    expect((await run(executor, 'echo x > Makefile; echo y > a')).error).toBeUndefined();
+    expect(asked).toMatchObject([{ unexpected: ['Makefile'], changes: { created: ['Makefile', 'a'] } }]);
+  });
+
+  it('is asked about when a preview is committed', async () => {
+    await using executor = open([EVERYTHING], { approver });
+    const call = {
+      id: 'p1',
+      name: 'bash',
+      args: { command: 'python3 .w.py Makefile' },
+    };
+    const preview = await executor.preview([call]);
+    expect(preview.requests).toMatchObject([{ callId: 'p1', unexpected: ['Makefile'] }]);
+    expect(preview.parts).toMatchObject([{ entries: [{ path: 'Makefile', isUnexpected: true }] }, {}]);
+    decision = { kind: 'deny_all' };
+    expect((await preview.commit())[0]?.error?.code).toBe('user_denied');
+    expect(asked).toMatchObject([{ unexpected: ['Makefile'] }]);
+    decision = { kind: 'approve_all' };
+    const again = await executor.preview([{ ...call, id: 'p2' }]);
+    expect((await again.commit())[0]?.error).toBeUndefined();
+    expect(outside('ls')).toBe('Makefile\n');
+  });
+
+  it('is what git switched to, where a person has agreed to that', async () => {
+    outside(`git init -q -b main . && git config user.email a@b && git config user.name n
+      echo a > a && git add -A && git commit -qm one && git checkout -qb other && echo x > Makefile && git add -A && git commit -qm two && git checkout -q main`);
+    await using executor = open([], { approver });
+    expect((await run(executor, 'git checkout other')).error).toBeUndefined();
+    expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined]);
+    expect(outside('ls; git status --short')).toBe('Makefile\na\n');
+    // A rule's consent does not cover it.
+    expect(
+      (await runAlone('git checkout main', { decision: 'allow', command: 'git checkout *' })).error?.code,
+    ).toBe('policy_denied');
+    // Nor does a person's what more than git has put there.
+    asked = [];
+    await run(executor, 'git checkout main && echo y > Makefile.x');
+    expect(asked.at(-1)?.unexpected).toEqual(['Makefile']);
+  });
+});
