@@ -75,7 +75,10 @@ interface OneRun {
 }
 
 async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptApart'>): Promise<OneRun> {
-  const launched = await launchCommand({ ...launch, isKeptApart: request.agree !== undefined });
+  const launched = await launchCommand({
+    ...launch,
+    isKeptApart: request.agree !== undefined || request.deeds?.isRequired === true,
+  });
   const { transaction, wall } = launched;
   request.onStarted?.(identify(launched));
   if (transaction === undefined) {

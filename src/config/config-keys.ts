@@ -55,6 +55,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Whether calls are executed, only listed (`parse_only`), or refused.',
     tighten: stricter('disabled', 'parse_only', 'enabled'),
   },
+  'tools.profile': {
+    kind: choice('none', 'contained'),
+    fallback: 'none',
+    option: 'executor.profile',
+    meaning:
+      '`contained`: commands run in the OS sandbox without network, unasked, and are asked about when they have ended, where they changed what runs later or deleted something ([contained.md](contained.md)).',
+    tighten: never,
+  },
   'tools.allow_parallel': {
     kind: BOOLEAN,
     fallback: false,

@@ -16,6 +16,7 @@ const USER = '.config/toolexec/config.toml';
 /** For every key a value that would loosen something, each on its line. */
 const LOOSENING: Readonly<Record<string, string>> = {
   'tools.mode': '"enabled"',
+  'tools.profile': '"contained"',
   'tools.allow_parallel': 'true',
   'tools.max_tool_calls_per_batch': '9007199254740991',
   'tools.max_tool_iterations_per_user_turn': '9007199254740991',
@@ -122,6 +123,7 @@ describe('a project that nobody has trusted', () => {
     const strict = {
       ...LOOSENING,
       'tools.mode': '"disabled"',
+      'tools.profile': '"none"',
       'tools.allow_parallel': 'false',
       'tools.max_tool_calls_per_batch': '1',
       'tools.max_tool_iterations_per_user_turn': '1',

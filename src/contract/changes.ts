@@ -73,6 +73,8 @@ export interface MadeChange {
   readonly path: string;
   readonly kind: 'file' | 'link' | 'dir';
   readonly change: 'create' | 'modify' | 'delete';
+  /** A file of git in which nothing runs: that was looked at already. */
+  readonly isHarmless: boolean;
   /** The content of the file that is there, and of the one that would come; undefined: there is none. */
   readonly before: () => Uint8Array | undefined;
   readonly after: () => Uint8Array | undefined;
@@ -82,6 +84,8 @@ export interface MadeChange {
 export interface DeedsReview {
   /** @returns those of the changes that go beyond it */
   readonly unexpected: (changes: readonly MadeChange[]) => Promise<readonly MadeChange[]>;
+  /** The command runs only where its changes are kept apart. */
+  readonly isRequired: boolean;
   /** A person has agreed to a command by which git puts committed versions in place: those are expected. */
   readonly expectsCommitted: boolean;
   /** Asks about them, with all that was changed. @returns why nothing is committed; undefined: it is */

@@ -116,6 +116,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     programs: { which: programs, confinement },
     keepsCommandsApart:
       confinement.os === 'required' && !confinement.network && confinement.transactions !== undefined,
+    profile: options.profile ?? 'none',
     canKeepApart: () => canKeepApart(confinement),
     commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),

@@ -155,6 +155,12 @@ export interface ExecutorOptions {
   readonly policy?: PolicyOptions | Policy | PolicyFunction | null;
   /** Told of every decision of the policy, after it is made; what it throws is logged and changes nothing (C035). */
   readonly onDecision?: DecisionObserver;
+  /**
+   * `contained`: commands run only in the OS sandbox and without network (`sandbox` may say otherwise). In a transaction
+   * they run unasked, and are asked about when they have ended, where they changed what runs later or deleted something.
+   * Default `none`.
+   */
+  readonly profile?: 'none' | 'contained';
   readonly sandbox?: SandboxOptions;
   readonly limits?: LimitOptions;
   readonly timeouts?: TimeoutOptions;
@@ -219,6 +225,7 @@ export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass:
 type OnConflict = 'rerun' | 'fail' | 'keep_rest';
 const ON_CONFLICT: readonly OnConflict[] = ['rerun', 'fail', 'keep_rest'];
 const TRANSACTIONS = ['auto', 'off', 'required'];
+const PROFILES = ['none', 'contained'];
 const OS_WALLS = ['off', 'preferred', 'required'];
 
 export const SANDBOX_RULES: OptionRules<Required<SandboxOptions>> = {
@@ -335,6 +342,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     'policy options, a policy, a function or null',
   ),
   onDecision: option(undefined, (value) => typeof value === 'function', 'a function'),
+  profile: option(undefined, (value) => PROFILES.includes(value as string), `one of ${PROFILES.join(', ')}`),
   sandbox: option(undefined, isObject, 'an object'),
   limits: option(undefined, isObject, 'an object'),
   timeouts: option(undefined, isObject, 'an object'),

@@ -19,7 +19,7 @@ import { transactionRules } from './transaction-rules.js';
  * @throws ToolError `config_invalid` for a wrong option, or a root that does not exist
  */
 export function sandboxFor(
-  { root = ['.'], sandbox: given, journal = false, policy: givenPolicy }: ExecutorOptions,
+  { root = ['.'], sandbox: given, journal = false, policy: givenPolicy, profile }: ExecutorOptions,
   asked: { readonly policy: Policy | null; readonly registry: Registry },
 ): {
   readonly sandbox: Sandbox;
@@ -29,7 +29,11 @@ export function sandboxFor(
   readonly programs: EngineSettings['programs']['which'];
   readonly exposePorts: boolean;
 } {
-  const options = normalizeOptions('sandbox', given, SANDBOX_RULES);
+  const options = normalizeOptions(
+    'sandbox',
+    given,
+    profile === 'contained' ? CONTAINED_RULES : SANDBOX_RULES,
+  );
   const { os, network, readable, allowAbsolute, hardLinks, transactions, exposePorts, ...others } = options;
   const { maxTransactionMb, onTimeout, onConflict, externalTools, ...patterns } = others;
   const rootSet = createRootSet({ roots: [root].flat(), allowAbsolute, hardLinks });
@@ -72,5 +76,11 @@ export function sandboxFor(
     exposePorts,
   };
 }
+
+/** What holds in the profile where `sandbox` does not say otherwise. */
+const CONTAINED_RULES: typeof SANDBOX_RULES = {
+  ...SANDBOX_RULES,
+  os: { ...SANDBOX_RULES.os, fallback: 'required' },
+};
 
 const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };

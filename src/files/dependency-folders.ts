@@ -11,6 +11,13 @@ export const DEPENDENCY_FOLDERS: readonly string[] = [
   ...['vendor', 'target', 'Pods', 'Carthage'],
 ];
 
+/** Directories that builds, tests and caches fill, and that are made again. */
+const BUILD_FOLDERS: readonly string[] = [
+  ...['build', 'dist', 'out', 'tmp', 'temp', 'coverage', '.nyc_output', 'htmlcov', '.cache', '.parcel-cache'],
+  ...['.next', '.nuxt', '.output', '.svelte-kit', '.angular', '.turbo', '.vite', '.gradle', '.dart_tool'],
+  ...['__pycache__', '.pytest_cache', '.mypy_cache', '.ruff_cache', 'obj', '.build', '_build', 'DerivedData'],
+];
+
 /**
  * For commands, what holds everywhere and what holds in dependency folders. There the built-in patterns do not hold:
  * packages bring certificates, test keys and settings along under such names, and their managers must be able to write,
@@ -48,13 +55,24 @@ const FOLDERS = new Set(DEPENDENCY_FOLDERS);
 
 /** @param directory absolute and canonical, as `roots` are */
 export function isInDependencies(roots: readonly string[], directory: string): boolean {
+  return isIn(FOLDERS, roots, directory);
+}
+
+/** Whether a path can be made again: it is, or lies in, a folder of builds or dependencies, or git's own. */
+export function isRemade(roots: readonly string[], path: string): boolean {
+  return isIn(REMADE, roots, path);
+}
+
+const REMADE = new Set([...DEPENDENCY_FOLDERS, ...BUILD_FOLDERS, '.git']);
+
+function isIn(folders: ReadonlySet<string>, roots: readonly string[], directory: string): boolean {
   const root = roots.find((one) => directory === one || directory.startsWith(one === '/' ? one : `${one}/`));
   return (
     root !== undefined &&
     directory
       .slice(root.length)
       .split('/')
-      .some((name) => FOLDERS.has(name))
+      .some((name) => folders.has(name))
   );
 }
 

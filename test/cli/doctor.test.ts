@@ -28,7 +28,7 @@ describe('toolexec doctor', () => {
     const { code, ok, stderr, checks, check } = await examine();
     expect([code, ok, stderr]).toEqual([0, true, '']);
     const names =
-      'node sqlite journal configuration roots file containment bubblewrap transactions ripgrep bash sh git terminal';
+      'node sqlite journal configuration profile roots file containment bubblewrap transactions ripgrep bash sh git terminal';
     expect(checks.map(({ name }) => name).join(' ')).toBe(names);
     expect(check('node')?.found).toBe(process.versions.node);
     expect(check('sqlite')?.found).toMatch(/^3\.\d+\.\d+$/);

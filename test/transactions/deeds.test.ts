@@ -214,4 +214,76 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     await run(executor, 'git checkout main && echo y > Makefile.x');
     expect(asked.at(-1)?.unexpected).toEqual(['Makefile']);
   });
+
+  describe('in the profile "contained"', () => {
+    const contained = (more: ExecutorOptions = {}): Executor =>
+      createExecutor({
+        root: place.root,
+        tools: builtinTools(),
+        journal: false,
+        profile: 'contained',
+        approver,
+        ...more,
+      });
+
+    it('is not asked about where it is what work changes', async () => {
+      outside(
+        'mkdir -p build src __pycache__ && echo x > build/a && echo x > src/a.ts && echo y > __pycache__/b',
+      );
+      await using executor = contained();
+      for (const command of [
+        'echo new > b.ts && sed -i s/x/y/ src/a.ts',
+        'rm -rf build __pycache__',
+        'mv src/a.ts src/c.ts',
+        'git init -q && git add -A && git -c user.name=n -c user.email=e@x commit -qm one && git gc -q',
+        "python3 -c \"open('new', 'w')\"",
+        'mkdir empty && rmdir empty',
+      ])
+        expect((await run(executor, command)).error, command).toBeUndefined();
+      expect(asked).toEqual([]);
+      expect(outside('cat src/c.ts; ls')).toBe('y\nb.ts\nnew\nsrc\n');
+    });
+
+    it('is asked about where it removes something or runs later, and refused where there is no person', async () => {
+      outside('echo x > a; echo x > b');
+      await using executor = contained();
+      expect((await run(executor, 'rm a')).error).toBeUndefined();
+      expect((await run(executor, 'echo x > Makefile')).error).toBeUndefined();
+      expect(asked.map(({ unexpected }) => unexpected)).toEqual([['a'], ['Makefile']]);
+      await using alone = contained({ approver: undefined as never });
+      expect((await run(alone, 'rm b')).error).toMatchObject({
+        code: 'policy_denied',
+        details: { executed: 'no' },
+      });
+      expect((await run(alone, 'cat b')).output).toBe('x\n');
+      expect(outside('ls')).toBe('Makefile\nb\n');
+    });
+
+    it('is asked about before, where a rule asks, for shells in the background, and where nothing contains it', async () => {
+      decision = { kind: 'deny_all' };
+      const isAskedBefore = async (more: ExecutorOptions, args: object = {}): Promise<void> => {
+        asked = [];
+        await using executor = contained(more);
+        await executor.run([{ id: `b${count++}`, name: 'bash', args: { command: 'touch new', ...args } }]);
+        expect(asked.map(({ changes }) => changes)).toEqual([undefined]);
+      };
+      await isAskedBefore({ policy: { rules: [{ decision: 'ask', tool: 'bash' }] } });
+      await isAskedBefore({}, { run_in_background: true });
+      await isAskedBefore({ sandbox: { network: true } });
+      await isAskedBefore({ sandbox: { os: 'preferred' } });
+      await isAskedBefore({ sandbox: { transactions: 'off' } });
+      expect(outside('ls')).toBe('');
+    });
+
+    it('is planned as what runs, and is an option of two values', async () => {
+      await using executor = contained();
+      const plan = await executor.plan([{ id: 'p', name: 'bash', args: { command: 'make test' } }]);
+      expect(plan.calls).toMatchObject([
+        { disposition: 'execute_now', reason: expect.stringContaining('contained') },
+      ]);
+      expect(() => contained({ profile: 'other' as never })).toThrow(
+        /profile must be one of none, contained/,
+      );
+    });
+  });
 });

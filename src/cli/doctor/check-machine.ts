@@ -4,6 +4,7 @@ import { relative, resolve } from 'node:path';
 import { covers } from '../../base/covers.js';
 import { describeHomeRoot, HOME_REMEDY, type ResolvedConfig } from '../../config/resolve-config.js';
 import { isToolError } from '../../errors/tool-error.js';
+import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { sandboxStrength } from '../../files/sandbox-strength.js';
 import { findJournalLoss } from '../../journal/verify-journal.js';
 import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
@@ -44,6 +45,32 @@ function isEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [leastMajor = 0, leastMinor = 0] = LEAST;
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}
+
+/** How much is asked: no part of the machine, and the first thing to know about it. */
+export function checkProfile({
+  profile,
+  sandbox = {},
+}: Pick<ExecutorOptions, 'profile' | 'sandbox'> = {}): Check {
+  if (profile !== 'contained') {
+    const found =
+      'none: commands are asked about before they run (profile = "contained" under [tools]: when they have ended)';
+    return { name: 'profile', state: 'ok', found };
+  }
+  const { os = 'required', network = false, transactions = 'auto' } = sandbox;
+  if (os === 'required' && !network && transactions !== 'off')
+    return {
+      name: 'profile',
+      state: 'ok',
+      found: 'contained: commands run unasked, and are asked about when they have ended',
+    };
+  return {
+    name: 'profile',
+    state: 'missing',
+    found: 'contained, and [tools.sandbox] does not contain commands',
+    costs: 'Commands are asked about before they run.',
+    remedy: 'Leave os, network and transactions out of [tools.sandbox].',
+  };
 }
 
 /** Opens a database in memory: whether a driver is there says little about whether it loads. */

@@ -82,15 +82,24 @@ function refusalOf(
   entry: BinaryEntry | undefined,
 ): Refusal | undefined {
   const at = absolute(root, path);
-  const slash = /(^|\/)\.git(\/|$)/.exec(path);
-  const git =
-    slash === null ? undefined : absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
-  if (git !== undefined && !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined) {
+  if (isCheckedAsGit(rules, root, path)) {
     const answer = checkGit(root, path, change, entry);
     if (answer !== undefined) return answer === 'fine' ? undefined : answer;
   }
   const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
   return reason === undefined ? undefined : { reason, byPattern: true };
+}
+
+/** Whether a file belongs to git, and only what of it runs nothing is committed. */
+export function isCheckedAsGit(
+  rules: Pick<TransactionRules, 'isHidden' | 'refusal'>,
+  root: ScannedRoot,
+  path: BinaryPath,
+): boolean {
+  const slash = /(^|\/)\.git(\/|$)/.exec(path);
+  if (slash === null) return false;
+  const git = absolute(root, path.slice(0, slash.index + (slash[1] ?? '').length + 4));
+  return !rules.isHidden(git) && rules.refusal(git, 'write') !== undefined;
 }
 
 /** As text. */

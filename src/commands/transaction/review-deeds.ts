@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { DeedsReview, MadeChange } from '../../contract/changes.js';
+import type { TransactionRules } from '../../contract/processes.js';
 import {
   type BinaryPath,
   binaryEntry,
@@ -11,9 +13,11 @@ import { followedByGit, keyOf } from './followed-by-git.js';
 import type { LeftOut, ScannedChanges } from './found-changes.js';
 import { type Merged, mergedByPath } from './look-at-changes.js';
 import type { OverlayMount, OverlayPrograms } from './overlay-mount.js';
+import { isCheckedAsGit } from './refuse-changes.js';
 import { NONE_UNEXPECTED, UnexpectedChanges } from './unexpected-changes.js';
 
 interface ReviewedParts {
+  readonly rules: TransactionRules;
   readonly mounts: readonly OverlayMount[];
   readonly setup: { readonly programs: OverlayPrograms };
 }
@@ -37,13 +41,18 @@ export async function findUnexpected(
   return new UnexpectedChanges(paths.filter(({ root, path }) => !committed.has(keyOf(root, path))));
 }
 
-function toMade({ mounts }: ReviewedParts, { gone, come }: Merged): MadeChange {
+function toMade({ mounts, rules }: ReviewedParts, { gone, come }: Merged): MadeChange {
   const { root, path, kind } = come ?? gone;
   const lower = `${toBinary(mounts[root]?.root ?? '')}/${path}`;
   const isNew = gone.before === undefined;
   return {
     path: toText(lower),
     kind,
+    isHarmless: isCheckedAsGit(
+      rules,
+      { index: root, lower: toBinary(mounts[root]?.root ?? ''), upper: '' },
+      path,
+    ),
     change: come === undefined ? 'delete' : isNew ? 'create' : 'modify',
     before: () => (isNew ? undefined : contentAt(lower)),
     after: () => contentAt(come?.from),
@@ -55,8 +64,8 @@ function contentAt(path: BinaryPath | undefined): Uint8Array | undefined {
   if (path === undefined) return undefined;
   const entry = binaryEntry(path);
   if (entry?.kind !== 'file') return undefined;
-  // A file that cannot be compared is not taken for one that is not there.
-  return entry.size > MOST_BYTES ? new Uint8Array([0]) : readBinaryFile(path);
+  // One that is too large to be compared is like no other.
+  return entry.size > MOST_BYTES ? randomBytes(32) : readBinaryFile(path);
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -39,6 +39,8 @@ export interface ReadyParts {
   readonly writesThrough: boolean;
   /** It may be asked for when its commands have ended. */
   readonly mayAskAfter: boolean;
+  /** It runs unasked, and is asked for where its commands went beyond what was to be expected; a deletion does. */
+  readonly asksBeyond?: boolean;
   /** It is, and not before. */
   readonly asksAfter?: boolean;
   /** A person has seen it, and said yes. */
@@ -63,6 +65,7 @@ export class ReadyCall {
   readonly consent: WriteConsent | undefined;
   readonly writesThrough: boolean;
   readonly mayAskAfter: boolean;
+  readonly asksBeyond: boolean;
   readonly asksAfter: boolean;
   readonly isAgreed: boolean;
   #summary: string | undefined;
@@ -82,6 +85,7 @@ export class ReadyCall {
     this.consent = parts.consent;
     this.writesThrough = parts.writesThrough;
     this.mayAskAfter = parts.mayAskAfter;
+    this.asksBeyond = parts.asksBeyond === true;
     this.asksAfter = parts.asksAfter === true;
     this.isAgreed = parts.isAgreed === true;
     this.#summary = summary;

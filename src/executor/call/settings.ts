@@ -107,6 +107,8 @@ export interface EngineSettings {
   readonly exposePort?: ((conversation: string, port: number) => Promise<ExposedPort | string>) | undefined;
   /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
   readonly keepsCommandsApart: boolean;
+  /** `contained`: then they run unasked, and are asked about where they went beyond what was to be expected. */
+  readonly profile: 'none' | 'contained';
   /** Whether this machine can do that. */
   readonly canKeepApart: () => Promise<boolean>;
   /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */

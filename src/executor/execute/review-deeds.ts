@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
 import type { DeedsReview, MadeChange } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
-import { isInDependencies } from '../../files/dependency-folders.js';
+import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
@@ -14,6 +15,9 @@ import type { EngineSettings } from '../call/settings.js';
  * 1. what the rules that allow its commands name (`writes`), and the paths that rules allow by name;
  * 2. where no rule says so: every path that is not run later by itself;
  * 3. where a person has agreed to the call: that, and every path that the question named.
+ *
+ * Where nothing was asked before the call (`asksBeyond`), what it removed is not expected either, unless that can be made
+ * again or was only moved.
  */
 export function reviewDeeds(
   ready: ReadyCall,
@@ -22,9 +26,10 @@ export function reviewDeeds(
 ): DeedsReview {
   return {
     ask,
+    isRequired: ready.asksBeyond,
     expectsCommitted: ready.isAgreed && ready.declared.some(isGitSwitch),
     async unexpected(changes) {
-      const { isExpected } = new Expectation(ready, settings);
+      const { isExpected } = new Expectation(ready, settings, changes);
       const files = changes.filter(({ kind, change }) => kind !== 'dir' || change !== 'create');
       const found: MadeChange[] = [];
       for (const change of files) if (!(await isExpected(change))) found.push(change);
@@ -46,9 +51,18 @@ class Expectation {
   readonly #patterns: ReturnType<typeof parsePathPattern> | undefined;
   readonly #later: LaterCode;
   readonly #sparesDependencies: boolean;
+  /** Undefined: removals are expected. */
+  readonly #come: ReadonlySet<string> | undefined;
 
-  constructor(ready: ReadyCall, { sandbox, policy }: Pick<EngineSettings, 'sandbox' | 'policy'>) {
+  constructor(
+    ready: ReadyCall,
+    { sandbox, policy }: Pick<EngineSettings, 'sandbox' | 'policy'>,
+    changes: readonly MadeChange[],
+  ) {
     const { consent, isAgreed } = ready;
+    this.#come = ready.asksBeyond
+      ? contentsOf(changes.filter(isCreated).map(({ after }) => after()))
+      : undefined;
     this.#roots = sandbox.roots;
     this.#named = [...(consent?.named ?? []), ...(isAgreed ? shownEffects(ready) : [])].flatMap((effect) =>
       pathOf(effect, sandbox.cwd),
@@ -66,13 +80,29 @@ class Expectation {
     if (this.#named.some((name) => path === name || path.startsWith(`${name}/`))) return true;
     if (this.#patterns !== undefined)
       return this.#patterns.some((pattern) => covers(pattern, made, this.#roots));
+    if (this.#come !== undefined && made.change === 'delete' && this.#isLost(made, this.#come)) return false;
     if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return true;
     if (kind === 'link' && this.#later.lies(path, this.#roots)) return false;
-    if (kind === 'dir' || !this.#later.has(path, this.#roots)) return true;
+    if (made.isHarmless || kind === 'dir' || !this.#later.has(path, this.#roots)) return true;
     if (kind === 'link') return false;
     const { runsTheSame } = await import('../../policy/later-code/what-runs.js');
     return runsTheSame(basename(path), made.before(), made.after());
   };
+
+  #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {
+    if (kind !== 'file' || isRemade(this.#roots, path)) return false;
+    const bytes = before();
+    return bytes === undefined || !come.has(hash('sha256', bytes));
+  }
+}
+
+/** What files hold, by SHA-256. */
+function contentsOf(contents: readonly (Uint8Array | undefined)[]): ReadonlySet<string> {
+  return new Set(contents.flatMap((bytes) => (bytes === undefined ? [] : [hash('sha256', bytes)])));
+}
+
+function isCreated({ change, kind }: MadeChange): boolean {
+  return change === 'create' && kind === 'file';
 }
 
 /** A pattern for all below a directory is one for the directory. */

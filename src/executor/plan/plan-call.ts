@@ -216,7 +216,7 @@ function evaluateSaid(
     return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
-  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
+  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer, startsShell };
   const runsInside = runsCommand(declared) || confinementOf(tool, settings) !== undefined;
   const verdict = evaluateSandbox(settings.commandGuard, runsInside, answer, startsShell);
   return verdict instanceof Promise
@@ -236,6 +236,7 @@ async function makeReadyLater(
 interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
   readonly requires: boolean;
   readonly answer: PolicyAnswer;
+  readonly startsShell: boolean;
 }
 
 function makeReady(
@@ -248,9 +249,12 @@ function makeReady(
     const { code, message, hint, details } = verdict.error;
     return refuse(call, { code, message, hint, details, effects }, settings);
   }
-  const { disposition, reason, insists } = answerWith(verdict, permitted.answer);
+  const { disposition, reason: why, insists } = answerWith(verdict, permitted.answer);
   const { seen, consent } = permitted.answer;
-  const needsApproval = disposition === 'requires_confirmation';
+  const isAsked = disposition === 'requires_confirmation';
+  const asksBeyond = isAsked && mayAskBeyond(permitted, settings);
+  const needsApproval = isAsked && !asksBeyond;
+  const reason = asksBeyond ? ASKED_BEYOND : why;
   try {
     const risk = riskOf(tool, parsed, declared);
     const toolRequiresApproval = requires || insists === true;
@@ -272,6 +276,7 @@ function makeReady(
         reason,
         consent,
         mayAskAfter: asksLater,
+        asksBeyond,
         writesThrough: permitted.answer.writesThrough === true,
       },
       summary,
@@ -295,6 +300,22 @@ function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: En
     seen.every(({ kind }) => kind !== 'delete')
   );
 }
+
+/** In the profile `contained`: no rule asks, and all that the call does stays in the sandbox until it was looked at. */
+function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: EngineSettings): boolean {
+  return (
+    settings.profile === 'contained' &&
+    settings.keepsCommandsApart &&
+    tool.contained === true &&
+    !startsShell &&
+    answer.rule === undefined &&
+    declared.length > 0 &&
+    declared.every(({ kind }) => kind === 'run')
+  );
+}
+
+const ASKED_BEYOND =
+  'It runs contained (profile "contained"): it is asked about when it has ended, where it changed what runs later or deleted something.';
 
 /** What a policy may answer where the sandbox has not been asked yet (D041). */
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
