@@ -48,8 +48,8 @@ export interface ChangedEntry {
   readonly isSameContent?: true;
   /** Why the content of a file is not shown. */
   readonly unshown?: string;
-  /** It goes beyond what the call declared and was allowed. */
-  readonly isUnexpected?: true;
+  /** Why it goes beyond what the call declared and was allowed. Left out: it does not. */
+  readonly unexpected?: Unexpected;
 }
 
 /** The content of a file that changes; left out: there is no file. */
@@ -67,6 +67,9 @@ export interface PreviewedChanges {
   readonly notKept: readonly Pick<UnkeptChange, 'path' | 'reason'>[];
 }
 
+/** It runs later by itself, was removed where nothing was asked before, or is not named by the rule that allows the call. */
+export type Unexpected = 'runs_later' | 'removed' | 'not_allowed';
+
 /** One path that a command has changed, before the change is committed. */
 export interface MadeChange {
   /** Absolute. */
@@ -82,8 +85,8 @@ export interface MadeChange {
 
 /** Holds what a command has changed against what its call declared and was allowed. */
 export interface DeedsReview {
-  /** @returns those of the changes that go beyond it */
-  readonly unexpected: (changes: readonly MadeChange[]) => Promise<readonly MadeChange[]>;
+  /** @returns those of the changes that go beyond it, and why */
+  readonly unexpected: (changes: readonly MadeChange[]) => Promise<ReadonlyMap<MadeChange, Unexpected>>;
   /** The command runs only where its changes are kept apart. */
   readonly isRequired: boolean;
   /** A person has agreed to a command by which git puts committed versions in place: those are expected. */

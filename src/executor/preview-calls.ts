@@ -103,7 +103,9 @@ async function requestsOf(
   return Promise.all(
     asked.map(async ({ ready, unexpected }) => {
       const request = await toQuestion({ ready, snapshot: await takeSnapshot(ready, settings) }, settings);
-      return unexpected === undefined ? request : { ...request, unexpected };
+      return unexpected === undefined
+        ? request
+        : { ...request, unexpected: unexpected.map(({ path }) => path) };
     }),
   );
 }

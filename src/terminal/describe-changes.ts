@@ -9,13 +9,13 @@ interface ChangeGroup {
 
 /** Entries by what becomes of them, in the order in which they are shown; groups that are empty are left out. */
 export function groupChanges({ entries }: ChangesPart): readonly ChangeGroup[] {
-  const expected = entries.filter(({ isUnexpected }) => isUnexpected !== true);
+  const expected = entries.filter(({ unexpected }) => unexpected === undefined);
   const of = (change: ChangedEntry['change']) => expected.filter((entry) => entry.change === change);
   const groups: readonly ChangeGroup[] = [
     {
       sign: '!',
       word: 'beyond what was allowed',
-      entries: entries.filter(({ isUnexpected }) => isUnexpected),
+      entries: entries.filter(({ unexpected }) => unexpected !== undefined),
     },
     { sign: '-', word: 'deleted', entries: of('delete') },
     { sign: '~', word: 'modified', entries: of('modify') },
@@ -73,9 +73,11 @@ function bytes(size: number): string {
 
 /** One change in one line, but for its sign: the path, then what differs. */
 export function describeChange(entry: ChangedEntry): string {
-  const { path, change, before, after, isSameContent, unshown, isUnexpected } = entry;
+  const { path, change, before, after, isSameContent, unshown, unexpected } = entry;
   const facts = [
-    ...(isUnexpected === true ? [WORDS[change]] : []),
+    ...(unexpected === undefined
+      ? []
+      : [WORDS[change], ...(unexpected === 'runs_later' ? ['runs later'] : [])]),
     ...(before === undefined || after === undefined
       ? stateFacts(after ?? before)
       : before.kind === after.kind

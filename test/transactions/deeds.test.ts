@@ -127,7 +127,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
         reason: expect.stringContaining('"Makefile"'),
         parts: [
           { kind: 'command' },
-          { kind: 'changes', entries: [{ path: 'Makefile', isUnexpected: true }, { path: 'a' }] },
+          { kind: 'changes', entries: [{ path: 'Makefile', unexpected: 'runs_later' }, { path: 'a' }] },
           { kind: 'file', path: 'Makefile', text: 'x' },
           { kind: 'file', path: 'a', text: 'x' },
         ],
@@ -153,6 +153,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect((await runAlone(write('out/a', 'out/d/b', 'log'), make)).error).toBeUndefined();
     expect((await runAlone(write('out/Makefile'), make)).error).toBeUndefined();
     const refused = await runAlone(write('out/c', 'src/x'), make);
+    expect(refused.error?.message).toContain('which the rule that allows it does not name');
     expect(refused).toMatchObject({
       error: { code: 'policy_denied' },
       metadata: { changes: { unexpected: ['src/', 'src/x'] } },
@@ -188,7 +189,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     };
     const preview = await executor.preview([call]);
     expect(preview.requests).toMatchObject([{ callId: 'p1', unexpected: ['Makefile'] }]);
-    expect(preview.parts).toMatchObject([{ entries: [{ path: 'Makefile', isUnexpected: true }] }, {}]);
+    expect(preview.parts).toMatchObject([{ entries: [{ path: 'Makefile', unexpected: 'runs_later' }] }, {}]);
     decision = { kind: 'deny_all' };
     expect((await preview.commit())[0]?.error?.code).toBe('user_denied');
     expect(asked).toMatchObject([{ unexpected: ['Makefile'] }]);

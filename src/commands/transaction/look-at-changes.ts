@@ -1,4 +1,4 @@
-import type { ChangedEntry, EntryState, PreviewedChanges } from '../../contract/changes.js';
+import type { ChangedEntry, EntryState, PreviewedChanges, Unexpected } from '../../contract/changes.js';
 import type { Confinement } from '../../contract/processes.js';
 import { type BinaryPath, readBinaryFile, readBinaryLink, toBinary } from '../../platform/fs/binary-fs.js';
 import { changedName } from '../../platform/fs/changed-name.js';
@@ -31,11 +31,12 @@ export function lookAt(
   const name = namingIn(roots, first);
   const look = new Look();
   const merged = mergedByPath(changes);
-  const isUnexpected = ({ gone }: Merged): boolean => unexpected.has(gone.root, gone.path);
+  const whyOf = ({ gone }: Merged): Unexpected | undefined => unexpected.why(gone.root, gone.path);
   // What stands first has its content read first, while there is room for it.
-  const ordered = [...merged.filter(isUnexpected), ...merged.filter((one) => !isUnexpected(one))];
+  const ordered = [...merged.filter(whyOf), ...merged.filter((one) => whyOf(one) === undefined)];
   const entries = ordered.map((one): PreviewedChanges['entries'][number] => {
     const { gone, come } = one;
+    const why = whyOf(one);
     const { root, path, kind } = come ?? gone;
     const lower = `${toBinary(roots[root] ?? '')}/${path}`;
     const before = stateOf(gone.before, lower);
@@ -46,7 +47,7 @@ export function lookAt(
       change,
       ...(before === undefined ? {} : { before }),
       ...(after === undefined ? {} : { after }),
-      ...(isUnexpected(one) ? { isUnexpected: true } : {}),
+      ...(why === undefined ? {} : { unexpected: why }),
     };
     return { ...entry, ...look.contentOf(entry, lower, come?.from) };
   });
@@ -63,7 +64,7 @@ export function lookAt(
 }
 
 function unexpectedFirst(one: ChangedEntry, other: ChangedEntry): number {
-  const [isFirst, isNext] = [one.isUnexpected === true, other.isUnexpected === true];
+  const [isFirst, isNext] = [one.unexpected !== undefined, other.unexpected !== undefined];
   return isFirst === isNext ? byPath(one, other) : isFirst ? -1 : 1;
 }
 

@@ -1,6 +1,6 @@
 import type { CommandChanges, PreviewedChanges } from '../../contract/changes.js';
 import type { Confinement, TransactionRules } from '../../contract/processes.js';
-import { type BinaryPath, toBinary } from '../../platform/fs/binary-fs.js';
+import { toBinary } from '../../platform/fs/binary-fs.js';
 import type { FileView } from '../../platform/fs/open-handle.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
@@ -21,6 +21,7 @@ import { MountedView } from './mounted-view.js';
 import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
 import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
 import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
+import { namingIn } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
@@ -41,7 +42,7 @@ export class PreviewLayers {
   readonly #layers: PreviewedLayers;
   readonly #view: MountedView;
   readonly #left: LeftByCalls;
-  readonly #unexpected = new Map<string, { readonly root: number; readonly path: BinaryPath }>();
+  readonly #unexpected = new Map<string, UnexpectedChanges['paths'][number]>();
   #broken: string | undefined;
   #ending: Promise<void> | undefined;
 
@@ -123,8 +124,14 @@ export class PreviewLayers {
       this.#layers,
       unexpected,
     );
-    for (const { root, path } of unexpected.paths) this.#unexpected.set(`${root}/${path}`, { root, path });
-    if (unexpected.size > 0) await deeds?.ask({ changes: report, entries: [], notKept: [] });
+    for (const one of unexpected.paths) this.#unexpected.set(`${one.root}/${one.path}`, one);
+    const { mounts, confinement } = this.#layers;
+    const name = namingIn(
+      mounts.map(({ root }) => root),
+      confinement.roots[0] ?? '',
+    );
+    if (unexpected.size > 0)
+      await deeds?.ask({ changes: report, entries: unexpected.entries(name), notKept: [] });
     return report;
   }
 
@@ -138,8 +145,7 @@ export class PreviewLayers {
   }
 
   async look(): Promise<PreviewedChanges> {
-    const unexpected = [...this.#unexpected.values()].map((path) => ({ ...path, isDirectory: false }));
-    return lookAt(this.#layers, await this.#scan(), new UnexpectedChanges(unexpected));
+    return lookAt(this.#layers, await this.#scan(), new UnexpectedChanges([...this.#unexpected.values()]));
   }
 
   /**

@@ -30,11 +30,14 @@ export async function findUnexpected(
 ): Promise<UnexpectedChanges> {
   if (deeds === undefined || changes.length === 0) return NONE_UNEXPECTED;
   const made = new Map(mergedByPath(changes).map((merged) => [toMade(parts, merged), merged]));
-  const found = (await deeds.unexpected([...made.keys()])).flatMap((change) => made.get(change) ?? []);
-  if (found.length === 0) return NONE_UNEXPECTED;
-  const paths = found.map(({ gone, come }) => {
-    const { root, path, kind } = come ?? gone;
-    return { root, path, isDirectory: kind === 'dir' };
+  const found = await deeds.unexpected([...made.keys()]);
+  if (found.size === 0) return NONE_UNEXPECTED;
+  const paths = [...found].flatMap(([change, why]) => {
+    const { gone, come } = made.get(change) ?? {};
+    const planned = come ?? gone;
+    if (planned === undefined) return [];
+    const { root, path } = planned;
+    return [{ root, path, isDirectory: change.kind === 'dir', change: change.change, why }];
   });
   if (!deeds.expectsCommitted) return new UnexpectedChanges(paths);
   const committed = await committedByGit(parts, paths);

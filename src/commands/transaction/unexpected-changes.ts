@@ -1,4 +1,4 @@
-import type { CommandChanges } from '../../contract/changes.js';
+import type { ChangedEntry, CommandChanges, Unexpected } from '../../contract/changes.js';
 import type { BinaryPath } from '../../platform/fs/binary-fs.js';
 import { namingIn } from './report-changes.js';
 
@@ -6,6 +6,8 @@ interface UnexpectedPath {
   readonly root: number;
   readonly path: BinaryPath;
   readonly isDirectory: boolean;
+  readonly change: ChangedEntry['change'];
+  readonly why: Unexpected;
 }
 
 /** Paths in a list. */
@@ -14,19 +16,27 @@ const MOST_PATHS = 200;
 /** The changed paths that go beyond what a call declared and was allowed. */
 export class UnexpectedChanges {
   readonly paths: readonly UnexpectedPath[];
-  readonly #keys: ReadonlySet<string>;
+  readonly #whys: ReadonlyMap<string, Unexpected>;
 
   constructor(paths: readonly UnexpectedPath[]) {
     this.paths = paths;
-    this.#keys = new Set(paths.map(({ root, path }) => `${root}/${path}`));
+    this.#whys = new Map(paths.map(({ root, path, why }) => [`${root}/${path}`, why]));
   }
 
   get size(): number {
     return this.paths.length;
   }
 
-  has(root: number, path: BinaryPath): boolean {
-    return this.#keys.has(`${root}/${path}`);
+  why(root: number, path: BinaryPath): Unexpected | undefined {
+    return this.#whys.get(`${root}/${path}`);
+  }
+
+  entries(name: ReturnType<typeof namingIn>): readonly ChangedEntry[] {
+    return this.paths.map(({ root, path, isDirectory, change, why }) => ({
+      path: name(root, path, isDirectory),
+      change,
+      unexpected: why,
+    }));
   }
 
   /** At most 200, sorted. */

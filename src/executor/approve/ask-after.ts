@@ -9,6 +9,7 @@ import { isPersons } from '../call/is-persons.js';
 import type { Recorder } from '../record/recorder.js';
 import { toRequest } from './ask-approval.js';
 import { changedParts } from './changed-parts.js';
+import { describeUnexpected } from './describe-unexpected.js';
 import { pictureParts } from './picture-parts.js';
 
 export interface LateQuestion {
@@ -35,13 +36,14 @@ export async function askAfter(
   if (approver === null) return undefined;
   const { changes } = previewed;
   const { unexpected } = changes;
-  if (approver === undefined) return unaskable(ready, unexpected);
+  const why = unexpected === undefined ? undefined : describeUnexpected(previewed.entries);
+  if (approver === undefined) return unaskable(ready, why);
   observer?.approvalRequested(ready);
   const parts = [...(await pictureParts(ready, [], settings)), ...changedParts(previewed)];
   const snapshot = { shown: [], places: [] };
   const request: ApprovalRequest = {
     ...toRequest({ ready, snapshot }, settings),
-    ...(unexpected === undefined ? {} : { reason: beyondAllowed(unexpected), unexpected }),
+    ...(unexpected === undefined ? {} : { reason: why ?? '', unexpected }),
     parts,
     changes,
   };
@@ -71,17 +73,9 @@ export async function askAfter(
 }
 
 /** Where a question is the way of the tool, it is open; where more was changed than allowed, that is refused. */
-function unaskable({ asksAfter }: ReadyCall, unexpected: readonly string[] | undefined): DeedsRefusal {
-  if (!asksAfter && unexpected !== undefined) return { why: beyondAllowed(unexpected), by: 'policy' };
+function unaskable({ asksAfter }: ReadyCall, beyond: string | undefined): DeedsRefusal {
+  if (!asksAfter && beyond !== undefined) return { why: beyond, by: 'policy' };
   return { why: 'there is no person to ask about its changes', by: 'unasked' };
-}
-
-/** Why changes are asked about, with as many paths as a sentence takes. */
-export function beyondAllowed(unexpected: readonly string[]): string {
-  const named = unexpected.slice(0, 3).map((path) => JSON.stringify(path));
-  const more = unexpected.length - named.length;
-  const all = more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`;
-  return `it changed more than it declared and was allowed: ${all}`;
 }
 
 function refusalOf(decision: ApprovalDecision, id: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { ShownFile } from '../../contract/approval.js';
+import type { ChangedEntry } from '../../contract/changes.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
@@ -15,12 +16,14 @@ export interface PreviewedCall {
   readonly note: (data: JsonObject) => Promise<void>;
 }
 
+export type UnexpectedEntry = Pick<ChangedEntry, 'path' | 'unexpected'>;
+
 /** The part that a batch plays for a preview: its calls are tried, or what they gave then is taken over. */
 export interface PreviewRole {
   /** Whether a call is run; the others answer as in a dry run. */
   runs(ready: ReadyCall): boolean;
-  /** A command has changed more than its call declared and was allowed; paths as `CommandChanges` names them. */
-  sawUnexpected(index: number, paths: readonly string[]): void;
+  /** A command has changed more than its call declared and was allowed. */
+  sawUnexpected(index: number, entries: readonly UnexpectedEntry[]): void;
   /** @returns the calls, with those asked about of which more is known than the plan */
   planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
   /** Told what was approved, before any call runs. @returns what becomes of them */

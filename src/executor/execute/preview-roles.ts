@@ -4,8 +4,8 @@ import type { Tool } from '../../contract/tool.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
-import { beyondAllowed } from '../approve/ask-after.js';
-import type { PreviewedCall, PreviewRole } from '../call/batch-scope.js';
+import { describeUnexpected } from '../approve/describe-unexpected.js';
+import type { PreviewedCall, PreviewRole, UnexpectedEntry } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import type { NothingMade } from '../call/settings.js';
 import { runsProcesses, tellUnmade, type Unmade } from './tell-unmade.js';
@@ -21,7 +21,7 @@ export class PreviewTrial implements PreviewRole {
   /** By the place of the call. */
   readonly given = new Map<number, Given>();
   /** By the place of the call: what its commands have changed beyond what it declared and was allowed. */
-  readonly unexpected = new Map<number, readonly string[]>();
+  readonly unexpected = new Map<number, readonly UnexpectedEntry[]>();
   #evaluated: readonly EvaluatedCall[] = [];
   readonly #fileToolEnded: () => Promise<void>;
 
@@ -43,8 +43,8 @@ export class PreviewTrial implements PreviewRole {
     return tool.contained === true && declared.every(isContained);
   }
 
-  sawUnexpected(index: number, paths: readonly string[]): void {
-    this.unexpected.set(index, [...(this.unexpected.get(index) ?? []), ...paths]);
+  sawUnexpected(index: number, entries: readonly UnexpectedEntry[]): void {
+    this.unexpected.set(index, [...(this.unexpected.get(index) ?? []), ...entries]);
   }
 
   planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
@@ -53,9 +53,9 @@ export class PreviewTrial implements PreviewRole {
 
   unexpectedById(): ReadonlyMap<string, readonly string[]> {
     return new Map(
-      [...this.unexpected].flatMap(([index, paths]) => {
+      [...this.unexpected].flatMap(([index, entries]) => {
         const call = this.#evaluated[index];
-        return call === undefined ? [] : [[call.call.id, paths] as const];
+        return call === undefined ? [] : [[call.call.id, entries.map(({ path }) => path)] as const];
       }),
     );
   }
@@ -63,8 +63,10 @@ export class PreviewTrial implements PreviewRole {
   /** The calls as they are asked about: also those that have changed more than they were allowed. */
   asked(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
     return evaluated.map((call, index) => {
-      const paths = this.unexpected.get(index);
-      return paths === undefined || call.kind !== 'ready' ? call : call.asking(true, beyondAllowed(paths));
+      const entries = this.unexpected.get(index);
+      return entries === undefined || call.kind !== 'ready'
+        ? call
+        : call.asking(true, describeUnexpected(entries));
     });
   }
 

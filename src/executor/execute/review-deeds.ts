@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
-import type { DeedsReview, MadeChange } from '../../contract/changes.js';
+import type { DeedsReview, MadeChange, Unexpected } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
 import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
@@ -29,20 +29,28 @@ export function reviewDeeds(
     isRequired: ready.asksBeyond,
     expectsCommitted: ready.isAgreed && ready.declared.some(isGitSwitch),
     async unexpected(changes) {
-      const { isExpected } = new Expectation(ready, settings, changes);
-      const files = changes.filter(({ kind, change }) => kind !== 'dir' || change !== 'create');
-      const found: MadeChange[] = [];
-      for (const change of files) if (!(await isExpected(change))) found.push(change);
+      const expectation = new Expectation(ready, settings, changes);
+      const found = new Map<MadeChange, Unexpected>();
+      for (const change of changes) {
+        const why = isNewDirectory(change) ? undefined : await expectation.whyNot(change);
+        if (why !== undefined) found.set(change, why);
+      }
+      if (!expectation.namesPaths) return found;
       // A directory comes with what is expected in it; one that is empty is a change by itself.
       const wanted = new Set(
-        files.filter((file) => !found.includes(file)).flatMap(({ path }) => above(path)),
+        changes.filter((one) => !isNewDirectory(one) && !found.has(one)).flatMap(({ path }) => above(path)),
       );
-      for (const change of changes)
-        if (!files.includes(change) && !wanted.has(change.path) && !(await isExpected(change)))
-          found.push(change);
+      for (const change of changes.filter((one) => isNewDirectory(one) && !wanted.has(one.path))) {
+        const why = await expectation.whyNot(change);
+        if (why !== undefined) found.set(change, why);
+      }
       return found;
     },
   };
+}
+
+function isNewDirectory({ kind, change }: MadeChange): boolean {
+  return kind === 'dir' && change === 'create';
 }
 
 class Expectation {
@@ -75,19 +83,31 @@ class Expectation {
     this.#later = laterCodeOf(own);
   }
 
-  readonly isExpected = async (made: MadeChange): Promise<boolean> => {
-    const { path, kind } = made;
-    if (this.#named.some((name) => path === name || path.startsWith(`${name}/`))) return true;
+  /** Only some paths are expected. */
+  get namesPaths(): boolean {
+    return this.#patterns !== undefined;
+  }
+
+  /** Undefined: it is expected. */
+  async whyNot(made: MadeChange): Promise<Unexpected | undefined> {
+    const { path } = made;
+    if (this.#named.some((name) => path === name || path.startsWith(`${name}/`))) return undefined;
     if (this.#patterns !== undefined)
-      return this.#patterns.some((pattern) => covers(pattern, made, this.#roots));
-    if (this.#come !== undefined && made.change === 'delete' && this.#isLost(made, this.#come)) return false;
-    if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return true;
-    if (kind === 'link' && this.#later.lies(path, this.#roots)) return false;
-    if (made.isHarmless || kind === 'dir' || !this.#later.has(path, this.#roots)) return true;
-    if (kind === 'link') return false;
+      return this.#patterns.some((pattern) => covers(pattern, made, this.#roots)) ? undefined : 'not_allowed';
+    if (await this.#runsLater(made)) return 'runs_later';
+    return this.#come !== undefined && made.change === 'delete' && this.#isLost(made, this.#come)
+      ? 'removed'
+      : undefined;
+  }
+
+  async #runsLater(made: MadeChange): Promise<boolean> {
+    const { path, kind, isHarmless } = made;
+    if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return false;
+    if (kind === 'link') return this.#later.lies(path, this.#roots);
+    if (kind === 'dir' || isHarmless || !this.#later.has(path, this.#roots)) return false;
     const { runsTheSame } = await import('../../policy/later-code/what-runs.js');
-    return runsTheSame(basename(path), made.before(), made.after());
-  };
+    return !runsTheSame(basename(path), made.before(), made.after());
+  }
 
   #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {
     if (kind !== 'file' || isRemade(this.#roots, path)) return false;

@@ -138,7 +138,10 @@ export class CallHandles {
   async #askAboutDeeds(changes: PreviewedChanges): Promise<DeedsRefusal | undefined> {
     const { index, scope } = this.parts;
     if (scope.preview === undefined) return this.#askAfter(changes);
-    scope.preview.sawUnexpected(index, changes.changes.unexpected ?? []);
+    scope.preview.sawUnexpected(
+      index,
+      changes.entries.filter(({ unexpected }) => unexpected !== undefined),
+    );
     return undefined;
   }
 
