@@ -128,6 +128,21 @@ export function writeNewBinary(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'), { flag: 'wx', mode: 0o644 });
 }
 
+/** Throws `EEXIST` where anything is there. @param target where it leads, as it says */
+export function makeBinaryLink(target: BinaryPath, path: BinaryPath): void {
+  symlinkSync(raw(target), raw(path));
+}
+
+/** When a link was followed, or a file was read, as far as the file system says so. Throws where nothing is. */
+export function readTimeMs(path: BinaryPath): number {
+  return lstatSync(raw(path)).atimeMs;
+}
+
+/** @param readMs what `readTimeMs` says from now on */
+export function setLinkReadTime(path: BinaryPath, readMs: number): void {
+  lutimesSync(raw(path), readMs / 1000, lstatSync(raw(path)).mtimeMs / 1000);
+}
+
 /** Throws `EEXIST` where anything is there. */
 export function makeBinaryDirectory(path: BinaryPath, mode = 0o777): void {
   mkdirSync(raw(path), mode);
