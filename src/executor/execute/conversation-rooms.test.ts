@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
+import { findProgram } from '../../platform/process/find-program.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
@@ -146,6 +147,17 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
     expect(result.output).not.toContain('OS sandbox');
   });
+
+  it.skipIf(findProgram('npm').length === 0)(
+    'comes within five seconds, not after the retries of a package manager: npm',
+    { tags: ['soak'] },
+    async () => {
+      const before = performance.now();
+      const result = await bash(executorOf(), 'npm init -y && npm install express 2>/dev/null');
+      expect(result.error?.details).toMatchObject({ refused_by_sandbox: ['name_lookup'] });
+      expect(performance.now() - before).toBeLessThan(5000);
+    },
+  );
 
   it('is the same in a preview, where there is no room', async () => {
     const executor = executorOf();
