@@ -122,7 +122,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
       ['name_lookup'],
     ],
     ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
-    ['python3 -c "open(\'/var/log/messages\')" 2>/dev/null || exit 1', ['hidden_file']],
+    ["node -e 'require(`fs`).readFileSync(`/var/log/messages`)' 2>/dev/null", ['hidden_file']],
     ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
   ])('explains a command that failed: %s', async (command, refused) => {
     const result = await bash(executorOf(), command);
