@@ -4,8 +4,8 @@ import {
   makeBinaryDirectory,
   makeBinaryLink,
   readTimeMs,
-  setBinaryMode,
   setLinkReadTime,
+  toBinary,
 } from '../../platform/fs/binary-fs.js';
 import { entryNames, entryStat } from '../../platform/fs/fs-entry.js';
 
@@ -17,21 +17,22 @@ import { entryNames, entryStat } from '../../platform/fs/fs-entry.js';
 export class ElsewhereLink {
   /** Where it lies on the machine. */
   readonly directory: BinaryPath;
+  readonly #path: string;
 
-  constructor(directory: BinaryPath) {
-    this.directory = directory;
-    makeBinaryDirectory(directory, 0o700);
+  constructor(path: string) {
+    this.#path = path;
+    this.directory = toBinary(path);
+    makeBinaryDirectory(this.directory, 0o700);
     // In a directory that is not there: a program that opens the link to write would make its target.
     makeBinaryLink('none/none', this.#link);
     setLinkReadTime(this.#link, 0);
-    setBinaryMode(directory, 0o555);
   }
 
   /** For bubblewrap. @param isTaken something else is mounted there, or below */
   arguments(isTaken: (path: string) => boolean): readonly string[] {
     const places = hiddenPlaces().filter((path) => !isTaken(path));
     return [
-      ...['--bind', this.directory, INSIDE],
+      ...['--bind', this.#path, INSIDE],
       ...places.flatMap((path) => ['--symlink', `${INSIDE}/${NAME}`, path]),
     ];
   }
@@ -50,25 +51,22 @@ export class ElsewhereLink {
 const INSIDE = '/dev/toolexec/elsewhere';
 const NAME = 'link';
 
-/**
- * Places that hold something, and that a program seldom looks into for no reason. Their names are no secret. (The C library
- * looks for sockets in `/run` and `/var/run`, and many programs for the number of processors in `/sys`.)
- */
+/** Those that hold something: of an empty one nothing is kept from a command. */
 function hiddenPlaces(): readonly string[] {
-  places ??= [
-    ...namesIn('/')
-      .filter((name) => !LOOKED_INTO.has(name))
-      .map((name) => `/${name}`),
-    ...['lib', 'log', 'mail', 'opt', 'spool', 'www'].map((name) => `/var/${name}`),
-  ].filter((path) => entryStat(path)?.isDirectory() === true && namesIn(path).length > 0);
+  places ??= PLACES.filter((path) => entryStat(path)?.isDirectory() === true && namesIn(path).length > 0);
   return places;
 }
 
 let places: readonly string[] | undefined;
 
-const LOOKED_INTO: ReadonlySet<string> = new Set([
-  ...['boot', 'dev', 'etc', 'lost+found', 'proc', 'run', 'snap', 'sys', 'tmp', 'usr', 'var'],
-]);
+/**
+ * What every machine has, so that no name of this one is told, and what programs seldom look into for no reason. (The C
+ * library looks for sockets in `/run` and `/var/run`, and many programs for the number of processors in `/sys`.)
+ */
+const PLACES = [
+  ...['home', 'media', 'mnt', 'opt', 'root', 'srv'].map((name) => `/${name}`),
+  ...['lib', 'log', 'mail', 'opt', 'spool', 'www'].map((name) => `/var/${name}`),
+];
 
 /** What may not be read is not empty. */
 function namesIn(directory: string): readonly string[] {

@@ -77,7 +77,7 @@ export function openOutside(options: OutsideOptions): OpenedOutside | undefined 
     makeBinaryDirectory(directory, 0o755);
     return { name, directory };
   });
-  const elsewhere = new ElsewhereLink(toBinary(`${top}/elsewhere`));
+  const elsewhere = new ElsewhereLink(`${top}/elsewhere`);
   const binds = names.flatMap((name, index) => ['--bind', `${top}/${index}`, name]);
   return {
     mounts: [...binds, ...(home === undefined || names.includes(home) ? [] : ['--dir', home])],
