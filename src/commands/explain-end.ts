@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type {
   CommandLimits,
+  CommandRequest,
   CommandSandbox,
   Confinement,
   KeptOutput,
@@ -10,7 +11,6 @@ import type {
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { findLimitHit } from './command-limits.js';
 import { isWithin } from './sandbox/mount-holder.js';
-import type { NetworkRefusal } from './sandbox/room-ledger.js';
 
 interface Told {
   readonly wall?: CommandSandbox;
@@ -21,20 +21,19 @@ interface Ended extends Told {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly aborted: boolean;
-  /** As the kernel has counted it. */
-  readonly refused?: readonly NetworkRefusal[];
+  /** As the kernel says. */
+  readonly refused?: readonly SandboxRefusal[];
 }
 
 /** Why a command failed, as far as the sandbox or a limit stood in its way. */
-export function explainEnd(
-  { confinement, limits = {} }: { readonly confinement?: Confinement; readonly limits?: CommandLimits },
-  end: Ended,
-  said: string,
-): Told {
+export function explainEnd(request: Request, end: Ended, { said, isSilent }: Words): Told {
   if (end.exitCode === 0) return {};
+  const { confinement, limits = {} } = request;
   const isSandboxed = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
   const ofFiles = isSandboxed && !end.aborted ? refusedFiles(confinement, said) : [];
-  const refused = [...(end.refused ?? []), ...ofFiles];
+  const found = [...new Set([...(end.refused ?? []), ...ofFiles])];
+  const isGuessed = isSandboxed && !end.aborted && isSilent && found.length === 0;
+  const refused = isGuessed ? refusedNames(request, confinement) : found;
   const limit = end.aborted ? undefined : (end.limit ?? findLimitHit(limits, end, said));
   return {
     ...(limit === undefined ? {} : { limit }),
@@ -42,10 +41,22 @@ export function explainEnd(
   };
 }
 
+interface Request extends Pick<CommandRequest, 'targets' | 'sources'> {
+  readonly confinement?: Confinement | undefined;
+  readonly limits?: CommandLimits;
+  readonly env?: CommandRequest['env'];
+}
+
+interface Words {
+  readonly said: string;
+  /** It has said nothing of errors: they may have been thrown away. */
+  readonly isSilent: boolean;
+}
+
 /** Programs say on either stream what they could not do. */
-export function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', Said>): string {
+export function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', Said>): Words {
   const end = ({ head, tail, binary }: Said): string => (binary ? '' : (head + tail).slice(-4096));
-  return `${end(stdout)}\n${end(stderr)}`;
+  return { said: `${end(stdout)}\n${end(stderr)}`, isSilent: !stderr.binary && end(stderr).trim() === '' };
 }
 
 type Said = Pick<KeptOutput, 'head' | 'tail' | 'binary'>;
@@ -61,6 +72,21 @@ export function refusedFiles({ roots, guarded }: Confinement, said: string): rea
   const ofHidden = lines.filter((line) => hidden.some((name) => namesFile(line, name)));
   const isWrite = READ_ONLY.test(said) || lines.some((line) => BUSY.test(line) && !ofHidden.includes(line));
   const isHidden = ofHidden.length > 0 || namesOutside(said, roots) || OUTSIDE_OF_GIT.test(said);
+  return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
+}
+
+/**
+ * The same of a command that has thrown its errors away, by the paths that its text names: only what no command can read or
+ * write.
+ */
+function refusedNames(
+  { targets = [], sources = [], env = {} }: Request,
+  { roots, guarded }: Confinement,
+): readonly SandboxRefusal[] {
+  const writable = [...roots, '/tmp', '/dev', ...(env.HOME === undefined ? [] : [env.HOME])];
+  const isWrite = targets.some((path) => !writable.some((place) => isWithin(path, place)));
+  const hidden = sources.length === 0 ? [] : guarded().hidden;
+  const isHidden = sources.some((path) => hidden.some((entry) => isWithin(path, entry.path)));
   return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
 }
 

@@ -1,5 +1,11 @@
 import type { Clock } from '../contract/context.js';
-import type { CommandRequest, CommandSandbox, DiscardedWrites, LimitHit } from '../contract/processes.js';
+import type {
+  CommandRequest,
+  CommandSandbox,
+  DiscardedWrites,
+  LimitHit,
+  SandboxRefusal,
+} from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
 import type { ProcessEntry } from '../platform/process/proc-table.js';
 import type { ProcessEnd } from '../platform/process/spawn.js';
@@ -7,7 +13,7 @@ import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { takePrewarmed } from './prewarmed-sandbox.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
-import type { NetworkRefusal } from './sandbox/room-ledger.js';
+import { refusedAlone } from './sandbox/room-ledger.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
 import type { Transaction } from './transaction/open-transaction.js';
@@ -44,8 +50,8 @@ export interface CommandEnding extends ProcessEnd {
   readonly limit?: LimitHit;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
-  /** What of the network the sandbox refused to it. */
-  readonly refused: readonly NetworkRefusal[];
+  /** What the sandbox refused to it, as far as the kernel says so. */
+  readonly refused: readonly SandboxRefusal[];
   /** Left out: as it was when it started. */
   readonly wall?: CommandSandbox;
   /** What it left outside of the roots; left out: that lasts, or is not looked at. */
@@ -56,7 +62,11 @@ export interface LeftOutside {
   /** On the disk; Infinity if there is a path too long to be looked at. */
   readonly bytes: number;
   readonly writes?: DiscardedWrites;
+  /** It has looked for what lies neither there nor in the roots. */
+  readonly isBeyond: boolean;
 }
+
+const BEYOND = ['hidden_file'] as const;
 
 /**
  * Starts a command and sees to its end: by itself, by `signal`, or with this program, however that ends (D059, D107).
@@ -141,11 +151,11 @@ async function seeToItsEnd(
   if (!output.isEnded()) await drainOutput(output);
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
-  const { exitCode, signal, neverStarted } = read(last);
+  const { exitCode, signal, neverStarted, counts } = read(last);
   const told = guards.report();
   const outside = survivors.length > 0 ? undefined : await leftOutside(started);
   const ending = {
-    refused: started.leave(),
+    refused: [...started.leave(), ...refusedAlone(counts), ...(outside?.isBeyond === true ? BEYOND : [])],
     ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
     ...(outside === undefined ? {} : { outside }),
     ...(Object.keys(told).length === 0 ? {} : { wall: { ...wall, ...told } }),
@@ -156,7 +166,8 @@ async function seeToItsEnd(
 async function leftOutside({ outside }: StartedCommand): Promise<LeftOutside | undefined> {
   if (outside === undefined) return undefined;
   const [bytes, writes] = [outside.bytes('ended'), await outside.list()];
-  return writes === undefined ? { bytes } : { bytes, writes };
+  const isBeyond = outside.isLookedBeyond();
+  return writes === undefined ? { bytes, isBeyond } : { bytes, writes, isBeyond };
 }
 
 interface FirstEnding {

@@ -193,7 +193,11 @@ export class ShellProcess {
     this.#ending = ending;
     const wall = this.#wall === undefined ? {} : { wall: this.#wall };
     const lastWall = ending.wall === undefined ? {} : { wall: ending.wall };
-    const told = explainEnd(this.#request, { ...ending, ...wall, ...lastWall }, this.#lastWords());
+    const told = explainEnd(
+      this.#request,
+      { ...ending, ...wall, ...lastWall },
+      { said: this.#lastWords(), isSilent: false },
+    );
     this.#told = { ...lastWall, ...told };
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';

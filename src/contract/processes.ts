@@ -157,6 +157,8 @@ export interface CommandRequest {
   readonly openWhole?: () => OutputSink;
   /** Absolute paths that it is known to change, as far as its text says so. Left out: not known. */
   readonly targets?: readonly string[];
+  /** The same of what it reads. */
+  readonly sources?: readonly string[];
   /** The tool that runs it, for rules about what it changes. */
   readonly tool?: string;
   /** Told what has become of its transaction, where it has one. */

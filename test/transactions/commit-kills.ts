@@ -33,6 +33,8 @@ const COMMAND =
   'mkdir new; perl -e \'for (1 .. 646) { open F, ">", "new/$_"; print F "new $_" } for (1 .. 698) { open F, ">>", "old/$_"; print F " more" } unlink "old/699"; mkdir "old/699"; symlink "699", "old/link"; unlink "old/700"\'; rm -r gone';
 
 const CHANGED = 'old/650';
+/** No change of a command makes it. */
+const LEFT_OUT = 'new/pipe';
 
 /**
  * Kills processes while they commit the 2,000 changes of a command, and compares the root with the plan that the process
@@ -59,7 +61,7 @@ export async function killCommits(trials: number, random: () => number, places: 
           dist,
           root,
           journal,
-          call: { name: 'bash', args: { command: COMMAND } },
+          call: { name: 'bash', args: { command: `${COMMAND}; mkfifo ${LEFT_OUT}` } },
         });
         const killed = await killWhileItCommits(order, `${journal}-transactions`, random() * commitMs);
         if (killed === undefined) {
@@ -103,6 +105,8 @@ function whatIsWrong(root: string, { said, done, result, before, after }: Recove
   if (done === undefined) return state === before && said.endsWith(' no') ? undefined : 'it has no plan';
   if (said === 'ok') {
     if (done.failed.length > 0) return `${done.failed.length} changes failed`;
+    const refused = JSON.stringify(result?.metadata.changes ?? {});
+    if (!refused.includes(LEFT_OUT)) return 'what was left out is not listed';
     if (look(root) === after) return undefined;
     // Another program has changed what was committed already.
     return differsIn(look(root), after) <= 1 ? undefined : 'not everything is there';

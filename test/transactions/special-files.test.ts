@@ -1,6 +1,13 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Executor } from '../../src/contract/executor.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { useKeptApart, whyNoTransactions } from './kept-apart.js';
+import { placesHere } from './plan-maker.js';
 
 const why = await whyNoTransactions();
 const here = useKeptApart();
@@ -40,3 +47,103 @@ describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
     expect(statSync(here.root).mode & 0o777).toBe(0o711);
   });
 });
+
+/** Each with what the undo leaves; `far`: on two file systems, where a pipe cannot be kept. */
+const CASES = [
+  { name: 'a pipe that is removed', before: 'mkfifo p', command: 'rm p', near: 'p p', far: '' },
+  {
+    name: 'a socket that is removed',
+    before: "node -e \"require('net').createServer().listen('s', () => process.kill(process.pid, 9))\" || :",
+    command: 'rm s',
+    near: 's s',
+    far: '',
+  },
+  {
+    name: 'a tree with a pipe that is removed',
+    before: 'mkdir d; mkfifo d/p; echo x >d/x',
+    command: 'rm -r d',
+    near: 'd d,d/p p,d/x f',
+    far: 'd d,d/x f',
+  },
+  {
+    name: 'a pipe that becomes a file',
+    before: 'mkfifo p',
+    command: 'rm p; echo x >p',
+    near: 'p p',
+    far: 'p f',
+  },
+  {
+    name: 'a changed file that becomes a pipe',
+    before: 'echo a >a',
+    command: 'echo b >a',
+    since: 'rm a; mkfifo a',
+    near: 'a p',
+  },
+  {
+    name: 'a new file that becomes a pipe',
+    before: ':',
+    command: 'echo n >n',
+    since: 'rm n; mkfifo n',
+    near: 'n p',
+  },
+  {
+    name: 'a removed file that becomes a pipe',
+    before: 'echo a >a',
+    command: 'rm a',
+    since: 'mkfifo a',
+    near: 'a p',
+  },
+  {
+    name: 'a renamed file whose old name becomes a pipe',
+    before: 'echo a >a',
+    command: 'mv a b',
+    since: 'mkfifo a',
+    near: 'a p,b f',
+  },
+  {
+    name: 'a new directory that a pipe is put into',
+    before: ':',
+    command: 'mkdir d; echo x >d/x',
+    since: 'mkfifo d/p',
+    near: 'd d,d/p p',
+  },
+] as const;
+
+describe.skipIf(why !== '').each(placesHere())(
+  `pipes, sockets and devices hang no commit and no undo, on %s${why}`,
+  { timeout: 30_000 },
+  (places) => {
+    let around: string;
+    let root: string;
+    let executor: Executor;
+    beforeAll(() => {
+      around = realpathSync(mkdtempSync(join(tmpdir(), 'special-')));
+      root = realpathSync(
+        mkdtempSync(places === 'one file system' ? join(around, 'root-') : '/dev/shm/special-'),
+      );
+      executor = createExecutor({
+        ...{ root, approver: null, journal: join(around, 'journal.db') },
+        sandbox: { os: 'required', transactions: 'required' },
+      });
+    });
+    afterAll(async () => {
+      await executor.close();
+      for (const path of [around, root]) removeTree(path);
+    });
+
+    it.each(CASES.map((one, index) => ({ ...one, id: `c${index}` })))('$name', async ({ id, ...one }) => {
+      const directory = join(root, id);
+      mkdirSync(directory);
+      const outside = (script: string): string =>
+        execFileSync('/bin/sh', ['-c', script], { cwd: directory, encoding: 'utf8' });
+      outside(one.before);
+      const call = { id, name: 'bash', args: { command: `cd ${id}; ${one.command}` } };
+      expect((await executor.run([call]))[0]).toMatchObject({ success: true });
+      outside('since' in one ? one.since : ':');
+      await executor.undo(id);
+      const found = outside('find . -mindepth 1 -printf "%P %y\\n" | LC_ALL=C sort');
+      const wanted = places === 'two file systems' && 'far' in one ? one.far : one.near;
+      expect(found.trim().replaceAll('\n', ',')).toBe(wanted);
+    });
+  },
+);

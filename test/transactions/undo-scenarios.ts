@@ -22,6 +22,8 @@ const AS_BEFORE = 'it is as it was before';
 const NOT_EMPTY = 'others have put something into it';
 const NO_WAY = 'the directory that it was in is gone';
 const STAYS = 'what was in its place before cannot be put back';
+const HOLDS = 'something in it stays';
+const holds = (path: string): string => `it holds what "${path}" was, which stays`;
 
 type Row = readonly [name: string, before: string, command: string, more?: Partial<UndoScenario>];
 
@@ -274,6 +276,104 @@ const TOUCHED: readonly Row[] = [
   ],
 ];
 
+const ONLY_COPIES: readonly Row[] = [
+  [
+    'a renamed file in whose place the person made another',
+    'echo a >a',
+    'mv a b',
+    { since: 'echo c >a', expect: 'mv a b; echo c >a', skipped: { a: TAKEN, b: holds('a') } },
+  ],
+  [
+    'a renamed file in whose place the person made a directory',
+    'echo a >a',
+    'mv a b',
+    { since: 'mkdir a', expect: 'mv a b; mkdir a', skipped: { a: TAKEN, b: holds('a') } },
+  ],
+  [
+    'a renamed file that the person has copied back',
+    'echo a >a',
+    'mv a b',
+    { since: 'cp b a', skipped: { a: AS_BEFORE } },
+  ],
+  [
+    'a renamed file, empty, in whose place the person made another',
+    ': >a',
+    'mv a b',
+    { since: 'echo c >a', expect: 'echo c >a', skipped: { a: TAKEN } },
+  ],
+  [
+    'a file that replaced another one, in whose place the person made a new one',
+    'echo a >a; echo b >b',
+    'mv a b',
+    { since: 'echo c >a', expect: 'mv a b; echo c >a', skipped: { a: TAKEN, b: holds('a') } },
+  ],
+  [
+    'a file that was moved out of a directory that the person removed',
+    'mkdir d; echo a >d/a',
+    'mv d/a b',
+    { since: 'rmdir d', expect: 'mv d/a b; rmdir d', skipped: { 'd/a': NO_WAY, b: holds('d/a') } },
+  ],
+  [
+    'a file that was moved into a new tree, and in whose place the person made another',
+    'echo a >a',
+    'mkdir -p d/e; mv a d/e; echo x >d/x',
+    {
+      since: 'echo c >a',
+      expect: 'mkdir -p d/e; mv a d/e; echo c >a',
+      skipped: { a: TAKEN, d: HOLDS, 'd/e': HOLDS, 'd/e/a': holds('a') },
+    },
+  ],
+  [
+    'a renamed tree in whose place the person put a file',
+    'mkdir -p d/e; echo a >d/e/a; : >d/empty',
+    'mv d f',
+    {
+      since: 'echo c >d',
+      expect: 'mv d f; rm f/empty; echo c >d',
+      skipped: {
+        ...{ d: TAKEN, 'd/e': NO_WAY, 'd/e/a': NO_WAY, 'd/empty': NO_WAY },
+        ...{ f: HOLDS, 'f/e': HOLDS, 'f/e/a': holds('d/e/a') },
+      },
+    },
+  ],
+  [
+    'a renamed tree in whose place the person made a directory with a file of the same name',
+    'mkdir d; echo a >d/a; echo b >d/b',
+    'mv d f',
+    {
+      since: 'mkdir d; echo c >d/a',
+      expect: 'mkdir f; mv d/a f; echo c >d/a',
+      skipped: { 'd/a': TAKEN, f: HOLDS, 'f/a': holds('d/a') },
+    },
+  ],
+  [
+    'a changed file of which the command kept a copy, and that the person changed again',
+    'echo a >a',
+    'cp a a.orig; echo b >a',
+    {
+      since: 'echo c >a',
+      expect: 'cp a a.orig; echo c >a',
+      skipped: { a: CHANGED, 'a.orig': holds('a') },
+    },
+  ],
+  [
+    'two files that changed names, and one of which the person changed',
+    'echo a >a; echo b >b',
+    'mv a t; mv b a; mv t b',
+    {
+      since: 'echo c >a',
+      expect: 'mv a b; echo c >a',
+      skipped: { a: CHANGED, b: holds('a') },
+    },
+  ],
+  [
+    'a file of two megabytes that was renamed, and in whose place the person made another',
+    'head -c 2000000 /dev/zero >a',
+    'mv a b',
+    { since: 'echo c >a', expect: 'mv a b; echo c >a', skipped: { a: TAKEN, b: holds('a') } },
+  ],
+];
+
 const UNDONE: readonly Row[] = [
   [
     'an undone removal of a tree that the person put something into',
@@ -313,5 +413,6 @@ export const UNDO_SCENARIOS: readonly UndoScenario[] = [
   ...MODES,
   ...KINDS,
   ...TOUCHED,
+  ...ONLY_COPIES,
   ...UNDONE,
 ].map(([name, before, command, more]) => ({ name, before, command, ...more }));

@@ -82,7 +82,10 @@ function reasonsBelow(
   directory: string,
   skipped: readonly { readonly path: string; readonly reason: string }[],
 ): Record<string, string> {
-  return Object.fromEntries(skipped.map(({ path, reason }) => [path.slice(directory.length + 1), reason]));
+  const below = (path: string): string => path.slice(directory.length + 1);
+  return Object.fromEntries(
+    skipped.map(({ path, reason }) => [below(path), reason.replaceAll(`${directory}/`, '')]),
+  );
 }
 
 /** These run in `npm test`, too. */

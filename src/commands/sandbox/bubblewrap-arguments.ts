@@ -10,6 +10,8 @@ export interface BubblewrapStart {
   readonly mounts: readonly string[];
   /** What makes `/tmp` and the home directory: those of `OutsidePlaces`, or `inMemory`. */
   readonly empty: readonly string[];
+  /** What stands for the places that are not shown, by those that are; not where the whole machine is. */
+  readonly beyond: (isTaken: (path: string) => boolean) => readonly string[];
   /** Of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -26,6 +28,7 @@ export function bubblewrapArguments({
   confinement,
   mounts,
   empty,
+  beyond,
   env,
   cwd,
   isInRoom,
@@ -34,7 +37,7 @@ export function bubblewrapArguments({
 }: BubblewrapStart): readonly string[] {
   const { roots, readable, network } = confinement;
   const isWhole = roots.includes('/');
-  return [
+  const args = [
     ...ISOLATION_FLAGS,
     ...(network || isInRoom ? [] : NETWORK_FLAGS),
     // Whose root is everything has asked for everything.
@@ -46,9 +49,17 @@ export function bubblewrapArguments({
     ...programMounts({ env, roots }),
     ...readable.flatMap((path) => ['--ro-bind-try', path, path]),
     ...mounts,
-    ...(isWhole ? [] : ['--remount-ro', '/']),
-    ...['--chdir', cwd, '--', ...program],
   ];
+  const last = ['--chdir', cwd, '--', ...program];
+  if (isWhole) return [...args, ...last];
+  return [...args, ...beyond(takenBy(args, env)), '--remount-ro', '/', ...last];
+}
+
+/** By a mount, or by a variable that sends programs there. */
+function takenBy(args: readonly string[], env: Readonly<Record<string, string>>): (path: string) => boolean {
+  const mounted = mountedPaths(args);
+  const values = Object.values(env);
+  return (path) => mounted.has(path) || values.some((value) => value.includes(path));
 }
 
 /** An empty `/tmp` and home that take no disk, for what is not looked at afterwards. */
@@ -60,7 +71,8 @@ export function inMemory(home: string | undefined): readonly string[] {
 /** The paths that bubblewrap makes something at before the program runs, and the directories above them. */
 export function mountedPaths(args: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const argument of args.slice(0, args.indexOf('--chdir'))) {
+  const end = args.indexOf('--chdir');
+  for (const argument of end === -1 ? args : args.slice(0, end)) {
     for (let path = argument; path.startsWith('/') && path !== '/' && !found.has(path); path = dirname(path))
       found.add(path);
   }
@@ -157,7 +169,18 @@ function lookedUp(
       const beside = `${dirname(folder)}/${part}`;
       return /\/s?bin$/.test(folder) && isAllowed(beside, home, roots) ? directory(beside) : [];
     }),
+    ...rustToolchains(folder, home),
   ]);
+}
+
+/** What `cargo` and the like are there is rustup: the real ones lie elsewhere. */
+function rustToolchains(folder: string, home: string | undefined): [string, string][] {
+  if (home === undefined || folder !== `${home}/.cargo/bin` || !isFile(`${folder}/rustup`)) return [];
+  return directory(`${home}/.rustup`);
+}
+
+function isFile(path: string): boolean {
+  return entryStat(path)?.isFile() === true;
 }
 
 /** Not what holds the home directory or a root: that would show all that lies beside. */

@@ -19,6 +19,7 @@ import { limitLines } from './limit-lines.js';
 import { FIRST_PLACE, isWithin, type MountHolder, openMountHolder, PlaceChanged } from './mount-holder.js';
 import { FEW_MOUNTS, mountTable } from './mount-table.js';
 import { OFFLINE_ENVIRONMENT } from './offline-environment.js';
+import { offlineNames } from './offline-names.js';
 import { type OutsidePlaces, openOutside } from './outside-places.js';
 import type { Room } from './room.js';
 import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
@@ -103,28 +104,41 @@ function entryOf({
   const limits = limitLines(request.limits ?? {}, true);
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
   const outside = isBackground ? undefined : openOutside({ confinement, layers, home, given: settings });
-  const inside = sandboxProgram({ limits, isReported: report !== undefined, settings, isAhead });
+  const isAlone = room === undefined && !confinement.network;
+  const inside = sandboxProgram({
+    ...{ limits, isReported: report !== undefined, settings, isAhead, isCounted: isAlone },
+  });
   // The last is what `$0` says.
   const program = [REPORTER, '-c', inside, 'toolexec', shellFile, ...(isAhead ? [] : ['-c', command]), shell];
-  const names = openNames(room, confinement);
+  // In the root of everything they would be written to the machine.
+  const isGiven = !confinement.network && !confinement.roots.includes('/');
+  const names = (isGiven ? offlineNames(room?.hasLoopback6) : []).map(
+    ({ text, arguments: argumentsFor }) => ({
+      file: openText(text),
+      argumentsFor,
+    }),
+  );
   const opened = [
     ...(built.table === undefined ? [] : [openText(built.table)]),
     ...openFilter(layers === undefined),
-    ...names,
+    ...names.map(({ file }) => file),
   ];
   const reporter = openInherited('/bin/sh');
   const firstAt = FIRST_PLACE + built.places.length;
   const filterAt = firstAt + (built.table === undefined ? 0 : 1);
   const first = [
     ...(FILTER === undefined ? [] : ['--seccomp', `${filterAt}`]),
-    ...names.flatMap((file) => nameArguments(firstAt + opened.indexOf(file))),
+    ...names.flatMap(({ file, argumentsFor }) => argumentsFor(firstAt + opened.indexOf(file))),
     ...reporterArguments(isAhead ? firstAt + opened.length : 0),
   ];
   const isInRoom = room !== undefined;
   const isRootBefore = isInRoom && built.command.length === 0;
   const mounts = isRootBefore ? [...ownIdArguments(), ...built.mounts] : built.mounts;
   const empty = outside?.mounts ?? inMemory(home);
-  const args = bubblewrapArguments({ confinement, mounts, empty, env, cwd, isInRoom, first, program });
+  const args = bubblewrapArguments({
+    ...{ confinement, mounts, empty, env, cwd, isInRoom, first, program },
+    beyond: (isTaken) => outside?.beyond(isTaken) ?? [],
+  });
   const places = outside?.placesFor(args);
   const [file = bubblewrap.file, ...rest] = [
     ...(room?.command ?? []),
@@ -162,17 +176,6 @@ const REPORTER = '/dev/toolexec/sh';
 /** @param descriptor that it is read from */
 function reporterArguments(descriptor: number): readonly string[] {
   return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', `${descriptor}`, REPORTER];
-}
-
-/** @returns at most one file: the place where programs look up names */
-function openNames(room: Room | undefined, { roots }: Confinement): readonly InheritedFile[] {
-  // There it would be written to the machine.
-  if (room === undefined || roots.includes('/')) return [];
-  return [openText(`nameserver ${room.nameServer}\noptions timeout:1 attempts:1\n`)];
-}
-
-function nameArguments(descriptor: number): readonly string[] {
-  return ['--perms', '0444', '--file', `${descriptor}`, '/etc/resolv.conf'];
 }
 
 /** The command runs as the user again, below a user namespace in which it would be root. */

@@ -24,6 +24,7 @@ import {
 import { ownIds, temporaryHome } from '../../platform/runtime/environment.js';
 import { mountedPaths } from './bubblewrap-arguments.js';
 import { isCache } from './cache-places.js';
+import { ElsewhereLink } from './elsewhere-link.js';
 import type { PersonalFile } from './git/personal-settings.js';
 import { isWithin } from './mount-holder.js';
 
@@ -33,6 +34,8 @@ export interface OutsidePlaces {
   readonly maxMb: number;
   /** What they take on the disk; Infinity if a path in them is too long. @param when nothing changes them any more */
   bytes(when?: 'ended'): number;
+  /** The command has looked for what lies neither there nor in the roots. */
+  isLookedBeyond(): boolean;
   /** What the command has left there; undefined: nothing worth a word. It and all that it started must be dead. */
   list(): Promise<DiscardedWrites | undefined>;
   /** Removes what is in them. Never throws. */
@@ -58,6 +61,8 @@ export interface OutsideOptions {
 /** What bubblewrap has to be told, and what is left there, by all that it is told. */
 interface OpenedOutside {
   readonly mounts: readonly string[];
+  /** The same, once all other mounts are known. */
+  beyond(isTaken: (path: string) => boolean): readonly string[];
   placesFor(args: readonly string[]): OutsidePlaces;
 }
 
@@ -72,11 +77,13 @@ export function openOutside(options: OutsideOptions): OpenedOutside | undefined 
     makeBinaryDirectory(directory, 0o755);
     return { name, directory };
   });
+  const elsewhere = new ElsewhereLink(`${top}/elsewhere`);
   const binds = names.flatMap((name, index) => ['--bind', `${top}/${index}`, name]);
   return {
     mounts: [...binds, ...(home === undefined || names.includes(home) ? [] : ['--dir', home])],
+    beyond: (isTaken) => elsewhere.arguments(isTaken),
     placesFor: (args) => ({
-      ...placesIn(top, places, new Walk(options, () => mountedPaths(args)), layers === undefined),
+      ...placesIn(top, places, elsewhere, new Walk(options, () => mountedPaths(args)), layers === undefined),
       maxMb: options.confinement.transactions?.maxMb ?? DEFAULT_MB,
     }),
   };
@@ -86,16 +93,18 @@ export function openOutside(options: OutsideOptions): OpenedOutside | undefined 
 function placesIn(
   top: string,
   places: readonly Place[],
+  elsewhere: ElsewhereLink,
   walk: Walk,
   isAlone: boolean,
 ): Omit<OutsidePlaces, 'maxMb'> {
   return {
     bytes(when) {
-      const sizes = places.map(({ directory }) =>
+      const sizes = [...places, elsewhere].map(({ directory }) =>
         treeBytes(directory, { isNear: true, isEnded: when === 'ended' }),
       );
       return sizes.reduce((sum, size) => sum + size, 0);
     },
+    isLookedBeyond: () => elsewhere.isFollowed,
     async list() {
       await walk.visit(places);
       return walk.writes;

@@ -17,6 +17,13 @@ interface Account {
 
 type Tally = Record<NetworkRefusal, number>;
 
+/** What was refused to a command that had its network namespace for itself. */
+export function refusedAlone(counts: NetworkCounts | undefined): readonly NetworkRefusal[] {
+  if (counts === undefined) return [];
+  const ledger = new RoomLedger();
+  return ledger.leave(ledger.enter(false, { noRoute: 0, noPort6: 0 }), counts);
+}
+
 const KINDS = ['network', 'name_lookup'] as const satisfies readonly NetworkRefusal[];
 
 /**

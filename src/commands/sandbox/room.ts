@@ -17,8 +17,8 @@ import { programDirectories } from './system-mounts.js';
 export interface Room {
   /** What stands before the command line of bubblewrap. */
   readonly command: readonly string[];
-  /** Where programs look up names, so that the kernel counts a look-up apart from a connection. */
-  readonly nameServer: string;
+  /** Its loopback has `::1`. */
+  readonly hasLoopback6: boolean;
   /** A process in it. */
   readonly pid: number;
   readonly isOpen: () => boolean;
@@ -86,7 +86,7 @@ function toRoom(keeper: RoomKeeper, command: readonly string[]): Room {
   };
   const room: Room = {
     command,
-    nameServer: hasLoopback6(pid) ? LOOPBACK_6 : UNREACHABLE,
+    hasLoopback6: hasLoopback6(pid),
     pid,
     isOpen: () => !isClosed && keeper.isAlive(),
     isEmpty: () => ledger.isEmpty,
@@ -111,11 +111,6 @@ function toRoom(keeper: RoomKeeper, command: readonly string[]): Room {
   };
   return room;
 }
-
-/** Only root can listen there, and there is no root inside: each question is a datagram to a closed port, over IPv6. */
-const LOOPBACK_6 = '::1';
-/** For documentation (RFC 5737): a look-up counts as a connection that was refused. */
-const UNREACHABLE = '192.0.2.1';
 
 /** Why commands have no rooms here; undefined: they have. For a look alone. */
 export async function whyNoRooms(bubblewrap: string): Promise<string | undefined> {

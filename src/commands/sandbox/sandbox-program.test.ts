@@ -38,6 +38,15 @@ describe.skipIf(process.platform !== 'linux')('a report (skipped where it has no
       neverStarted: false,
       tidied: true,
     });
+    const counted = 'started\nKilled\nrefused 2 1\nended 137\n';
+    expect(readReport({ exitCode: 137, signal: null }, reportOf(counted))).toMatchObject({
+      signal: 'SIGKILL',
+      counts: { noRoute: 2, noPort6: 1 },
+    });
+    expect(readReport(end, reportOf('started\nrefused 0 0\nended 3\n'))).toMatchObject({
+      ...end,
+      tidied: true,
+    });
     const killed = reportOf('started\nKilled\nended 137\n');
     expect(readReport({ exitCode: 137, signal: null }, killed)).toMatchObject({
       exitCode: null,

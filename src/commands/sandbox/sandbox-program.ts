@@ -1,4 +1,5 @@
 import type { Report } from '../../platform/process/report-file.js';
+import type { NetworkCounts } from '../../platform/process/room-keeper.js';
 import { signalName } from '../../platform/process/send-signal.js';
 import type { ProcessEnd } from '../../platform/process/spawn.js';
 import type { PersonalFile } from './git/personal-settings.js';
@@ -12,7 +13,7 @@ import type { PersonalFile } from './git/personal-settings.js';
  *
  * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
-export function sandboxProgram({ limits, isReported, settings, isAhead }: SandboxProgram): string {
+export function sandboxProgram({ limits, isReported, settings, isAhead, isCounted }: SandboxProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
 ${isAhead ? WAIT_FOR_ORDER : ''}
 exec </dev/null
@@ -26,6 +27,7 @@ ${limits}
 exec "$@" 2>&5 4>&- 5>&-
 )
 status=$?
+${isCounted ? REPORT_COUNTS : ''}
 echo "ended $status" >&4
 others() { set -- /proc/[0-9]*; [ $# -gt 1 ]; }
 # What is left may be busy with its last output (> >(tee log)).
@@ -39,6 +41,18 @@ others && kill -s KILL -- -1
 exit $status
 `;
 }
+
+/** By the place of the number: the kernel's order of them never changes. */
+const REPORT_COUNTS = `[ $status -eq 0 ] || {
+  read -r _; read -r _ _ _ _ _ _ _ _ _ _ _ _ toolexec_routes _
+} </proc/net/snmp
+[ $status -eq 0 ] || [ ! -e /proc/net/snmp6 ] || while read -r toolexec_name toolexec_value; do
+  case $toolexec_name in
+    Ip6OutNoRoutes) toolexec_routes=$((toolexec_routes + toolexec_value)) ;;
+    Udp6NoPorts) toolexec_ports=$toolexec_value ;;
+  esac
+done </proc/net/snmp6
+[ $status -eq 0 ] || echo "refused $toolexec_routes \${toolexec_ports:-0}" >&4`;
 
 /** Nothing but these come through every shell's `read` as they are. A pipe takes so many bytes at once or not at all. */
 const PLAIN_ORDER = /^[\t\n\x20-\x7e]{1,4000}$/;
@@ -71,6 +85,8 @@ export interface SandboxProgram {
   readonly settings: readonly PersonalFile[];
   /** It is started before its command is known: standard input is `orderFor` that. */
   readonly isAhead: boolean;
+  /** It has a network namespace for itself: what that refused is reported if the command fails. */
+  readonly isCounted: boolean;
 }
 
 function quoted(text: string): string {
@@ -82,6 +98,8 @@ export interface SandboxedEnd extends ProcessEnd {
   readonly neverStarted: boolean;
   /** Everything it started has ended too. */
   readonly tidied: boolean;
+  /** What its own network namespace refused. Left out: it has none, or did not fail. */
+  readonly counts?: NetworkCounts;
 }
 
 /**
@@ -101,10 +119,20 @@ export function readReport(end: ProcessEnd, report: Report | undefined): Sandbox
     return { ...end, neverStarted, tidied: neverStarted };
   }
   const last = lines.at(-1)?.startsWith('ended ') === true;
+  const counts = countsIn(last ? lines.at(-2) : undefined);
   // Between the two stands what the shell says of those who die by a signal.
-  const signalled = last ? lines.length > 2 : true;
+  const signalled = last ? lines.length > (counts === undefined ? 2 : 3) : true;
   const told = signalled ? bySignal(end) : undefined;
-  return { ...(told ?? end), neverStarted: false, tidied: last && end.exitCode !== null };
+  return {
+    ...(told ?? end),
+    ...{ neverStarted: false, tidied: last && end.exitCode !== null },
+    ...(counts === undefined ? {} : { counts }),
+  };
+}
+
+function countsIn(line = ''): NetworkCounts | undefined {
+  const [, noRoute, noPort6] = /^refused (\d+) (\d+)$/.exec(line) ?? [];
+  return noRoute === undefined ? undefined : { noRoute: Number(noRoute), noPort6: Number(noPort6) };
 }
 
 /** What bubblewrap ends with after a report that is whole. */

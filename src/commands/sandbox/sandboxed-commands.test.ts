@@ -172,7 +172,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(await out(`cat ${outside}/secret`)).toMatch(/No such file/);
     const here = `${dirname(dirname(import.meta.dirname))}/index.ts`;
     expect(await out(`cat ${here}; ls ~`)).toMatch(/No such file[^\n]*\n$/);
-    expect(await out('ls -d /run /var /home/* /etc/shadow /sys 2>&1 | grep -v "No such"')).toBe('');
+    expect(await out('ls -d /run /var/lib/* /home/* /etc/shadow /sys 2>&1 | grep -v "No such"')).toBe('');
   });
 
   it('reaches neither network nor sockets of the machine', async () => {
@@ -226,6 +226,20 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
       /^found\n[\s\S]*Read-only/,
     );
     expect(await out('node -e 1 && git --version | cut -d" " -f1')).toBe('git\n');
+  });
+
+  it('has the toolchains of a rustup at home, read-only, and nothing else of that home', async () => {
+    const home = join(outside, 'home');
+    mkdirSync(join(home, '.cargo', 'bin'), { recursive: true });
+    mkdirSync(join(home, '.rustup', 'toolchains'), { recursive: true });
+    writeFileSync(join(home, '.cargo', 'credentials.toml'), 'token');
+    writeFileSync(join(home, '.rustup', 'toolchains', 'own'), 'found\n');
+    const env = { PATH: `${home}/.cargo/bin:${PATH}`, HOME: home };
+    const look = 'cat ~/.rustup/toolchains/own; echo x >~/.rustup/x; cat ~/.cargo/credentials.toml';
+    expect(await out(look, { env })).not.toContain('found');
+    writeFileSync(join(home, '.cargo', 'bin', 'rustup'), '', { mode: 0o755 });
+    const later = { PATH: `${home}/.cargo/bin:${PATH}:/late`, HOME: home };
+    expect(await out(look, { env: later })).toMatch(/^found\n[^\n]*Read-only[^\n]*\n[^\n]*No such file/);
   });
 
   it('shows what it is told to show, and no more', async () => {

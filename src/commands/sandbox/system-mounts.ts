@@ -41,6 +41,9 @@ const LOOKED_UP = [
   'group',
   'hosts',
   'ld.so.cache',
+  // Maven's own settings beside may hold passwords.
+  'maven/logging',
+  'maven/m2.conf',
   'localtime',
   'nsswitch.conf',
   'os-release',

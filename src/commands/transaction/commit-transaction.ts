@@ -26,7 +26,7 @@ import { reportChanges } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
-import type { DonePlan, FailedChange, TransactionPlan } from './transaction-plan.js';
+import type { DonePlan, FailedChange, NotPlanned, TransactionPlan } from './transaction-plan.js';
 import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
 export interface CommitRequest
@@ -229,7 +229,10 @@ export async function commitScanned(
     changes.flatMap(({ kind, from }) => (kind === 'file' && from !== undefined ? [from] : [])),
   );
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
-  const plan: TransactionPlan = { version: 1, roots, inodes, exitCode: request.exitCode, changes };
+  const plan: TransactionPlan = {
+    ...{ version: 1, roots, inodes, exitCode: request.exitCode, changes },
+    ...(leftOut.length === 0 ? {} : { leftOut: leftOut.map(notPlanned) }),
+  };
   const keptRest = parts.rules.onConflict === 'keep_rest';
   const done: Pick<DonePlan, 'failed' | 'left' | 'isTakenBack'> =
     changes.length === 0
@@ -245,6 +248,10 @@ export async function commitScanned(
   else if (!isUnfinished(directory))
     for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
   return report;
+}
+
+function notPlanned({ root, path, isDirectory, reason, isConflict }: LeftOut): NotPlanned {
+  return { root, path, isDirectory, reason, isConflict };
 }
 
 /** Others were faster than the last look: in the moment of the commit, which has left nothing. */

@@ -1,6 +1,6 @@
 import type { BinaryEntry, BinaryPath } from '../../platform/fs/binary-fs.js';
 import type { BegunState } from './begun-state.js';
-import type { PlannedChange } from './transaction-plan.js';
+import type { NotPlanned, PlannedChange } from './transaction-plan.js';
 
 /** One root as a transaction sees it. All paths are absolute. */
 export interface ScannedRoot {
@@ -62,12 +62,7 @@ export interface Witness {
 }
 
 /** A change that is not made. */
-export interface LeftOut {
-  readonly root: number;
-  readonly path: BinaryPath;
-  readonly isDirectory: boolean;
-  readonly reason: string;
-  readonly isConflict: boolean;
+export interface LeftOut extends NotPlanned {
   /** The command loses nothing by it. */
   readonly isHarmless?: true;
   /** A deny pattern refuses it. */

@@ -23,8 +23,7 @@ export function keepOld(at: BinaryPath, old: BinaryPath): void {
     linkBinary(at, old);
   } catch (error) {
     if (!isElsewhere(error)) throw error;
-    // No more than that is kept of all transactions together.
-    if ((binaryEntry(at)?.size ?? 0) <= KEPT_BYTES) copyToOurs(at, old);
+    if (canBeKept(at)) copyToOurs(at, old);
   }
 }
 
@@ -34,9 +33,15 @@ export function moveAside(at: BinaryPath, old: BinaryPath): void {
     renameBinary(at, old);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
-    if ((binaryEntry(at)?.size ?? 0) <= KEPT_BYTES) copyToOurs(at, old);
+    if (canBeKept(at)) copyToOurs(at, old);
     removeBinary(at);
   }
+}
+
+/** By a copy. No more than that is kept of all transactions together, and of pipes, sockets and devices there is none. */
+function canBeKept(at: BinaryPath): boolean {
+  const entry = binaryEntry(at);
+  return (entry?.kind === 'file' || entry?.kind === 'link') && entry.size <= KEPT_BYTES;
 }
 
 /** In a directory of ours, where an earlier attempt may have left half of it. */

@@ -37,6 +37,15 @@ export interface PlannedChange {
   readonly wasThere?: true;
 }
 
+/** Something that a command has changed, and that is not planned. */
+export interface NotPlanned {
+  readonly root: number;
+  readonly path: BinaryPath;
+  readonly isDirectory: boolean;
+  readonly reason: string;
+  readonly isConflict: boolean;
+}
+
 /** `takeBack`: a change that cannot be made takes back those that were. `keep_rest`: the others are made all the same. */
 export type OnConflict = 'takeBack' | 'keep_rest';
 
@@ -54,6 +63,8 @@ export interface TransactionPlan {
   readonly waits?: boolean;
   /** In the order in which they are made. */
   readonly changes: readonly PlannedChange[];
+  /** For the process that completes it: what the result has to list besides. Left out: nothing. */
+  readonly leftOut?: readonly NotPlanned[];
 }
 
 /** What was done: the numbers are places in `changes`. */

@@ -1,8 +1,9 @@
 import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
+import { findOnlyCopies } from './only-copies.js';
 import { commitPlan, concludeDone, KIND } from './sweep-transactions.js';
-import { insideOf, type TransactionPlan } from './transaction-plan.js';
-import { UndoneChanges } from './undone-changes.js';
+import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
+import { keyOf, UndoneChanges } from './undone-changes.js';
 
 /** What takes the changes of a transaction back. Paths are absolute. */
 export interface TransactionUndo {
@@ -26,15 +27,7 @@ export type UndoRefusal = (path: string, change: 'write' | 'delete') => string |
 export function planTransactionUndo(directory: string, refusal: UndoRefusal): TransactionUndo | undefined {
   const done = concludeDone(directory);
   if (done === undefined) return undefined;
-  const undone = new UndoneChanges(done, toBinary(directory), (change) =>
-    refusal(absolute(done, change), change.change === 'create' ? 'delete' : 'write'),
-  );
-  try {
-    undone.plan();
-  } finally {
-    undone.close();
-  }
-  const { gone, come, outcomes } = undone;
+  const { gone, come, outcomes } = planUndone(done, toBinary(directory), refusal);
   const restored = new Set(come.concat(gone).map((change) => absolute(done, change)));
   const skipped = new Map<string, string>();
   for (const { change, reason } of outcomes) {
@@ -46,6 +39,28 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
     restored: [...restored],
     skipped: [...skipped].map(([path, reason]) => ({ path, reason })),
   };
+}
+
+/** Planned again until nothing goes that would be the only copy of something. */
+function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal): UndoneChanges {
+  const kept = new Map<string, string>();
+  for (;;) {
+    const undone = new UndoneChanges(
+      done,
+      directory,
+      (change) => refusal(absolute(done, change), change.change === 'create' ? 'delete' : 'write'),
+      kept,
+    );
+    try {
+      undone.plan();
+    } finally {
+      undone.close();
+    }
+    const found = findOnlyCopies(undone, done, directory);
+    if (found.size === 0) return undone;
+    for (const [holder, lost] of found)
+      kept.set(keyOf(holder), `it holds what ${JSON.stringify(absolute(done, lost))} was, which stays`);
+  }
 }
 
 /** Where an undo keeps what it replaces; beside the transaction. */

@@ -23,6 +23,7 @@ interface Outcome {
  * 1. What others have changed since stays.
  * 2. A directory goes only where everything in it does.
  * 3. What stands in the place of something of another kind goes only where that can come back, and all of it does.
+ * 4. What is in `kept` stays, for the reason that stands there.
  */
 export class UndoneChanges {
   readonly gone: PlannedChange[] = [];
@@ -31,13 +32,23 @@ export class UndoneChanges {
   readonly #done: DonePlan;
   readonly #directory: BinaryPath;
   readonly #refusal: (change: PlannedChange) => string | undefined;
+  readonly #kept: ReadonlyMap<string, string>;
   readonly #places: HeldPlaces;
   readonly #failed: ReadonlySet<number>;
   /** By key, what will have gone, and what will have come. */
   readonly #goes = new Set<string>();
+  /** What stays by `kept`, and the directories above it. */
+  readonly #holding = new Set<string>();
   readonly #comes = new Map<string, PlannedChange['kind']>();
 
-  constructor(done: DonePlan, directory: BinaryPath, refusal: (change: PlannedChange) => string | undefined) {
+  /** @param kept by `keyOf` a change */
+  constructor(
+    done: DonePlan,
+    directory: BinaryPath,
+    refusal: (change: PlannedChange) => string | undefined,
+    kept: ReadonlyMap<string, string>,
+  ) {
+    this.#kept = kept;
     this.#done = done;
     this.#directory = directory;
     this.#refusal = refusal;
@@ -99,6 +110,7 @@ export class UndoneChanges {
     const isBlocked = blocked.some((place) => isAtOrBelow(change, place));
     const going: PlannedChange[] = [];
     for (const one of whole) {
+      if (this.#kept.has(keyOf(one))) this.#holding.add(keyOf(one));
       const now = this.#now(one);
       const reason = isBlocked ? NOT_REPLACED : this.#whyKept(one, now);
       if (reason !== undefined) {
@@ -119,9 +131,14 @@ export class UndoneChanges {
     if (refused !== undefined) return refused;
     if (now === undefined) return change.kind === 'dir' ? '' : AS_BEFORE;
     if (!isAsPrinted(now.at, change.after)) return CHANGED;
-    if (change.kind !== 'dir') return undefined;
-    const isOthers = (name: BinaryPath): boolean => !this.#goes.has(keyOf(inside(change, name)));
-    return binaryNames(now.at).some(isOthers) ? NOT_EMPTY : undefined;
+    if (change.kind !== 'dir') return this.#kept.get(keyOf(change));
+    const staying = binaryNames(now.at)
+      .map((name) => keyOf(inside(change, name)))
+      .filter((key) => !this.#goes.has(key));
+    if (staying.length === 0) return undefined;
+    if (!staying.every((key) => this.#holding.has(key))) return NOT_EMPTY;
+    this.#holding.add(keyOf(change));
+    return HOLDS;
   }
 
   /** An entry of another kind stays whole where it cannot go. */
@@ -158,6 +175,8 @@ export class UndoneChanges {
       return isAsPrinted(now.at, before) || isSameVersion(now.at, from) ? AS_BEFORE : CHANGED;
     }
     if (kept === undefined) return isAsPrinted(now.at, before) ? AS_BEFORE : NOT_KEPT;
+    const holds = this.#kept.get(keyOf({ root, path }));
+    if (holds !== undefined) return holds;
     this.come.push({ ...modified, kind: fileOrLink(kept), from, after: printOf(kept) });
     return undefined;
   }
@@ -256,16 +275,21 @@ interface Now {
   readonly entry: BinaryEntry;
 }
 
+export function isAsBefore(reason: string): boolean {
+  return reason === AS_BEFORE;
+}
+
 const AS_BEFORE = 'it is as it was before';
 const CHANGED = 'it was changed since';
 const REMOVED = 'it was removed since';
 const NOT_KEPT = 'its old content was not kept';
 const TAKEN = 'something else is there';
 const NOT_EMPTY = 'others have put something into it';
+const HOLDS = 'something in it stays';
 const NO_WAY = 'the directory that it was in is gone';
 const NOT_REPLACED = 'what was in its place before cannot be put back';
 
-function keyOf({ root, path }: Place): string {
+export function keyOf({ root, path }: Place): string {
   return `${root}/${path}`;
 }
 

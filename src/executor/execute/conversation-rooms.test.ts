@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
+import { findProgram } from '../../platform/process/find-program.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
@@ -110,7 +111,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`the room of a conversation${WHY_NO_SANDBOX}`, (
   });
 });
 
-describe.skipIf(WHY_NO_SANDBOX)(`what the kernel counts${WHY_NO_SANDBOX}`, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
   it.each([
     ['exec 3<>/dev/tcp/192.0.2.1/80', ['network']],
     ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1', ['network']],
@@ -121,6 +122,8 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel counts${WHY_NO_SANDBOX}`, () =>
       ['name_lookup'],
     ],
     ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
+    ["node -e 'require(`fs`).readFileSync(`/var/log/messages`)' 2>/dev/null", ['hidden_file']],
+    ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
   ])('explains a command that failed: %s', async (command, refused) => {
     const result = await bash(executorOf(), command);
     expect(result.error?.details).toMatchObject({ refused_by_sandbox: refused });
@@ -136,11 +139,36 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel counts${WHY_NO_SANDBOX}`, () =>
     'node -e "throw new Error(\'Network is unreachable\')"',
     'cat no-such-file',
     'cat /no-such-top/file',
+    'getent hosts localhost; exit 3',
+    'ls -la / >/dev/null; exit 3',
   ])('does not blame the sandbox for what failed by itself: %s', async (command) => {
     const result = await bash(executorOf(), command);
     expect(result).toMatchObject({ success: false });
     expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
     expect(result.output).not.toContain('OS sandbox');
+  });
+
+  it.skipIf(findProgram('npm').length === 0)(
+    'comes within five seconds, not after the retries of a package manager: npm',
+    { tags: ['soak'] },
+    async () => {
+      const before = performance.now();
+      const result = await bash(executorOf(), 'npm init -y && npm install express 2>/dev/null');
+      expect(result.error?.details).toMatchObject({ refused_by_sandbox: ['name_lookup'] });
+      expect(performance.now() - before).toBeLessThan(5000);
+    },
+  );
+
+  it('is the same in a preview, where there is no room', async () => {
+    const executor = executorOf();
+    const refusals = async (command: string): Promise<unknown> => {
+      const preview = await executor.preview([{ id: 'c', name: 'bash', args: { command } }]);
+      await preview.discard();
+      return preview.results[0]?.error?.details?.refused_by_sandbox;
+    };
+    expect(await refusals('exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1')).toEqual(['network']);
+    expect(await refusals('getent hosts no.example.com 2>/dev/null')).toEqual(['name_lookup']);
+    expect(await refusals('exit 3')).toBeUndefined();
   });
 
   it('is not blamed on a command beside a background shell that tries again and again', async () => {
@@ -150,5 +178,21 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel counts${WHY_NO_SANDBOX}`, () =>
     await new Promise((resolve) => setTimeout(resolve, 300));
     const result = await bash(executor, 'sleep 0.3; exit 3');
     expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
+  });
+});
+
+describe.skipIf(WHY_NO_SANDBOX)(`what a silent command names${WHY_NO_SANDBOX}`, () => {
+  it.each([
+    ['cat .env 2>/dev/null', ['hidden_file']],
+    ['touch /usr/x 2>/dev/null', ['write_outside']],
+    ['mkdir /no-such-top 2>/dev/null', ['write_outside']],
+    ['touch /tmp/x; exit 3', undefined],
+    ['touch x; cat x; exit 3', undefined],
+    ['cat .env >/dev/null 2>&1; echo "it failed for another reason" >&2; exit 3', undefined],
+  ])('explains it if nothing else does: %s', async (command, refused) => {
+    writeFileSync(join(root, '.env'), 'A=1');
+    const result = await bash(executorOf(), command);
+    expect(result).toMatchObject({ success: false });
+    expect(result.error?.details?.refused_by_sandbox).toEqual(refused);
   });
 });

@@ -113,7 +113,8 @@ export function grantProcesses({
         command,
         cwd: at,
         ...(mayCreate === undefined ? {} : { mayCreate }),
-        targets: targetsOf(ready, at),
+        targets: namedPaths(ready, at, ['write', 'delete']),
+        sources: namedPaths(ready, at, ['read']),
         env: settings.commandEnvironment(),
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
@@ -222,10 +223,14 @@ export function grantProcesses({
   };
 }
 
-/** What the analysis of its command says that it changes. */
-function targetsOf({ seen = [] }: ReadyCall, cwd: string): readonly string[] {
+/** What the analysis of its command says that it changes, or reads. */
+function namedPaths(
+  { seen = [] }: ReadyCall,
+  cwd: string,
+  kinds: readonly ('read' | 'write' | 'delete')[],
+): readonly string[] {
   return seen.flatMap((effect) =>
-    effect.kind === 'write' || effect.kind === 'delete' ? [resolve(cwd, effect.path)] : [],
+    'path' in effect && kinds.some((kind) => kind === effect.kind) ? [resolve(cwd, effect.path)] : [],
   );
 }
 

@@ -13,7 +13,10 @@ export type SettledChanges = 'whole' | 'partly' | 'conflict' | 'none';
  */
 export async function settleTransactions(
   notes: readonly JournalNote[],
-  { clock, sandbox }: Pick<EngineSettings, 'clock' | 'sandbox'>,
+  {
+    clock,
+    sandbox,
+  }: Pick<EngineSettings, 'clock'> & { readonly sandbox: Pick<EngineSettings['sandbox'], 'roots'> },
 ): Promise<readonly JournalNote[]> {
   const left = transactionsIn(notes).filter(({ state }) => state === 'begun');
   if (left.length === 0) return notes;
@@ -29,9 +32,9 @@ export async function settleTransactions(
       const { state, done } = settleLeft(directory);
       const data = { transaction: directory, state, network };
       if (done === undefined) return { kind: 'process', at: clock.now(), data };
-      const { exitCode, failed, left: stuck = [], isTakenBack = false } = done;
-      const isWhole = failed.length === 0 && stuck.length === 0;
-      const isConflict = [...failed, ...stuck].some((failure) => failure.isConflict);
+      const { exitCode, failed, left: stuck = [], isTakenBack = false, leftOut = [] } = done;
+      const isConflict = [...failed, ...stuck, ...leftOut].some((failure) => failure.isConflict);
+      const isWhole = failed.length === 0 && stuck.length === 0 && !isConflict;
       const settledAs: SettledChanges = isWhole
         ? 'whole'
         : isConflict
@@ -43,7 +46,8 @@ export async function settleTransactions(
         ...withoutSpared(done),
         roots: done.roots,
         first,
-        leftOut: [],
+        // A command of which nothing is kept lists what stood in the way, and nothing else.
+        leftOut: isTakenBack ? [] : leftOut,
         keepVersion: undefined,
       });
       const { changes } = changesMetadata(report, undefined);

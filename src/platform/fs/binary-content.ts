@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
 import type { BinaryEntry, BinaryPath } from './binary-fs.js';
 
 /** SHA-256 of a file's content, or of a link's target, as hex; undefined for anything else. */
@@ -13,7 +13,8 @@ export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'
 
 function hashFile(path: BinaryPath): string {
   const hash = createHash('sha256');
-  const fd = openSync(raw(path), 'r');
+  // A pipe that has taken the place of the file is not waited for.
+  const fd = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     for (;;) {
       const count = readSync(fd, chunk, 0, chunk.length, null);

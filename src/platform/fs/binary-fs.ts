@@ -128,6 +128,21 @@ export function writeNewBinary(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'), { flag: 'wx', mode: 0o644 });
 }
 
+/** Throws `EEXIST` where anything is there. @param target where it leads, as it says */
+export function makeBinaryLink(target: BinaryPath, path: BinaryPath): void {
+  symlinkSync(raw(target), raw(path));
+}
+
+/** When a link was followed, or a file was read, as far as the file system says so. Throws where nothing is. */
+export function readTimeMs(path: BinaryPath): number {
+  return lstatSync(raw(path)).atimeMs;
+}
+
+/** @param readMs what `readTimeMs` says from now on */
+export function setLinkReadTime(path: BinaryPath, readMs: number): void {
+  lutimesSync(raw(path), readMs / 1000, lstatSync(raw(path)).mtimeMs / 1000);
+}
+
 /** Throws `EEXIST` where anything is there. */
 export function makeBinaryDirectory(path: BinaryPath, mode = 0o777): void {
   mkdirSync(raw(path), mode);
@@ -156,16 +171,27 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
 
 /**
  * A new file or link with content, mode and time of another one. Throws `EEXIST` where anything is there. The time is
- * the same to the microsecond: Node takes it as a floating-point number.
+ * the same to the microsecond: Node takes it as a floating-point number. A pipe, even one that has taken the place of the
+ * file just now, is not waited for: it cannot be copied, like sockets and devices.
  */
 export function copyBinary(from: BinaryPath, to: BinaryPath): void {
   const stat = lstatSync(raw(from), { bigint: true });
   if (stat.isSymbolicLink()) symlinkSync(readlinkSync(raw(from), 'buffer'), raw(to));
-  else {
-    copyFileSync(raw(from), raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    chmodSync(raw(to), Number(stat.mode) & 0o7777);
-  }
+  else copyFile(from, to);
   lutimesSync(raw(to), Number(stat.atimeNs) / 1e9, Number(stat.mtimeNs) / 1e9);
+}
+
+function copyFile(from: BinaryPath, to: BinaryPath): void {
+  const descriptor = openSync(raw(from), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new Error('it is a pipe, a socket or a device, which cannot be copied');
+    const opened = `/proc/self/fd/${descriptor}`;
+    copyFileSync(opened, raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    chmodSync(raw(to), stat.mode & 0o7777);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Makes a small file, and gives its time: what the file system changes from now on has no earlier one. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { seeOff } from './spawn-helper.js';
@@ -134,6 +134,11 @@ export function hasLoopback6(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether the kernel has IPv6. */
+export function hasIp6(): boolean {
+  return existsSync('/proc/net/if_inet6');
 }
 
 /** Of two lines that begin with `group`: the first has the names, the second the numbers. */

@@ -45,6 +45,7 @@ export async function askGit(
     mounts: [...mounts, '--dir', top],
     empty: ['--tmpfs', '/tmp'],
     isInRoom: false,
+    beyond: () => [],
     env: { PATH, HOME },
     cwd: top,
     first: ['--dir', '/dev/toolexec', '--bind', place, PLACE],
