@@ -231,7 +231,7 @@ export function transactionRequired(reason: string): ToolError {
     'sandbox_violation',
     'Cannot run commands here: their changes have to be kept apart first, and that cannot be done. Do without commands.',
     {
-      hint: `There is no transaction: ${reason}. transactions = "auto" under [tools.sandbox] lets commands write through.`,
+      hint: `There is no transaction: ${reason}. With "auto" as sandbox.transactions commands write through.`,
       details: { reason: 'TransactionUnavailable', why: reason },
     },
   );

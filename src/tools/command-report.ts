@@ -262,12 +262,9 @@ export function describeLimit({ limit, max }: LimitHit): string {
 
 /** What the developer can change where the sandbox or a limit has stopped a command; undefined: nothing of it has. */
 function sandboxHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): string | undefined {
-  const network = 'The network is off: `network = true` under [tools.run_command] gives it.';
   const remedies = [
-    ...(limit === undefined
-      ? []
-      : [`${LIMITS[limit.limit].key} under [${tableOf(limit)}] raises the limit.`]),
-    ...(needsNetwork(wall) ? [network] : []),
+    ...(limit === undefined ? [] : [`The limit is ${LIMITS[limit.limit].option}.`]),
+    ...(needsNetwork(wall) ? ['The network is off: set sandbox.network to true.'] : []),
   ];
   return remedies.length === 0 ? undefined : remedies.join(' ');
 }
@@ -276,16 +273,12 @@ function needsNetwork(wall: CommandSandbox | undefined): boolean {
   return wall?.refused?.some((what) => what === 'network' || what === 'name_lookup') === true;
 }
 
-function tableOf({ limit }: LimitHit): string {
-  return limit === 'transactionMb' ? 'tools.sandbox' : 'tools.run_command.limits';
-}
-
-const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly key: string }>> = {
-  cpuSeconds: { what: 'seconds of processor time for a process', key: 'cpu_seconds' },
-  memoryMb: { what: 'MB of memory for a process', key: 'memory_mb' },
-  processes: { what: 'processes at a time', key: 'processes' },
-  fileSizeMb: { what: 'MB for a file', key: 'file_size_mb' },
-  transactionMb: { what: 'MB that a command may change', key: 'max_transaction_mb' },
+const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly option: string }>> = {
+  cpuSeconds: { what: 'seconds of processor time for a process', option: 'commandLimits.cpuSeconds' },
+  memoryMb: { what: 'MB of memory for a process', option: 'commandLimits.memoryMb' },
+  processes: { what: 'processes at a time', option: 'commandLimits.processes' },
+  fileSizeMb: { what: 'MB for a file', option: 'commandLimits.fileSizeMb' },
+  transactionMb: { what: 'MB that a command may change', option: 'sandbox.maxTransactionMb' },
 };
 
 /** Facts about a background shell, as results carry them. */
