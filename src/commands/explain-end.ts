@@ -13,7 +13,7 @@ import { isWithin } from './sandbox/mount-holder.js';
 import type { NetworkRefusal } from './sandbox/room-ledger.js';
 
 interface Told {
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   readonly limit?: LimitHit;
 }
 
@@ -32,13 +32,13 @@ export function explainEnd(
   said: string,
 ): Told {
   if (end.exitCode === 0) return {};
-  const isSandboxed = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
+  const isSandboxed = confinement !== undefined && end.sandbox !== undefined && end.sandbox.kind !== 'none';
   const ofFiles = isSandboxed && !end.aborted ? refusedFiles(confinement, said) : [];
   const refused = [...(end.refused ?? []), ...ofFiles];
   const limit = end.aborted ? undefined : (end.limit ?? findLimitHit(limits, end, said));
   return {
     ...(limit === undefined ? {} : { limit }),
-    ...(refused.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, refused } }),
+    ...(refused.length === 0 || end.sandbox === undefined ? {} : { sandbox: { ...end.sandbox, refused } }),
   };
 }
 
