@@ -22,7 +22,7 @@ export async function measureWriteThrough(quick: boolean): Promise<readonly Row[
     const [few] = made;
     if (few === undefined) return [];
     const { metadata } = await few.executor.execute('bash', { command: 'true' });
-    if (Object(metadata.sandbox).wall !== 'bubblewrap') return [];
+    if (Object(metadata.sandbox).kind !== 'bubblewrap') return [];
     const args = await argumentsOf(few.executor);
     const bare = latencyOf(() => spawnBare('bwrap', [...args, '--', '/bin/bash', '-c', 'true'], few.root));
     const contenders = Object.fromEntries(

@@ -12,7 +12,7 @@ const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/territor(?:y|ies)/i, 'roots'],
   [/enclosure/i, 'containment, contained files'],
   [/\bstand-?ins?\b/i, 'placeholder'],
-  [/\b(?:the|a|an|no|this|that|which|of|inside|os) walls?\b|\bwalled\b/i, 'command sandbox'],
+  [/\bwall(?:s|ed)?\b|wall[A-Z]|[a-z]Wall/, 'command sandbox; sandbox, and its kind'],
   [/\bspares?\b/i, 'prewarmed'],
   [/\bnear-?miss(?:es)?\b/i, 'suggestions'],
   [/\bsurroundings\b/i, 'context'],
@@ -20,8 +20,8 @@ const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bstray ?errors?\b/i, 'unhandled error'],
 ];
 
-/** Named by others: a user of Unix. */
-const NAMES = /"nobody"|\bNOBODY\b/g;
+/** Named by others: a user of Unix; and a member of results that stays for one version. */
+const NAMES = /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`/g;
 
 const files = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),

@@ -9,6 +9,7 @@ import { systemClock } from '../platform/clock/clock.js';
 import { readFileBytes } from '../platform/fs/read-file-bytes.js';
 import { outputInWords } from '../protocols/content-words.js';
 import type { CliContext } from './cli-context.js';
+import { asTyped } from './display/as-typed.js';
 import { outcomeOf } from './display/describe-call.js';
 import { type RecordedBatch, readWhole } from './recorded-batches.js';
 import { writeOutputFile } from './write-output-file.js';
@@ -156,7 +157,7 @@ async function toDetail(
     isEdited: approved !== undefined && JSON.stringify(approved) !== JSON.stringify(args),
     effects,
     disposition,
-    ...(result?.error?.hint === undefined ? {} : { hint: result.error.hint }),
+    ...(result?.error?.hint === undefined ? {} : { hint: asTyped(result.error.hint) }),
     output: result === undefined ? '' : outputInWords(result),
     truncated: result?.truncated === true,
     ...(result?.outputRef === undefined ? {} : { outputRef: result.outputRef }),

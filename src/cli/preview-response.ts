@@ -3,6 +3,7 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Executor, Preview, RunOptions } from '../contract/executor.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import type { CliContext } from './cli-context.js';
+import { resultAsTyped } from './display/as-typed.js';
 import { describeResult } from './display/describe-call.js';
 import { createPalette, toSafeJson } from './display/terminal-text.js';
 
@@ -78,7 +79,7 @@ export async function runPreview({
   const { changes, parts, results } = preview;
   stdio.stderr.write(
     isJson
-      ? `${toSafeJson({ type: 'preview', changes, parts, results })}\n`
+      ? `${toSafeJson({ type: 'preview', changes, parts, results: results.map(resultAsTyped) })}\n`
       : await drawPreview(preview, context, 'stderr', isAsked),
   );
   const committed = (await isAgreed(preview, approver, options)) ? await preview.commit() : undefined;

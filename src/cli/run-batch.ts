@@ -4,6 +4,7 @@ import { systemClock } from '../platform/clock/clock.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
 import { answerReadErrors } from '../protocols/response-calls.js';
 import { UsageError } from './cli-context.js';
+import { resultAsTyped } from './display/as-typed.js';
 import type { Display } from './display/display.js';
 
 interface BatchAnswer {
@@ -51,7 +52,7 @@ export async function watchBatch(
     second: () => void leave(executor, watch.exitNow),
   });
   try {
-    const results = await follow(run, display);
+    const results = (await follow(run, display)).map(resultAsTyped);
     return { results: answerReadErrors(results, errors), interrupted: interrupts.happened() };
   } finally {
     interrupts.stop();

@@ -13,7 +13,7 @@ import { findLimitHit } from './command-limits.js';
 import { isWithin } from './sandbox/mount-holder.js';
 
 interface Told {
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   readonly limit?: LimitHit;
 }
 
@@ -29,7 +29,7 @@ interface Ended extends Told {
 export function explainEnd(request: Request, end: Ended, { said, isSilent }: Words): Told {
   if (end.exitCode === 0) return {};
   const { confinement, limits = {} } = request;
-  const isSandboxed = confinement !== undefined && end.wall !== undefined && end.wall.kind !== 'none';
+  const isSandboxed = confinement !== undefined && end.sandbox !== undefined && end.sandbox.kind !== 'none';
   const ofFiles = isSandboxed && !end.aborted ? refusedFiles(confinement, said) : [];
   const found = [...new Set([...(end.refused ?? []), ...ofFiles])];
   const isGuessed = isSandboxed && !end.aborted && isSilent && found.length === 0;
@@ -37,7 +37,7 @@ export function explainEnd(request: Request, end: Ended, { said, isSilent }: Wor
   const limit = end.aborted ? undefined : (end.limit ?? findLimitHit(limits, end, said));
   return {
     ...(limit === undefined ? {} : { limit }),
-    ...(refused.length === 0 || end.wall === undefined ? {} : { wall: { ...end.wall, refused } }),
+    ...(refused.length === 0 || end.sandbox === undefined ? {} : { sandbox: { ...end.sandbox, refused } }),
   };
 }
 

@@ -34,7 +34,7 @@ export interface Launch extends Pick<CommandRequest, 'signal' | 'limits'> {
 
 export interface LaunchedCommand {
   readonly pid: number;
-  readonly wall: CommandSandbox;
+  readonly sandbox: CommandSandbox;
   /** When it started; undefined where it was not looked up yet. */
   readonly startTicks: number | undefined;
   /** Its changes; left out: it writes through. */
@@ -53,7 +53,7 @@ export interface CommandEnding extends ProcessEnd {
   /** What the sandbox refused to it, as far as the kernel says so. */
   readonly refused: readonly SandboxRefusal[];
   /** Left out: as it was when it started. */
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   /** What it left outside of the roots; left out: that lasts, or is not looked at. */
   readonly outside?: LeftOutside;
 }
@@ -92,9 +92,9 @@ export async function launchProcess(
 ): Promise<LaunchedCommand> {
   const supervision = superviseCommand(mark);
   const started = await startMarked(start, mark, supervision);
-  const { process: command, wall } = started;
+  const { process: command, sandbox } = started;
   supervision.started(command);
-  const tree = createCommandTree(command, mark, wall.kind !== 'none');
+  const tree = createCommandTree(command, mark, sandbox.kind !== 'none');
   const output = pumpOutput(
     {
       stdout: { source: command.stdout, sink: launch.stdout },
@@ -115,7 +115,13 @@ export async function launchProcess(
   });
   const { transaction } = started;
   const startTicks = command.seen?.startTicks;
-  return { pid: command.pid, startTicks, wall, ended, ...(transaction === undefined ? {} : { transaction }) };
+  return {
+    pid: command.pid,
+    startTicks,
+    sandbox,
+    ended,
+    ...(transaction === undefined ? {} : { transaction }),
+  };
 }
 
 type StartMarked = (mark: CommandMark) => Promise<StartedCommand>;
@@ -141,7 +147,7 @@ async function seeToItsEnd(
   launch: Launch,
   guards: WatchedGuards,
 ): Promise<CommandEnding> {
-  const { process: command, read, wall } = started;
+  const { process: command, read, sandbox } = started;
   const { end, aborted, isAtOnce, failure, limit } = await firstEnding(started, tree, output, launch, guards);
   if (isAtOnce === true) tree.signal(tree.find(), 'SIGKILL');
   // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
@@ -158,7 +164,7 @@ async function seeToItsEnd(
     refused: [...started.leave(), ...refusedAlone(counts), ...(outside?.isBeyond === true ? BEYOND : [])],
     ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
     ...(outside === undefined ? {} : { outside }),
-    ...(Object.keys(told).length === 0 ? {} : { wall: { ...wall, ...told } }),
+    ...(Object.keys(told).length === 0 ? {} : { sandbox: { ...sandbox, ...told } }),
   };
   return limit === undefined ? ending : { ...ending, limit };
 }
@@ -181,7 +187,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller, by too many processes, by a lost guard, by a failing listener. */
 async function firstEnding(
-  { process: command, wall, told, transaction, outside }: StartedCommand,
+  { process: command, sandbox, told, transaction, outside }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: Launch,
@@ -189,7 +195,7 @@ async function firstEnding(
 ): Promise<FirstEnding> {
   const abort = whenAborted(signal);
   const max = limits?.processes ?? Number.POSITIVE_INFINITY;
-  const most = max + (wall.kind === 'none' ? Number(wall.unheld !== true) : PROCESSES_OF_THE_SANDBOX);
+  const most = max + (sandbox.kind === 'none' ? Number(sandbox.unheld !== true) : PROCESSES_OF_THE_SANDBOX);
   const watch = watchTree(tree, inBackground === true ? idleClock : systemClock, most);
   const size = watchSize(transaction, outside);
   const begun = watchBegun(transaction?.watched);

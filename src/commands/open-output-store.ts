@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { OutputSink, OutputStore } from '../contract/outputs.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -8,6 +9,7 @@ import {
   openOutputDirectory,
   type WritableOutput,
 } from '../platform/fs/output-directory.js';
+import { assertOutOfReach } from '../platform/runtime/own-place.js';
 
 export interface OutputStoreOptions {
   /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */
@@ -118,8 +120,7 @@ class DiskOutputStore implements OutputStore {
 
   #open(): OutputDirectory {
     const { directory } = this.#options;
-    this.#directory ??=
-      directory === undefined ? makeTemporaryOutputDirectory() : openOutputDirectory(directory);
+    this.#directory ??= directory === undefined ? makeTemporaryOutputDirectory() : openOwn(directory);
     return this.#directory;
   }
 
@@ -139,6 +140,13 @@ class DiskOutputStore implements OutputStore {
     }
     return directory;
   }
+}
+
+/** @throws WithinReach; the operating system's error. */
+function openOwn(path: string): OutputDirectory {
+  const directory = openOutputDirectory(path);
+  assertOutOfReach(join(path, 'output'));
+  return directory;
 }
 
 const FILE_NAME = /^[0-9a-f]{32}\.out$/;

@@ -290,7 +290,7 @@ describe('what a finished command leaves running', () => {
             ? await run(tree, { shell: 'bash' })
             : await abortWhenReady(`${tree}; sleep ${token}`);
         expect([outcome.survivors, living(token)]).toEqual([[], []]);
-        expect(outcome.wall).toEqual({ kind: 'none', network: true });
+        expect(outcome.sandbox).toEqual({ kind: 'none', network: true });
       }
     },
   );

@@ -11,7 +11,7 @@ import { type CommandMark, markFor } from './command-mark.js';
 import { explainEnd, lastWords } from './explain-end.js';
 import { createKeptBytes } from './kept-bytes.js';
 import { type Launch, launchProcess } from './launch-command.js';
-import { identify, runToItsEnd, type SettledEnd, type WalledEnding } from './run-to-its-end.js';
+import { identify, runToItsEnd, type SandboxedEnding, type SettledEnd } from './run-to-its-end.js';
 import type { StartedCommand as StartedProgram } from './start-command.js';
 import type { Transaction } from './transaction/open-transaction.js';
 
@@ -45,9 +45,9 @@ export async function runProgramIn(request: ProgramRequest, layers?: Transaction
     : await runPlain(request, open());
   const kept = { stdout: output.stdout.end(), stderr: output.stderr.end() };
   if (neverStarted) throw notConfined(request, kept.stderr);
-  const { exitCode, signal, survivors, wall, limit } = ending;
+  const { exitCode, signal, survivors, sandbox, limit } = ending;
   const outcome = {
-    ...{ exitCode, signal, survivors, wall, ...kept, ...settled },
+    ...{ exitCode, signal, survivors, sandbox, ...kept, ...settled },
     ...(limit === undefined ? {} : { limit }),
     overflow: output.flooded.aborted,
     aborted: request.signal.aborted,
@@ -55,7 +55,7 @@ export async function runProgramIn(request: ProgramRequest, layers?: Transaction
   };
   if (!isConfined) return outcome;
   const said = lastWords({ stdout: asText(kept.stdout), stderr: kept.stderr });
-  return { ...outcome, ...explainEnd({ confinement }, { ...ending, wall }, said) };
+  return { ...outcome, ...explainEnd({ confinement }, { ...ending, sandbox }, said) };
 }
 
 /** What takes the output of one run. */
@@ -70,13 +70,13 @@ function asText(bytes: Buffer): Pick<KeptOutput, 'head' | 'tail' | 'binary'> {
   return { head: bytes.subarray(-4096).toString('utf8'), tail: '', binary: false };
 }
 
-async function runPlain(request: ProgramRequest, launch: Launch): Promise<SettledEnd<WalledEnding>> {
+async function runPlain(request: ProgramRequest, launch: Launch): Promise<SettledEnd<SandboxedEnding>> {
   const input = openInput(request);
   try {
     const launched = await launchProcess(launch, (mark) => startProgram(request, input.fd, mark));
     request.onStarted?.(identify(launched));
     const { neverStarted, ...ending } = await launched.ended;
-    return { ending: { wall: launched.wall, ...ending }, neverStarted, settled: {} };
+    return { ending: { sandbox: launched.sandbox, ...ending }, neverStarted, settled: {} };
   } finally {
     input.close();
   }
@@ -91,7 +91,7 @@ async function runConfined(
   confinement: Confinement,
   open: () => Launch,
   layers: Transaction | undefined,
-): Promise<SettledEnd<WalledEnding>> {
+): Promise<SettledEnd<SandboxedEnding>> {
   const { cwd, env, onStarting, writesThrough, conversation } = request;
   const input = writeInput(request);
   try {
@@ -141,7 +141,7 @@ export async function startProgram(
   try {
     return {
       process: await startProcess(start),
-      wall: { kind: 'none', network: true },
+      sandbox: { kind: 'none', network: true },
       read: (end) => ({ ...end, neverStarted: false, tidied: false }),
       told: () => undefined,
       leave: () => [],

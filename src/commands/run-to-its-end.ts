@@ -44,8 +44,8 @@ type SettledChanges = Pick<
 >;
 
 /** A command that has come to its end, with what stood around it. */
-export type WalledEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & {
-  readonly wall: CommandSandbox;
+export type SandboxedEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & {
+  readonly sandbox: CommandSandbox;
 };
 
 /**
@@ -57,7 +57,7 @@ export type WalledEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & {
 export async function runToItsEnd(
   request: EndRequest,
   open: () => Omit<CommandLaunch, 'isKeptApart'>,
-): Promise<SettledEnd<WalledEnding>> {
+): Promise<SettledEnd<SandboxedEnding>> {
   for (let reruns = 0; ; reruns++) {
     const launch = open();
     const { end, mayRunAgain } = await runOnce(request, launch);
@@ -69,7 +69,7 @@ export async function runToItsEnd(
 const MOST_RERUNS = 2;
 
 interface OneRun {
-  readonly end: SettledEnd<WalledEnding>;
+  readonly end: SettledEnd<SandboxedEnding>;
   /** Others were in the way of its changes, and it has done nothing else. */
   readonly mayRunAgain: boolean;
 }
@@ -79,12 +79,12 @@ async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptA
     ...launch,
     isKeptApart: request.agree !== undefined || request.deeds?.isRequired === true,
   });
-  const { transaction, wall } = launched;
+  const { transaction, sandbox } = launched;
   request.onStarted?.(identify(launched));
   if (transaction === undefined) {
     const { neverStarted, outside, ...ending } = await launched.ended;
     const settled = discardedWrites(outside);
-    return { end: { ending: { wall, ...ending }, neverStarted, settled }, mayRunAgain: false };
+    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: false };
   }
   const { neverStarted, outside, ...ending } = await endOf(launched, transaction, request);
   const { isLasting, ...outcome } = await settleTransaction(transaction, request, {
@@ -97,7 +97,7 @@ async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptA
   const { network, transactions } = request.confinement ?? {};
   const isConflict = settled.discardedBy === 'conflict' && !isLasting && launch.layers === undefined;
   const mayRunAgain = isConflict && network === false && (transactions?.onConflict ?? 'rerun') === 'rerun';
-  return { end: { ending: { wall, ...ending }, neverStarted, settled }, mayRunAgain };
+  return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain };
 }
 
 function discardedWrites(outside: LeftOutside | undefined): Pick<CommandOutcome, 'discardedWrites'> {
@@ -129,7 +129,7 @@ export function identify({
 interface EndedInTransaction
   extends Pick<
     CommandEnding,
-    'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode' | 'signal' | 'wall'
+    'aborted' | 'survivors' | 'limit' | 'neverStarted' | 'exitCode' | 'signal' | 'sandbox'
   > {
   readonly outside: LeftOutside | undefined;
 }
@@ -194,12 +194,12 @@ const NO_CHANGES: CommandChanges = { created: [], modified: [], deleted: [], ref
 function whyDiscarded(
   transaction: Transaction,
   { confinement }: EndRequest,
-  { aborted, survivors, limit, neverStarted, signal, outside, wall }: EndedInTransaction,
+  { aborted, survivors, limit, neverStarted, signal, outside, sandbox }: EndedInTransaction,
 ): string | undefined {
   if (neverStarted) return 'it was never started';
   if (survivors.length > 0) return 'some of its processes could not be ended';
   if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
-  if (wall?.lost !== undefined) return 'what is hidden from it was moved while it ran';
+  if (sandbox?.lost !== undefined) return 'what is hidden from it was moved while it ran';
   const size = transaction.size('ended') + (outside?.bytes ?? 0);
   if (size === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
   if (limit?.limit === 'transactionMb' || size > mostBytes(transaction)) {

@@ -36,7 +36,7 @@ export class ShellProcess {
   #endedBy: 'timeout' | 'killed' = 'killed';
   #ending: CommandEnding | undefined;
   #ended: Promise<void> = Promise.resolve();
-  #wall: CommandSandbox | undefined;
+  #sandbox: CommandSandbox | undefined;
   #told: ReturnType<typeof explainEnd> = {};
 
   constructor(request: ShellRequest, keepBytes = KEPT_BYTES) {
@@ -58,7 +58,7 @@ export class ShellProcess {
       inBackground: true,
     }).then((command) => {
       this.#status = 'running';
-      this.#wall = command.wall;
+      this.#sandbox = command.sandbox;
       return command;
     });
     const forget =
@@ -127,7 +127,7 @@ export class ShellProcess {
   snapshot(): ShellSnapshot {
     const { id, command, cwd, status, isRunning, exitCode, durationMs } = this;
     const { signal = null, survivors = [] } = this.#ending ?? {};
-    const told = { ...(this.#wall === undefined ? {} : { wall: this.#wall }), ...this.#told };
+    const told = { ...(this.#sandbox === undefined ? {} : { sandbox: this.#sandbox }), ...this.#told };
     return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors, ...told };
   }
 
@@ -191,14 +191,14 @@ export class ShellProcess {
   #end(ending: CommandEnding): void {
     this.#endTime = systemClock.monotonic();
     this.#ending = ending;
-    const wall = this.#wall === undefined ? {} : { wall: this.#wall };
-    const lastWall = ending.wall === undefined ? {} : { wall: ending.wall };
+    const sandbox = this.#sandbox === undefined ? {} : { sandbox: this.#sandbox };
+    const lastSandbox = ending.sandbox === undefined ? {} : { sandbox: ending.sandbox };
     const told = explainEnd(
       this.#request,
-      { ...ending, ...wall, ...lastWall },
+      { ...ending, ...sandbox, ...lastSandbox },
       { said: this.#lastWords(), isSilent: false },
     );
-    this.#told = { ...lastWall, ...told };
+    this.#told = { ...lastSandbox, ...told };
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';
   }

@@ -49,7 +49,7 @@ export type CommandStart = Pick<
 
 export interface StartedCommand {
   readonly process: StartedProcess;
-  readonly wall: CommandSandbox;
+  readonly sandbox: CommandSandbox;
   /** Its changes; left out: it writes through. */
   readonly transaction?: Transaction;
   /** What its end says of the command, which is not always the process that was started. */
@@ -79,12 +79,12 @@ export async function startCommand(
   const { shell, confinement } = request;
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
-  const { wall, inside } = await chooseSandbox(confinement);
+  const { sandbox, inside } = await chooseSandbox(confinement);
   // The view of a preview is a user namespace of its own, which cannot be entered from that of a room.
   const hasRoom = inside !== undefined && request.layers === undefined;
   const stay = hasRoom ? await enterRoom(roomRequest(request, inside)) : undefined;
   try {
-    const started = await startIn(request, mark, { file, wall, inside, room: stay?.room }, prewarmed);
+    const started = await startIn(request, mark, { file, sandbox, inside, room: stay?.room }, prewarmed);
     return { ...started, leave: () => stay?.leave() ?? [] };
   } catch (error) {
     stay?.leave();
@@ -102,7 +102,7 @@ function roomRequest(
 type Inside = NonNullable<ChosenSandbox['inside']>;
 
 interface ChosenPlace {
-  readonly wall: CommandSandbox;
+  readonly sandbox: CommandSandbox;
   readonly inside: Inside | undefined;
   /** Of the shell. */
   readonly file: string;
@@ -116,7 +116,7 @@ async function startIn(
   prewarmed: PrewarmedSandbox | undefined,
 ): Promise<Omit<StartedCommand, 'leave'>> {
   const { cwd, confinement } = request;
-  const { wall, inside } = place;
+  const { sandbox, inside } = place;
   const { ahead, told, ...chosen }: ChosenTransaction =
     inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, place, inside, prewarmed);
   const transaction = ahead?.transaction ?? chosen.transaction;
@@ -132,8 +132,8 @@ async function startIn(
         : beginAhead(request, ahead);
     return {
       process,
-      wall: {
-        ...{ ...wall, ...told },
+      sandbox: {
+        ...{ ...sandbox, ...told },
         ...(entry.incomplete ? { incomplete: true } : {}),
         ...(inside === undefined && entry.start.holdsOrphans !== true ? { unheld: true } : {}),
       },
@@ -231,7 +231,7 @@ export function transactionRequired(reason: string): ToolError {
     'sandbox_violation',
     'Cannot run commands here: their changes have to be kept apart first, and that cannot be done. Do without commands.',
     {
-      hint: `There is no transaction: ${reason}. transactions = "auto" under [tools.sandbox] lets commands write through.`,
+      hint: `There is no transaction: ${reason}. With "auto" as sandbox.transactions commands write through.`,
       details: { reason: 'TransactionUnavailable', why: reason },
     },
   );

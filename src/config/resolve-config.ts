@@ -4,6 +4,7 @@ import { showPath } from '../base/show-setting.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 import { foreignFlaw } from '../platform/fs/foreign-file.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
+import { foreignReach } from '../platform/fs/out-of-reach.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { homeOf } from '../platform/runtime/environment.js';
 import { userConfigFile } from './add-user-rule.js';
@@ -159,15 +160,15 @@ function userLayer(env: ConfigSources['env']): { readonly layer: ConfigLayer; re
 
 /** What makes things strict is not passed over either: then nothing runs. @throws ToolError `config_invalid` */
 function requireOwn(file: string): void {
-  for (const path of [dirname(file), file]) {
-    const flaw = foreignFlaw(path);
-    if (flaw === undefined) continue;
-    const remedy = 'Look at it, then let it be yours alone (chown, chmod go-w).';
-    throw new ToolError(
-      'config_invalid',
-      `Cannot apply your configuration "${showPath(file)}": ${showPath(path)} ${flaw}. ${remedy}`,
-    );
-  }
+  const flaws = [dirname(file), file].map((path) => [showPath(path), foreignFlaw(path)] as const);
+  const near = flaws.find(([, flaw]) => flaw !== undefined)?.join(' ');
+  const why = near ?? foreignReach(file);
+  if (why === undefined) return;
+  const remedy = 'Look at it, then let it be yours alone (chown, chmod go-w).';
+  throw new ToolError(
+    'config_invalid',
+    `Cannot apply your configuration "${showPath(file)}": ${why}. ${remedy}`,
+  );
 }
 
 /** A root that holds the home directory holds everything that programs of the person read at their start. */

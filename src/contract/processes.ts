@@ -211,7 +211,7 @@ export interface CommandOutcome {
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
   /** Left out: not read. */
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
   /** Where everything can be read that was printed; left out where it was so little that it is all here. */
@@ -261,7 +261,7 @@ export interface ShellSnapshot {
   /** Process ids that could not be killed; empty as a rule. */
   readonly survivors: readonly number[];
   /** Left out: not read. */
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   /** What ended it, or made it fail. */
   readonly limit?: LimitHit;
 }

@@ -64,7 +64,7 @@ export interface ProgramOutcome
   /** It wrote more than `maxOutputBytes`, and was ended for it. */
   readonly overflow: boolean;
   /** What stood around it. */
-  readonly wall: CommandSandbox;
+  readonly sandbox: CommandSandbox;
 }
 
 /** Runs a program and resolves when it has ended, with everything it started. */

@@ -94,7 +94,7 @@ export const ERROR_CATALOGUE = {
   },
   max_iterations: {
     meaning: 'The model has asked for tools more often than one user turn allows.',
-    remedy: 'Answer without tools, or raise `maxToolIterationsPerUserTurn`.',
+    remedy: 'Answer without tools, or raise `limits.maxToolIterationsPerUserTurn`.',
   },
   circuit_open: {
     meaning: 'The external tool failed too often and is left alone for a while.',

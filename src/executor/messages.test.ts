@@ -177,7 +177,7 @@ const PROVOKED: Readonly<Record<string, Provoked>> = {
     name: 'bash',
     args: { command: 'head -c 3000000 /dev/zero > big' },
     code: 'execution_failed',
-    hint: /file_size_mb under \[tools\.run_command\.limits\]/,
+    hint: /commandLimits\.fileSizeMb/,
     options: { ...AUTO, commandLimits: { fileSizeMb: 1 } },
   },
   'a command that is blocked': {

@@ -43,7 +43,7 @@ export function severalNames(asked: string, path: string, names: number, root: s
     `Cannot use ${quote(asked)}: the file ${quote(path)} has ${names} names (hard links), some perhaps outside, and ` +
       `the root ${quote(root)} refuses such files. Make a copy of it, and use that.`,
     {
-      hint: 'The root has hardLinks: "refuse".',
+      hint: 'It is refused by "refuse" as sandbox.hardLinks, or as hardLinks of the root.',
       details: { reason, attempted: asked, rule: 'hardLinks', matched: path, root },
     },
   );

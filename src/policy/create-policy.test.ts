@@ -211,7 +211,9 @@ describe('createPolicy()', () => {
     expect(createPolicy({ mode: 'auto' }).decide(traits).reason).toContain('"auto"');
     expect(createPolicy({ denylist: ['x'] }).decide(traits).hint).toContain('denylist');
     expect(createPolicy({ allowlist: ['x'] }).decide(traits).reason).toContain('allowlist');
-    expect(createPolicy({ promptSideEffects: false }).decide(traits).reason).toContain('promptSideEffects');
+    expect(createPolicy({ promptSideEffects: false }).decide(traits).reason).toContain(
+      'does not ask about side effects',
+    );
   });
 
   it('is not changed by what happens to the options afterwards', () => {

@@ -129,7 +129,7 @@ function nobodyToAsk(): ToolOutput {
       code: 'approval_unavailable',
       message:
         'No person can be asked here (missing required parameter: answers). Decide yourself, or say what you need to know.',
-      hint: 'Give createExecutor() an asker, or run the command at a terminal.',
+      hint: 'Give options.asker.',
     },
   };
 }

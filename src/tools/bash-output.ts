@@ -59,7 +59,7 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
   if (reading === undefined) return shellNotFound(id);
   const { shell, stdout, stderr } = reading;
   const dropped = stdout.droppedBytes + stderr.droppedBytes;
-  const notice = sandboxNotice(shell.wall);
+  const notice = sandboxNotice(shell.sandbox);
   const about = `[${state(shell)}. Duration: ${Math.round(shell.durationMs)}ms]${notice === '' ? '' : `\n${notice}`}`;
   const { text, ...cut } = bothEnds(shown(reading, filter), about, ctx);
   return {

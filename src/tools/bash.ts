@@ -122,7 +122,7 @@ function runBash(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
 }
 
 async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
-  const { id, cwd, status, wall } = await started(
+  const { id, cwd, status, sandbox } = await started(
     ctx.processes.startShell({
       ...commandOf(args),
       ...(args.timeout === undefined ? {} : { timeoutMs: args.timeout }),
@@ -140,7 +140,7 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
       status,
       working_dir: cwd,
       ...saidBy(args),
-      ...(wall === undefined ? {} : sandboxMetadata({ wall })),
+      ...(sandbox === undefined ? {} : sandboxMetadata({ sandbox })),
       ...ports.metadata,
     },
   };

@@ -94,7 +94,7 @@ export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
 /** What its failure is told by. */
 type EndedCommand = Pick<
   CommandOutcome,
-  'aborted' | 'changes' | 'discarded' | 'discardedBy' | 'exitCode' | 'signal' | 'limit' | 'wall'
+  'aborted' | 'changes' | 'discarded' | 'discardedBy' | 'exitCode' | 'signal' | 'limit' | 'sandbox'
 >;
 
 /** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
@@ -104,7 +104,7 @@ export function failureReason(outcome: EndedCommand): string | undefined {
   if (isPartly(outcome)) return 'others changed some of the same files while it ran; the rest was kept';
   if (outcome.exitCode === 0) return undefined;
   const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
-  if (outcome.wall?.lost !== undefined && outcome.exitCode === null) return 'ended by the OS sandbox';
+  if (outcome.sandbox?.lost !== undefined && outcome.exitCode === null) return 'ended by the OS sandbox';
   if (outcome.exitCode !== null) return `exit code ${outcome.exitCode}${limit}`;
   return `ended by signal ${outcome.signal ?? 'unknown'}${limit}`;
 }
@@ -144,8 +144,8 @@ export function commandError(
   };
 }
 
-function failureDetails({ limit, wall }: EndedCommand): { readonly details?: JsonObject } {
-  const refused = wall?.refused ?? [];
+function failureDetails({ limit, sandbox }: EndedCommand): { readonly details?: JsonObject } {
+  const refused = sandbox?.refused ?? [];
   if (limit === undefined && refused.length === 0) return {};
   return {
     details: {
@@ -163,11 +163,11 @@ export function withNotice(
   text: string,
   outcome: Pick<
     CommandOutcome,
-    'wall' | 'changes' | 'discarded' | 'discardedBy' | 'stderr' | 'discardedWrites'
+    'sandbox' | 'changes' | 'discarded' | 'discardedBy' | 'stderr' | 'discardedWrites'
   >,
   mostBytes = Number.POSITIVE_INFINITY,
 ): string {
-  const notice = [sandboxNotice(outcome.wall), ...changeNotices(outcome)]
+  const notice = [sandboxNotice(outcome.sandbox), ...changeNotices(outcome)]
     .filter((line) => line !== '')
     .join('\n');
   if (notice === '') return text;
@@ -177,10 +177,10 @@ export function withNotice(
 
 /** Which sandbox stood around a command, and what it was denied, as results carry it. */
 export function sandboxMetadata({
-  wall,
+  sandbox,
   limit,
 }: {
-  readonly wall?: CommandSandbox;
+  readonly sandbox?: CommandSandbox;
   readonly limit?: LimitHit;
 }): JsonObject {
   const {
@@ -194,7 +194,7 @@ export function sandboxMetadata({
     disarmed,
     transaction,
     transactionReason,
-  } = wall ?? {};
+  } = sandbox ?? {};
   return {
     ...(kind === undefined || network === undefined
       ? {}
@@ -219,13 +219,13 @@ export function sandboxMetadata({
 }
 
 /** For the model: that it was the sandbox, and no fault of the command. Empty where there is nothing to say. */
-export function sandboxNotice(wall: CommandSandbox | undefined): string {
-  const refused = (wall?.refused ?? []).map((what) => REFUSED[what]);
+export function sandboxNotice(sandbox: CommandSandbox | undefined): string {
+  const refused = (sandbox?.refused ?? []).map((what) => REFUSED[what]);
   return [
     ...(refused.length === 0 ? [] : [`[The OS sandbox refused this command ${refused.join('; ')}.]`]),
-    ...(wall?.incomplete === true ? [INCOMPLETE] : []),
-    ...(wall?.lost === undefined ? [] : [lostNotice(wall.lost)]),
-    ...(wall?.disarmed === undefined ? [] : [disarmedNotice(wall.disarmed)]),
+    ...(sandbox?.incomplete === true ? [INCOMPLETE] : []),
+    ...(sandbox?.lost === undefined ? [] : [lostNotice(sandbox.lost)]),
+    ...(sandbox?.disarmed === undefined ? [] : [disarmedNotice(sandbox.disarmed)]),
   ].join('\n');
 }
 
@@ -263,31 +263,24 @@ export function describeLimit({ limit, max }: LimitHit): string {
 }
 
 /** What the developer can change where the sandbox or a limit has stopped a command; undefined: nothing of it has. */
-function sandboxHint({ wall, limit }: Pick<CommandOutcome, 'wall' | 'limit'>): string | undefined {
-  const network = 'The network is off: `network = true` under [tools.run_command] gives it.';
+function sandboxHint({ sandbox, limit }: Pick<CommandOutcome, 'sandbox' | 'limit'>): string | undefined {
   const remedies = [
-    ...(limit === undefined
-      ? []
-      : [`${LIMITS[limit.limit].key} under [${tableOf(limit)}] raises the limit.`]),
-    ...(needsNetwork(wall) ? [network] : []),
+    ...(limit === undefined ? [] : [`The limit is ${LIMITS[limit.limit].option}.`]),
+    ...(needsNetwork(sandbox) ? ['The network is off: set sandbox.network to true.'] : []),
   ];
   return remedies.length === 0 ? undefined : remedies.join(' ');
 }
 
-function needsNetwork(wall: CommandSandbox | undefined): boolean {
-  return wall?.refused?.some((what) => what === 'network' || what === 'name_lookup') === true;
+function needsNetwork(sandbox: CommandSandbox | undefined): boolean {
+  return sandbox?.refused?.some((what) => what === 'network' || what === 'name_lookup') === true;
 }
 
-function tableOf({ limit }: LimitHit): string {
-  return limit === 'transactionMb' ? 'tools.sandbox' : 'tools.run_command.limits';
-}
-
-const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly key: string }>> = {
-  cpuSeconds: { what: 'seconds of processor time for a process', key: 'cpu_seconds' },
-  memoryMb: { what: 'MB of memory for a process', key: 'memory_mb' },
-  processes: { what: 'processes at a time', key: 'processes' },
-  fileSizeMb: { what: 'MB for a file', key: 'file_size_mb' },
-  transactionMb: { what: 'MB that a command may change', key: 'max_transaction_mb' },
+const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readonly option: string }>> = {
+  cpuSeconds: { what: 'seconds of processor time for a process', option: 'commandLimits.cpuSeconds' },
+  memoryMb: { what: 'MB of memory for a process', option: 'commandLimits.memoryMb' },
+  processes: { what: 'processes at a time', option: 'commandLimits.processes' },
+  fileSizeMb: { what: 'MB for a file', option: 'commandLimits.fileSizeMb' },
+  transactionMb: { what: 'MB that a command may change', option: 'sandbox.maxTransactionMb' },
 };
 
 /** Facts about a background shell, as results carry them. */

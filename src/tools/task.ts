@@ -84,7 +84,7 @@ async function task(
   if (dryRun) return { text: `[Dry Run] Start sub-agent ${type}: ${oneLine(description)}` };
   if (agents === undefined) {
     const message = 'There are no sub-agents here. Do the work yourself.';
-    const hint = 'Give createExecutor() the option agents, or run the calls in a loop.';
+    const hint = 'Give options.agents, or run the calls in a loop.';
     return { text: '', error: { code: 'execution_failed', message, hint } };
   }
   const startedAt = now();

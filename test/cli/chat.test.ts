@@ -81,6 +81,11 @@ const words = (...more: readonly string[]): readonly string[] => [
 ];
 /** What was shown, without colours. */
 const plain = (shown: string): string => shown.replaceAll(/\u001b\[[0-9;]*m/g, '');
+/** The line editor has the keys, and takes pasted text. */
+const READY = '\u001b[?2004h';
+/** As a terminal sends it. */
+const paste = (pasted: string): string => `\u001b[200~${pasted}\u001b[201~`;
+const [UP, DOWN, HOME] = ['\u001b[A', '\u001b[B', '\u001b[1~'];
 const rolesOf = (request: number) => requests[request]?.messages.map(({ role }) => role);
 
 describe('toolexec chat, in a script', () => {
@@ -318,6 +323,46 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(requests).toEqual([]);
     // Nothing was said: there is nothing to go on with.
     expect(shown).not.toContain('--resume');
+  }, 60_000);
+
+  it('takes pasted lines as one text, which the arrow keys find again, to be changed', async () => {
+    respond = ({ messages }) => ({ content: `Heard ${messages.length}.` });
+    const { code } = await sit([
+      [READY, `${paste('one\ntwo\\\nthree')} and more\n`],
+      [READY, 'plain\n'],
+      [READY, `${UP}${UP}${HOME}0 \n`],
+      [READY, `${UP}${UP}${UP}${UP}${DOWN}${DOWN}!\n`],
+      [READY, paste('half\na text\n')],
+      ['a text', '\u0003'],
+      [READY, '/exit\n'],
+    ]);
+    expect(code).toBe(0);
+    expect(requests.map(({ messages }) => messages.at(-1)?.content)).toEqual([
+      'one\ntwo\\\nthree and more',
+      'plain',
+      '0 one\ntwo\\\nthree and more',
+      'plain!',
+    ]);
+  }, 60_000);
+
+  it('talks with a person with --json too: events as JSON, the question and the answer as ever', async () => {
+    script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'Written.' }];
+    const { code, stdout, shown } = await sit(
+      [
+        ['› ', 'write b\n'],
+        ['numbers select', 'y'],
+        ['› ', '\u0004'],
+      ],
+      '--json',
+    );
+    expect([code, stdout]).toEqual([0, 'Written.\n']);
+    const events = shown
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{"type"') ? [JSON.parse(line)] : []));
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['call', 'planned', 'approval_decided', 'completed', 'text', 'note']),
+    );
+    expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
   }, 60_000);
 
   it('shows what a command printed and changed, takes it back, and tells the model of both', async () => {

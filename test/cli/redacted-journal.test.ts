@@ -38,9 +38,7 @@ describe('[journal] redact', () => {
     );
     expect((await run('journal', 'show', 'toolu_1')).stdout).toContain('[REDACTED hmac-sha256:');
     const replay = await run('policy', 'replay', '--config', config);
-    expect(replay.stdout).toContain(
-      "1 not evaluated: the call's arguments were left out of the journal (redactArguments)\n",
-    );
+    expect(replay.stdout).toContain("1 not evaluated: the call's arguments were left out of the journal\n");
     const repaired = await toolexec.run(['repair', '-', ...journal], {
       stdin: JSON.stringify([{ role: 'user', content: 'Go.' }, ASKED]),
     });

@@ -84,6 +84,12 @@ export class Screen {
     this.#tmux('send-keys', '-t', this.#target, '-l', text);
   }
 
+  /** Pastes a text as a terminal does for a program that has asked to be told. */
+  paste(text: string): void {
+    this.#tmux('set-buffer', text);
+    this.#tmux('paste-buffer', '-p', '-t', this.#target);
+  }
+
   /** Presses keys by their names: Enter, Escape, C-c. */
   press(...keys: string[]): void {
     this.#tmux('send-keys', '-t', this.#target, ...keys);

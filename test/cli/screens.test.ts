@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
@@ -21,6 +23,7 @@ function steady(text: string): string {
   return (
     text
       .replace(/\b\d+ min \d\d s\b|\b\d+(?:\.\d)? m?s\b/g, '# ms')
+      .replace(/about \S+ tokens/g, 'about # tokens')
       .replace(/^\d\d:\d\d:\d\d /gm, '##:##:## ')
       .replace(/\b(batch|approve|--resume|--discard) [0-9a-z-]{8,}/g, '$1 ########')
       .replace(/\S*toolexec-cli-[^/ ]*/g, '/FOLDER')
@@ -68,6 +71,23 @@ function desk(): Desk {
       return open(['run', file, ...options, '--conversation', 'c', ...words], settings);
     },
     [Symbol.dispose]: () => toolexec.remove(),
+  };
+}
+
+/** A model that always says the same. */
+async function serveModel(words: string): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_, response) => {
+    const choice = { index: 0, delta: { content: words }, finish_reason: 'stop' };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify({ id: 'r', choices: [choice] })}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 
@@ -260,6 +280,28 @@ describe
       const { code, text } = await screen.ended();
       await expect(steady(text)).toMatchFileSnapshot('screens/recovery.txt');
       expect(code).toBe(0);
+    });
+
+    it('shows pasted lines in chat as they were, and again from the history, in 60 columns', async ({
+      expect,
+    }) => {
+      using at = desk();
+      await using model = await serveModel('Heard.');
+      const named = ['--model', 'openai/test', '--base-url', model.url];
+      const screen = at.open(['chat', ...named, ...at.options], { columns: 60, output: 'screen' });
+      await screen.shows('› ');
+      screen.paste('one\ntwo, which is so long that it does not fit into sixty columns\nthree');
+      await screen.shows('three');
+      screen.press('Enter');
+      await screen.shows(/Heard\.[\s\S]*›\s*$/);
+      screen.press('Up');
+      await screen.shows(/Heard\.[\s\S]*three/);
+      screen.press('Home');
+      screen.type('zero ');
+      const pasted = await screen.shows('zero one');
+      await expect(steady(pasted.slice(pasted.indexOf('› ')))).toMatchFileSnapshot('screens/chat-paste.txt');
+      screen.press('C-u', 'C-k', 'C-d');
+      expect((await screen.ended()).code).toBe(0);
     });
 
     it('lists in mode parse_only what is pending, and how to answer it by hand', { tags: ['soak'] }, async ({

@@ -16,7 +16,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     const outcome = await here.run(
       'echo new >n; echo more >>sub/b; rm a; rm -rf gone; mkdir -p x/y; echo z >x/y/z; ln -s n link; chmod 600 d',
     );
-    expect(outcome).toMatchObject({ exitCode: 0, wall: { kind: 'bubblewrap', transaction: true } });
+    expect(outcome).toMatchObject({ exitCode: 0, sandbox: { kind: 'bubblewrap', transaction: true } });
     expect(outcome.changes).toEqual({
       ...NOTHING,
       created: ['link', 'n', 'x/', 'x/y/', 'x/y/z'],

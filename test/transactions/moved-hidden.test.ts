@@ -75,7 +75,7 @@ describe.skipIf(why !== '')(`a hidden file that the host moves while a command r
       aborted: false,
       discarded: 'what is hidden from it was moved while it ran',
     });
-    expect(outcome.wall?.lost?.length).toBeGreaterThan(0);
+    expect(outcome.sandbox?.lost?.length).toBeGreaterThan(0);
     const found = outcome.stdout.head.split('\n').filter((line) => /^\d+$/.test(line));
     for (const line of found) expect(Number(line) / 1e6 - moved).toBeLessThan(REACTION_MS);
     expect(here.outside('cat kept 2>/dev/null || echo nothing')).toBe('nothing\n');
@@ -95,7 +95,7 @@ describe.skipIf(why !== '')(`a hidden file that the host moves while a command r
     putSecret();
     const onStarted = (): void => renameSync(join(here.root, 'conf'), join(here.root, 'moved'));
     const outcome = await here.run(POLL, { onStarted });
-    expect(outcome.wall?.lost?.length).toBeGreaterThan(0);
+    expect(outcome.sandbox?.lost?.length).toBeGreaterThan(0);
     expect(here.outside('cat kept 2>/dev/null || echo nothing')).toBe('nothing\n');
   });
 });

@@ -153,7 +153,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(result).toMatchObject({
       error: {
         ...{ code: 'conflict', details: { executed: 'no' }, message: expect.stringContaining('old') },
-        hint: expect.stringContaining('--again'),
+        hint: expect.stringContaining('options.again'),
       },
     });
     expect(outside('cat old; ls -A')).toBe('old\ntheirs\nkeep\nold\n');

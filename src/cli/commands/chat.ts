@@ -20,6 +20,7 @@ import {
 import { chooseApprover } from '../choose-approver.js';
 import { addModelOptions, type ModelChoice, modelOf, rememberModel } from '../choose-model.js';
 import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../cli-context.js';
+import { resultAsTyped } from '../display/as-typed.js';
 import { createDisplay, isAutomated } from '../display/display.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
@@ -247,7 +248,7 @@ function writeAnswer(
       iterations,
       conversation,
       usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-      results: writeResults(format, results),
+      results: writeResults(format, results.map(resultAsTyped)),
       ...(cutOff === undefined ? {} : { cut_off: cutOff }),
       ...(error === undefined ? {} : { error }),
     });

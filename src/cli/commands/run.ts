@@ -7,6 +7,7 @@ import { writeResults } from '../../protocols/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover, isDecided } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
+import { resultAsTyped } from '../display/as-typed.js';
 import { describeName } from '../display/describe-call.js';
 import type { Display } from '../display/display.js';
 import { createDisplay, noteResults } from '../display/display.js';
@@ -76,7 +77,10 @@ export async function runResponse(
     const preview = { executor, calls, options: runOptions, approver, isJson, isAsked, context };
     const previewed = await runPreview(preview);
     const all = answerReadErrors(previewed, response.errors);
-    writeJson(stdio.stdout, writeResults(options.format ?? response.format, all, response));
+    writeJson(
+      stdio.stdout,
+      writeResults(options.format ?? response.format, all.map(resultAsTyped), response),
+    );
     noteResults(all, display);
     return exitCodeOf(all, false, waits);
   }

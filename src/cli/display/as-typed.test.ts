@@ -8,6 +8,16 @@ describe('asTyped()', () => {
     ['options.root must name at least one directory.', '--root must name at least one directory.'],
     ['options.policy.allowlist must be a list', 'tools.approval.allowlist must be a list'],
     ['There is no key for X: set X_KEY, or give the option apiKey.', 'There is no key for X: set X_KEY.'],
+    [
+      'The network is off: set sandbox.network to true.',
+      'The network is off: set tools.run_command.network to true.',
+    ],
+    ['options.mode is disabled: set it to enabled.', 'tools.mode is disabled: set it to enabled.'],
+    ['preview new ones, or these with options.again.', 'preview new ones, or these with --again.'],
+    [
+      'Decide with "toolexec approve b-1", in a program with executor.approve().',
+      'Decide with "toolexec approve b-1".',
+    ],
     ['file not found: src/a.b.ts', 'file not found: src/a.b.ts'],
   ])('turns %j into %j', (said, typed) => {
     expect(asTyped(said)).toBe(typed);

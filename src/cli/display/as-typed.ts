@@ -1,10 +1,20 @@
 import { CONFIG_KEYS } from '../../config/config-keys.js';
+import type { ToolResult } from '../../contract/call.js';
 
-/** What a message of the library says to a program, and what a person at the command types for it. */
+/** Messages of the library name options by their path in `createExecutor`'s; these are typed otherwise, or not at all. */
 const PHRASES: readonly (readonly [library: string, command: string])[] = [
   [', or give the option apiKey', ''],
   [': use the option headers', ''],
+  [' (timeoutMs)', ''],
   ['options.root', '--root'],
+  ['options.again', '--again'],
+  ['Give options.asker.', 'Run the command at a terminal.'],
+  ['Give options.agents, or run the calls in a loop.', 'Use toolexec chat: there are sub-agents there.'],
+  [', or as hardLinks of the root', ''],
+  [', in a program with executor.approve()', ''],
+  [', in a program with executor.decide()', ''],
+  [', or decide()', ''],
+  ['approve() it, with an approver that agrees or one that denies.', 'toolexec approve.'],
   [
     'Give an approver, or allow it by a rule.',
     'Answer it at a terminal or with --yes, or allow it by a rule.',
@@ -17,11 +27,15 @@ export function asTyped(message: string): string {
   return phrased.replaceAll(OPTION_PATH, (path) => KEYS.get(path.replace(/^options\./, '')) ?? path);
 }
 
-const OPTION_PATH = /\b(?:options\.)?[a-z][A-Za-z]*\.[a-z][A-Za-z]*\b/g;
+/** A result with its hint in the command's words. */
+export function resultAsTyped(result: ToolResult): ToolResult {
+  if (result.success || result.error.hint === undefined) return result;
+  return { ...result, error: { ...result.error, hint: asTyped(result.error.hint) } };
+}
+
+const OPTION_PATH = /\b[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+\b/g;
 
 /** `limits.maxToolCallsPerBatch` is `tools.max_tool_calls_per_batch`. */
 const KEYS: ReadonlyMap<string, string> = new Map(
-  Object.entries(CONFIG_KEYS).flatMap(([key, { option }]) =>
-    option.startsWith('executor.') ? [[option.slice('executor.'.length), key] as const] : [],
-  ),
+  Object.entries(CONFIG_KEYS).map(([key, { option }]) => [option.replace(/^executor\./, ''), key]),
 );

@@ -3,7 +3,7 @@ import type { ToolEvent } from '../../contract/executor.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
-import { asTyped } from './as-typed.js';
+import { asTyped, resultAsTyped } from './as-typed.js';
 import { describeName, describeResult } from './describe-call.js';
 import { createProgressLines, type ProgressSettings } from './progress-lines.js';
 import type { Palette } from './terminal-text.js';
@@ -39,11 +39,12 @@ export function isAutomated(env: Readonly<Record<string, string | undefined>>): 
   return env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
 }
 
-/** For programs: one event a line, as the library gives them; a note is `{"type":"note","message":…}`. */
+/** For programs: one event a line, as the library gives them, with hints in the command's words; a note is `{"type":"note","message":…}`. */
 function createJsonDisplay(out: TextOutput): Display {
   const line = (value: unknown): void => out.write(`${toSafeJson(value)}\n`);
   return {
-    event: line,
+    event: (event) =>
+      line(event.type === 'completed' ? { ...event, result: resultAsTyped(event.result) } : event),
     note: (message) => line({ type: 'note', message }),
     hold: () => nothing,
     end() {},

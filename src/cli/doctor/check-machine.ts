@@ -10,6 +10,7 @@ import { findJournalLoss } from '../../journal/verify-journal.js';
 import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
 import { homeOf, nodeVersion } from '../../platform/runtime/environment.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
+import { REACH_REMEDY, reachOfOthers } from '../../platform/runtime/own-place.js';
 import { openSqlite } from '../../platform/sqlite/sqlite.js';
 import type { CliContext } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
@@ -110,6 +111,8 @@ export function checkJournal(named: string | undefined, roots: readonly string[]
   const found = `${path}${place.exists ? '' : ' (made with the first call)'}`;
   if (!place.writable)
     return broken(`${found} cannot be written: ${place.reason}`, 'Make its directory writable for you.');
+  const reach = reachOfOthers(path);
+  if (reach !== undefined) return broken(`other users could replace ${path}: ${reach}`, REACH_REMEDY);
   let lost: string | undefined;
   try {
     lost = findJournalLoss(path);

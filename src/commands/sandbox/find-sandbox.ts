@@ -99,21 +99,21 @@ exit 0
 `;
 
 export interface ChosenSandbox {
-  readonly wall: CommandSandbox;
+  readonly sandbox: CommandSandbox;
   /** What builds it, where it stands. */
   readonly inside?: { readonly bubblewrap: Bubblewrap; readonly confinement: Confinement };
 }
 
 /** @throws ToolError `sandbox_violation` where a sandbox is required and there is none. */
 export async function chooseSandbox(confinement: Confinement | undefined): Promise<ChosenSandbox> {
-  if (confinement === undefined || confinement.os === 'off') return { wall: NO_SANDBOX };
+  if (confinement === undefined || confinement.os === 'off') return { sandbox: NO_SANDBOX };
   const found = knownSandbox() ?? (await findCommandSandbox());
   if (found.stands) {
     const { network } = confinement;
-    return { wall: { kind: 'bubblewrap', network }, inside: { bubblewrap: found, confinement } };
+    return { sandbox: { kind: 'bubblewrap', network }, inside: { bubblewrap: found, confinement } };
   }
   if (confinement.os === 'required') throw sandboxRequired(found);
-  return { wall: { ...NO_SANDBOX, reason: found.reason } };
+  return { sandbox: { ...NO_SANDBOX, reason: found.reason } };
 }
 
 const NO_SANDBOX: CommandSandbox = { kind: 'none', network: true };

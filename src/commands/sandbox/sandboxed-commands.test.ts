@@ -59,9 +59,9 @@ const out = async (command: string, more: Partial<CommandRequest> = {}): Promise
 
 describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`, () => {
   it('says which sandbox it is in', async () => {
-    expect((await run('true')).wall).toEqual({ kind: 'bubblewrap', network: false });
+    expect((await run('true')).sandbox).toEqual({ kind: 'bubblewrap', network: false });
     const plain = await run('true', { confinement: confine({ os: 'off' }) });
-    expect(plain.wall).toEqual({ kind: 'none', network: true });
+    expect(plain.sandbox).toEqual({ kind: 'none', network: true });
   });
 
   it('keeps exit code, signal, streams, shell and directory as they are without', async () => {

@@ -212,9 +212,9 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     2,
   )('is never recorded as empty or gone unasked, and the result says why: %s', async (command, words) => {
     const before = blobs();
-    const { wall, ...outcome } = await at.run(`${command} || exit 1; false`);
+    const { sandbox, ...outcome } = await at.run(`${command} || exit 1; false`);
     expect(outcome.stderr.head).toMatch(words);
-    expect(wall?.refused?.some((what) => what === 'hidden_file' || what === 'write_outside')).toBe(true);
+    expect(sandbox?.refused?.some((what) => what === 'hidden_file' || what === 'write_outside')).toBe(true);
     await at.run('git commit -qam x');
     expect(blobs()).toBe(before);
     for (const [path, text] of Object.entries(HIDDEN)) expect(taken(path)).toBe(text);

@@ -95,13 +95,13 @@ describe.skipIf(WHY_NO_SANDBOX)(
     ])('ends with the command where it %s', async (_what, path, replace) => {
       at.outside('git init -q && mkdir s && echo SECRET=1 > s/.env');
       let isReplaced = false;
-      const { wall, signal, stdout } = await at.run('echo ready; sleep 20', {
+      const { sandbox, signal, stdout } = await at.run('echo ready; sleep 20', {
         onOutput() {
           if (!isReplaced) setTimeout(() => at.outside(replace), 60);
           isReplaced = true;
         },
       });
-      expect([stdout.head, signal, wall?.lost?.includes(join(at.root, path))]).toEqual([
+      expect([stdout.head, signal, sandbox?.lost?.includes(join(at.root, path))]).toEqual([
         'ready\n',
         'SIGKILL',
         true,
@@ -110,10 +110,10 @@ describe.skipIf(WHY_NO_SANDBOX)(
 
     it('is not lost where it is written to, and where its mode or time is changed', async () => {
       at.outside('mkdir s && echo SECRET=1 > s/.env');
-      const { wall, exitCode } = await at.run('echo ready; sleep 0.3; cat s/.env', {
+      const { sandbox, exitCode } = await at.run('echo ready; sleep 0.3; cat s/.env', {
         onOutput: () => void at.outside('echo SECRET=2 > s/.env; chmod 600 s/.env; touch -d @1 s/.env'),
       });
-      expect([wall?.lost, exitCode]).toEqual([undefined, 1]);
+      expect([sandbox?.lost, exitCode]).toEqual([undefined, 1]);
     });
 
     it('ends with the command where another program replaces it: as an editor saves, as git config does', async () => {
@@ -127,21 +127,21 @@ describe.skipIf(WHY_NO_SANDBOX)(
         ['.git/config', 'git config user.name Ada'],
       ] as const) {
         let isReplaced = false;
-        const { wall, signal, aborted, stdout } = await at.run(wait, {
+        const { sandbox, signal, aborted, stdout } = await at.run(wait, {
           onOutput() {
             if (!isReplaced) setTimeout(() => at.outside(replace), 60);
             isReplaced = true;
           },
         });
         expect(stdout.head).toMatch(/^ready\n/);
-        expect([wall?.lost, signal, aborted]).toEqual([[join(at.root, path)], 'SIGKILL', false]);
+        expect([sandbox?.lost, signal, aborted]).toEqual([[join(at.root, path)], 'SIGKILL', false]);
       }
       // One that is over before that is noticed says so at least.
       const quick = await at.run('echo ready; sleep 0.1 & wait', {
         onOutput: () => void at.outside('echo SECRET=3 > .new; mv .new .env'),
       });
-      expect(quick.wall?.lost).toEqual([join(at.root, '.env')]);
-      expect((await at.run('cat .env')).wall?.lost).toBeUndefined();
+      expect(quick.sandbox?.lost).toEqual([join(at.root, '.env')]);
+      expect((await at.run('cat .env')).sandbox?.lost).toBeUndefined();
     });
   },
 );

@@ -36,13 +36,13 @@ describe.skipIf(WHY_NO_SANDBOX)(
   { timeout: 60_000 },
   () => {
     it.each(Object.entries(PLANTINGS))('runs nothing later: %s', async (_, planting) => {
-      const { stderr, wall } = await at.run(`${EVIL} ${planting}`);
+      const { stderr, sandbox } = await at.run(`${EVIL} ${planting}`);
       statusEverywhere();
       expect([has('pwned'), stderr.head]).toEqual([false, expect.anything()]);
       // Else nothing was planted.
       expect(has('evil')).toBe(true);
       expect(
-        wall?.disarmed ?? readdirSync(join(at.root, '.git')).filter((name) => /disabled/.test(name)),
+        sandbox?.disarmed ?? readdirSync(join(at.root, '.git')).filter((name) => /disabled/.test(name)),
       ).not.toEqual([]);
     });
 
@@ -66,7 +66,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       await expect.poll(isHarmless, { timeout: 20_000 }).toBe(true);
       statusEverywhere();
       stop.abort();
-      expect((await running).wall?.disarmed).toEqual([join(at.root, 'emb/.git')]);
+      expect((await running).sandbox?.disarmed).toEqual([join(at.root, 'emb/.git')]);
       expect(has('pwned')).toBe(false);
     });
 
@@ -93,8 +93,8 @@ describe.skipIf(WHY_NO_SANDBOX)(
         'git worktree add -q tree; cd tree; echo 2 > b; git add b; git commit -qm b; cd ..; git worktree remove tree; git worktree add -q tree tree',
         'echo 2 > a; git stash -q; git stash pop -q; git commit -qam second; git checkout -q -b other HEAD~1; echo 3 > c; git add c; git commit -qm c; git rebase -q main; git merge -q tree; git tag v1; git gc -q; git log --oneline | wc -l',
       ];
-      const { stdout, stderr, wall } = await at.run(used.join('\n'));
-      expect([stdout.head, stderr.head, wall?.disarmed]).toEqual(['5\n', '', undefined]);
+      const { stdout, stderr, sandbox } = await at.run(used.join('\n'));
+      expect([stdout.head, stderr.head, sandbox?.disarmed]).toEqual(['5\n', '', undefined]);
       expect(
         at.outside(
           'git -C emb remote get-url origin; git -C second log --oneline | wc -l; git -C tree log --oneline | wc -l; git fsck --no-progress --no-dangling 2>&1',

@@ -8,11 +8,11 @@ export class CommandTally {
   #leftSomething = false;
 
   /** Counts a command from its start to its end. */
-  async count<T extends Pick<CommandOutcome, 'discarded' | 'wall'>>(command: Promise<T>): Promise<T> {
+  async count<T extends Pick<CommandOutcome, 'discarded' | 'sandbox'>>(command: Promise<T>): Promise<T> {
     this.#running++;
     try {
       const outcome = await command;
-      if (outcome.discarded === undefined || outcome.wall?.network !== false) this.#leftSomething = true;
+      if (outcome.discarded === undefined || outcome.sandbox?.network !== false) this.#leftSomething = true;
       return outcome;
     } catch (error) {
       this.#leftSomething = true;

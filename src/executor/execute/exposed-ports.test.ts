@@ -78,7 +78,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`ports of commands${WHY_NO_SANDBOX}`, () => {
 
   it.each([
     ['the person refuses', { kind: 'deny_all', reason: 'not now' }, 'the person refused it: not now'],
-    ['the option is off', { kind: 'approve_all' }, 'ports are exposed only with expose_ports = true'],
+    ['the option is off', { kind: 'approve_all' }, 'it is not switched on here'],
   ] as const)('are not reached if %s, and the result says so', async (why, decision, said) => {
     let questions = 0;
     const executor = executorOf({

@@ -309,8 +309,7 @@ function noShellDeclared(name: string): ToolError {
   );
 }
 
-const NOT_EXPOSED =
-  'ports are exposed only with expose_ports = true under [tools.sandbox], and while the network of commands is off';
+const NOT_EXPOSED = 'it is not switched on here, or the network of commands is on';
 
 function noRunDeclared(name: string): ToolError {
   return new ToolError('sandbox_violation', `Cannot expose a port: ${name} did not declare a command.`, {

@@ -52,10 +52,10 @@ export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldP
 
 /** Where nothing but the program itself has failed, it says why. */
 function faultOf(outcome: ProgramOutcome): ToldProgram['fault'] {
-  const { aborted, overflow, discarded, limit, wall } = outcome;
+  const { aborted, overflow, discarded, limit, sandbox } = outcome;
   if (aborted || overflow) return undefined;
   const isWhole = discarded === undefined && (outcome.changes?.conflicts.length ?? 0) === 0;
-  if (isWhole && limit === undefined && wall.lost === undefined) return undefined;
+  if (isWhole && limit === undefined && sandbox.lost === undefined) return undefined;
   const error = commandError(outcome, (reason) => reason);
   if (error?.code === undefined) return undefined;
   const { code, message, hint } = error;

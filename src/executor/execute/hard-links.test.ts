@@ -33,7 +33,7 @@ describe('a root that refuses files with several names', () => {
     });
     const { error } = await executor.execute(name, args);
     expect(error?.message).toContain('refuses such files');
-    expect(error?.hint).toContain('hardLinks: "refuse"');
+    expect(error?.hint).toContain('"refuse" as sandbox.hardLinks');
   });
 
   it.each(['files_with_matches', 'content', 'count'])('is searched without them: %s', async (output_mode) => {

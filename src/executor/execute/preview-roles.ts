@@ -224,8 +224,7 @@ export class PreviewReplay implements PreviewRole {
 const REFUSED = 'a part of it was refused';
 
 /** The same delivery gets the same answer. */
-const ANSWERED =
-  'These calls have their answer now: preview new ones, or these with --again (in the library `again: true`).';
+const ANSWERED = 'These calls have their answer now: preview new ones, or these with options.again.';
 
 function nothingMade(why: string, isConflict = false): NothingDone {
   const message = `Nothing of the preview was committed: ${why}. Preview it again.`;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -105,6 +105,54 @@ describe('a change of the host program', () => {
     } finally {
       Date.now = own;
     }
+  });
+});
+
+describe('what a timer changes once its tool has answered', () => {
+  const own = JSON.stringify;
+  afterEach(() => {
+    JSON.stringify = own;
+  });
+
+  /** @param beside tools that run when the timer fires */
+  async function afterTimer(
+    beside: number,
+  ): Promise<{ readonly results: readonly ToolResult[]; readonly stays: boolean }> {
+    let fire = (): void => {};
+    const fired = new Promise<void>((resolve) => {
+      fire = resolve;
+    });
+    const harmful = probeTool('harmful', () => {
+      setTimeout(() => {
+        JSON.stringify = poison;
+        fire();
+      }, 20);
+      return 'done';
+    });
+    const waiting = probeTool('waiting', async () => {
+      await fired;
+      return 'waited';
+    });
+    const executor = executorOf([harmful, waiting]);
+    expect(await executor.execute('harmful', {})).toMatchObject({ success: true, output: 'done' });
+    const running = Array.from({ length: beside }, () => executor.execute('waiting', {}));
+    await fired;
+    const results = await Promise.all(running);
+    return { results, stays: JSON.stringify === poison };
+  }
+
+  it('is put back while another tool runs, which is taken for the one that did it', async () => {
+    const { results, stays } = await afterTimer(1);
+    expect([results[0]?.error?.code, stays]).toEqual(['tool_panicked', false]);
+  });
+
+  it('is put back while several run, and none of them is named', async () => {
+    const { results, stays } = await afterTimer(2);
+    expect([results.map(({ output }) => output), stays]).toEqual([['waited', 'waited'], false]);
+  });
+
+  it('stays while none runs: it could be the host program', async () => {
+    expect((await afterTimer(0)).stays).toBe(true);
   });
 });
 

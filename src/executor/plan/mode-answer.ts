@@ -13,7 +13,7 @@ export function modeAnswer(call: ToolCall, settings: EngineSettings): ResolvedCa
   const message = pending
     ? `Not executed: "${call.name}" is pending, and is answered by hand.`
     : 'Tools are disabled: the call was not executed. Answer without tools.';
-  const hint = `The executor's mode is ${mode}: ${pending ? 'answer the call, or set the mode to enabled' : 'set it to enabled'}.`;
+  const hint = `options.mode is ${mode}: ${pending ? 'answer the call, or set it to enabled' : 'set it to enabled'}.`;
   const refused = refuse({ ...call, args: NO_ARGS }, { code: 'tools_disabled', message, hint }, settings);
   return pending ? { ...refused, result: { ...refused.result, metadata: PENDING } } : refused;
 }

@@ -22,4 +22,4 @@ function holdsLeftOut(value: JsonValue | undefined): boolean {
 }
 
 /** For messages: why something cannot be done with such a call. */
-export const LEFT_OUT_OF_JOURNAL = "the call's arguments were left out of the journal (redactArguments)";
+export const LEFT_OUT_OF_JOURNAL = "the call's arguments were left out of the journal";

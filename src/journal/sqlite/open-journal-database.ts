@@ -9,6 +9,12 @@ import {
 import { makeScratchDirectory } from '../../platform/fs/scratch.js';
 import { syncDirectoryOf } from '../../platform/fs/sync-directory.js';
 import {
+  assertOutOfReach,
+  REACH_REMEDY,
+  reachOfOthers,
+  WithinReach,
+} from '../../platform/runtime/own-place.js';
+import {
   attachSqlite,
   type SqliteAccess,
   type SqliteDatabase,
@@ -71,14 +77,18 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
 }
 
 /**
- * Opens a journal's file to look at it: where it can be written as the one above; else, on media that are read-only, as
- * it is, or a copy of it where only that can be read. A head beside it that is newer is reported and left there.
+ * Opens a journal's file to look at it: where it can be written as the one above; else, on media that are read-only or in
+ * reach of other users, as it is, or a copy of it where only that can be read. A head beside it that is newer is reported and left there.
  *
  * @throws as `openJournalDatabase` does
  */
 export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => void): JournalDatabase {
   const options = { waitMs: READER_WAIT_MS, ...(onLoss === undefined ? {} : { onLoss }) };
-  if (path === IN_MEMORY || targetOf(path) === undefined || isWritableFile(path))
+  if (
+    path === IN_MEMORY ||
+    targetOf(path) === undefined ||
+    (isWritableFile(path) && reachOfOthers(path) === undefined)
+  )
     return openJournalDatabase(path, options);
   const known = readAnchor(path);
   const { database } = openJournalLook(path);
@@ -137,13 +147,21 @@ const REFUSALS: readonly SqliteFailure[] = ['environment', 'read-only'];
 function prepareFile(path: string): void {
   try {
     ensureJournalFile(path);
+    assertOutOfReach(path);
   } catch (error) {
-    if (!(error instanceof NotARegularFile)) throw error;
-    throw journalUnavailable(`Cannot use the journal "${path}"`, error.message, 'Name a file.', {
+    const remedy = remedyFor(error);
+    if (!(error instanceof Error) || remedy === undefined) throw error;
+    throw journalUnavailable(`Cannot use the journal "${path}"`, error.message, remedy, {
       details: { path },
       cause: error,
     });
   }
+}
+
+function remedyFor(error: unknown): string | undefined {
+  if (error instanceof NotARegularFile) return 'Name a file.';
+  if (error instanceof WithinReach) return REACH_REMEDY;
+  return undefined;
 }
 
 function attach(path: string, access: SqliteAccess, waitMs: number): SqliteDatabase {

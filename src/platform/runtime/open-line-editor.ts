@@ -89,6 +89,7 @@ class LineReading {
       removeHistoryDuplicates: true,
       completer: (line: string) => [[...settings.complete(line)], line],
     });
+    insertAtCursor(this.#editor);
   }
 
   begin(): void {
@@ -112,7 +113,9 @@ class LineReading {
     memory.begun = '';
   }
 
-  #take(line: string): void {
+  #take(typed: string): void {
+    // Node 24 puts it between the lines of a text from the history.
+    const line = typed.replaceAll('\r', '\n');
     if (this.#line !== undefined) this.#settings.memory.ahead.push(line);
     else if (this.#isPasting) this.#pasted.push(line);
     else {
@@ -165,10 +168,20 @@ class LineReading {
   }
 }
 
-/** The newest first; a text of several lines is found again as one. */
+/** Keys that come in one piece, as pasted ones do: Node 20 appends them wherever the cursor is, unless it may complete. */
+function insertAtCursor(editor: Interface): void {
+  let mayComplete = true;
+  Object.defineProperty(editor, 'isCompletionEnabled', {
+    get: () => mayComplete || editor.cursor < editor.line.length,
+    set(value: boolean) {
+      mayComplete = value;
+    },
+  });
+}
+
+/** The newest first; a text of several lines is one of them. */
 function remembered(text: string, history: readonly string[]): readonly string[] {
-  const line = text.replaceAll('\n', ' ');
-  return [line, ...history.filter((other) => other !== line)].slice(0, MOST_HISTORY);
+  return [text, ...history.filter((other) => other !== text)].slice(0, MOST_HISTORY);
 }
 
 function openTerminal(): ReadStream | undefined {

@@ -1,5 +1,7 @@
 import { entryStat } from '../fs/fs-entry.js';
 import { ensureJournalFile } from '../fs/journal-file.js';
+import { foreignReach } from '../fs/out-of-reach.js';
+import { ReadFailure } from '../fs/read-file.js';
 import { readFileBytes } from '../fs/read-file-bytes.js';
 import { replaceFile } from '../fs/replace-file.js';
 import { openSqlite } from './sqlite.js';
@@ -13,6 +15,7 @@ const LOCK_MS = 10_000;
  */
 export function readPrivateFile(path: string): Uint8Array | undefined {
   if (entryStat(path) === undefined) return undefined;
+  refuseForeignReach(path);
   return readFileBytes(path, { maxBytes: MAX_BYTES, acceptPipes: false, ownOnly: true });
 }
 
@@ -32,9 +35,19 @@ export function updatePrivateFile(
   });
 }
 
+function refuseForeignReach(path: string): void {
+  const why = foreignReach(path);
+  if (why === undefined) return;
+  throw new ReadFailure(
+    `other users could replace it: ${why}.`,
+    'Let only its owner write there (chmod o-w).',
+  );
+}
+
 // The lock of a database that never gets a byte: the system lets go of it when its holder dies, however it dies.
 function withLock(path: string, action: () => void): void {
   ensureJournalFile(path);
+  refuseForeignReach(path);
   const lock = openSqlite(path);
   try {
     lock.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);

@@ -299,7 +299,7 @@ function whyItRuns(evaluation: Evaluation): PolicyAnswer {
   if (basis.mode === 'auto') return runs('The policy mode "auto" runs calls unasked.');
   if (allowlisted !== undefined) return runs(`${nameEntry(question.name, allowlisted)} on the allowlist.`);
   if (!question.sideEffecting) return NO_SIDE_EFFECTS;
-  return runs('The policy does not ask about side effects (promptSideEffects is off).');
+  return runs('The policy does not ask about side effects.');
 }
 
 function writesThrough(evaluation: Evaluation): boolean {
