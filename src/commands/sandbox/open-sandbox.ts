@@ -209,7 +209,13 @@ function withGit(
     [`GIT_CONFIG_KEY_${first + index}`, key],
     [`GIT_CONFIG_VALUE_${first + index}`, value],
   ]);
-  return { ...env, ...Object.fromEntries(variables), GIT_CONFIG_COUNT: `${first + entries.length}` };
+  return {
+    // To look at the state of a repository does not write its index, which others may be writing too.
+    GIT_OPTIONAL_LOCKS: '0',
+    ...env,
+    ...Object.fromEntries(variables),
+    GIT_CONFIG_COUNT: `${first + entries.length}`,
+  };
 }
 
 interface Built {
