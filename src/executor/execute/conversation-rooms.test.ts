@@ -61,8 +61,25 @@ function reaches(port: number): Promise<boolean> {
   });
 }
 
+/** Those that this process has started, itself or through others: other test files have rooms too. */
 function keepers(): string[] {
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && textOf(pid).includes('read -r end'));
+  return readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && textOf(pid).includes('read -r end') && isOurs(pid),
+  );
+}
+
+function isOurs(pid: string): boolean {
+  for (let at = pid; at !== '' && at !== '0'; at = parentOf(at)) if (at === `${process.pid}`) return true;
+  return false;
+}
+
+function parentOf(pid: string): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '';
+  } catch {
+    return '';
+  }
 }
 
 function textOf(pid: string): string {
