@@ -123,8 +123,8 @@ export interface ToolSpec<A, O = unknown> {
   readonly requiresApproval?: boolean | ((args: A) => boolean);
   /**
    * `after`: of a call that only runs commands the person is asked when these have ended, with their changes in hand, and
-   * nothing of them is real before. Only where the OS sandbox is required, the network off, and nothing is seen that
-   * deletes; else, and by default, `before`.
+   * nothing of them is real before. Only where the OS sandbox is required and the network off; else, and by default,
+   * `before`.
    */
   readonly approval?: 'before' | 'after' | ((args: A) => 'before' | 'after');
   /** Default: from the effects. */

@@ -286,18 +286,16 @@ function makeReady(
   }
 }
 
-/** Nothing is seen that deletes, no rule asks, and all that the call does stays in the sandbox until the person agrees. */
+/** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
 function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
   if (tool.approval === undefined || !settings.keepsCommandsApart) return false;
   const { approval } = tool;
   const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
-  const { rule, seen = [] } = answer;
   return (
     said === 'after' &&
-    rule === undefined &&
+    answer.rule === undefined &&
     declared.length > 0 &&
-    declared.every(({ kind }) => kind === 'run') &&
-    seen.every(({ kind }) => kind !== 'delete')
+    declared.every(({ kind }) => kind === 'run')
   );
 }
 
