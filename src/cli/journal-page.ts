@@ -68,7 +68,7 @@ function toPageCall(
     place,
     toolName,
     callId,
-    ...summarizeRecorded(record),
+    ...summarizeRecorded(record, notes),
     outcome,
     ...(result?.error === undefined
       ? {}

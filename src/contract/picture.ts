@@ -1,4 +1,4 @@
-import type { Effect, Risk } from './effect.js';
+import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { ChangedEntry } from './processes.js';
 
@@ -7,13 +7,12 @@ export interface Picture {
   /** One line: the tool and its summary. Controls are neutralised, secrets redacted. */
   readonly title: string;
   readonly risk: Risk;
+  /** Left out: not known. */
+  readonly containment?: Containment;
   /** Why it is asked for, or why not. One line. */
   readonly reason: string;
   readonly effects: readonly Effect[];
-  /**
-   * One key is too little consent: a command that was not understood or of which a part is marked, effects that are
-   * unknown, something deleted, a remote tool that destroys.
-   */
+  /** One key is too little consent: the risk is high. */
   readonly dangerous: boolean;
   readonly parts: readonly PicturePart[];
 }

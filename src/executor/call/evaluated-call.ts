@@ -1,5 +1,5 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
-import type { Effect, Risk } from '../../contract/effect.js';
+import type { Containment, Effect, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
@@ -28,6 +28,7 @@ export interface ReadyParts {
   /** What the policy has seen its commands touch: shown, and nothing is granted by it. */
   readonly seen?: readonly Effect[] | undefined;
   readonly risk: Risk;
+  readonly containment: Containment;
   readonly needsApproval: boolean;
   /** The tool itself requires it, so that no review may lift it. */
   readonly toolRequiresApproval: boolean;
@@ -52,6 +53,7 @@ export class ReadyCall {
   readonly effects: readonly PlacedEffect[];
   readonly seen: readonly Effect[] | undefined;
   readonly risk: Risk;
+  readonly containment: Containment;
   readonly needsApproval: boolean;
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
@@ -71,6 +73,7 @@ export class ReadyCall {
     this.effects = parts.effects;
     this.seen = parts.seen;
     this.risk = parts.risk;
+    this.containment = parts.containment;
     this.needsApproval = parts.needsApproval;
     this.toolRequiresApproval = parts.toolRequiresApproval;
     this.reason = parts.reason;
