@@ -2,15 +2,17 @@ import type { Asker, Question, QuestionAnswer } from '../contract/question.js';
 import { sanitize } from '../output/sanitize.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
+import { CTRL_C } from '../terminal/prompts.js';
 import { type Display, isAutomated } from './display/display.js';
 import { createPalette, type Palette } from './display/terminal-text.js';
+import { drawn } from './question-screen.js';
 
 /**
  * Asks the person at the terminal what a tool wants to know. Undefined where no person is there; no option of the
  * command answers in the person's place.
  */
 export function chooseAsker(
-  { stderr }: Stdio,
+  { stderr, interrupt }: Stdio,
   env: Readonly<Record<string, string | undefined>>,
 ): Asker | undefined {
   if (!stderr.isTerminal || isAutomated(env)) return undefined;
@@ -25,9 +27,12 @@ export function chooseAsker(
     try {
       for (const question of questions) {
         stderr.write(describeQuestion(question, agent, palette));
-        const answer = await readAnswer(question, (problem) => {
-          stderr.write(`${problem}${question.multiSelect ? PICK_SEVERAL : PICK_ONE}`);
-          return keyboard.readLine(signal);
+        const answer = await readAnswer(question, async (problem) => {
+          const prompt = `${problem}${question.multiSelect ? PICK_SEVERAL : PICK_ONE}`;
+          const line = await keyboard.readLine(drawn(stderr, prompt), signal);
+          if (line !== CTRL_C) return line;
+          interrupt();
+          return undefined;
         });
         if (answer === undefined) return undefined;
         answers.push(answer);
@@ -80,7 +85,9 @@ async function readAnswer(
   for (;;) {
     const line = (await readLine(problem))?.trim();
     if (line === undefined || line === '') return undefined;
-    const answer = parseAnswer(line, question);
+    const answer = line.includes('\n')
+      ? 'Several lines came at once, and none of them counts.'
+      : parseAnswer(line, question);
     if (typeof answer !== 'string') return answer;
     problem = `${answer}\n`;
   }

@@ -26,7 +26,6 @@ export async function askAboutLeft(
   try {
     const { askRecovery } = await import('../terminal/ask-recovery.js');
     const records = readRecords(journal, batchId);
-    await keyboard.discardTyped();
     return await askRecovery({
       batchId,
       conversation,

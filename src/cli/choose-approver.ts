@@ -80,8 +80,6 @@ export function createPersonApprover(
     const keyboard = openKeyboard();
     if (keyboard === undefined) throw new Error('the terminal has gone away.');
     try {
-      // Keys that were typed before the question can be seen are no answer to it.
-      await keyboard.discardTyped();
       const answer = await askApproval({
         requests,
         palette,

@@ -69,7 +69,7 @@ function toPageCall(
     place,
     toolName,
     callId,
-    ...summarizeRecorded(record),
+    ...summarizeRecorded(record, notes),
     outcome,
     ...(result?.error === undefined
       ? {}

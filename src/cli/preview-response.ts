@@ -17,7 +17,9 @@ export function previewRequest({ parts, results }: Preview): ApprovalRequest {
     callId: 'preview',
     toolName: 'preview',
     summary: `${results.length === 1 ? 'what 1 call has' : `what ${results.length} calls have`} changed`,
-    risk: entries.some(({ change }) => change === 'delete') ? 'high' : 'medium',
+    // All of it or nothing is committed, and can be taken back.
+    risk: 'medium',
+    containment: { transaction: true, network: false, undo: true },
     args: {},
     effects,
     reason: 'what the calls have changed is committed as one, or not at all',

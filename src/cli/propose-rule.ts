@@ -3,7 +3,7 @@ import type { ApprovalRequest } from '../contract/approval.js';
 import type { ToolCall } from '../contract/call.js';
 import { hasLeftOut } from '../journal/redaction/left-out.js';
 import type { PolicyRule } from '../policy/rules/policy-rule.js';
-import type { ProposedRule } from '../terminal/ask-approval.js';
+import type { ProposedRule } from '../terminal/offer-rule.js';
 import type { CliContext } from './cli-context.js';
 import { readJournalCalls } from './commands/policy/recorded-calls.js';
 import { proposeRules } from './commands/policy/suggest.js';

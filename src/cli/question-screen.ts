@@ -1,6 +1,7 @@
 import { systemClock } from '../platform/clock/clock.js';
-import type { Keyboard } from '../platform/runtime/open-keyboard.js';
+import type { Draw, Keyboard } from '../platform/runtime/open-keyboard.js';
 import type { TextOutput } from '../platform/runtime/stdio.js';
+import { ownWords } from '../terminal/own-words.js';
 import type { QuestionScreen } from '../terminal/question-screen.js';
 
 /** A window that is being dragged has many sizes: the last one counts. */
@@ -16,8 +17,8 @@ export function questionScreen(out: TextOutput, keyboard: Keyboard): QuestionScr
       return out.rows;
     },
     write: (text) => out.write(text),
-    readKey: (signal) => keyboard.readKey(signal),
-    readLine: (signal) => keyboard.readLine(signal),
+    askKey: (prompt, signal) => keyboard.readKey(drawn(out, prompt), signal),
+    askLine: (prompt, signal) => keyboard.readLine(drawn(out, prompt), signal),
     onResize(handle) {
       let forget = (): void => {};
       const stop = out.onResize(() => {
@@ -31,3 +32,10 @@ export function questionScreen(out: TextOutput, keyboard: Keyboard): QuestionScr
     },
   };
 }
+
+/** Says of keys that came too early that they do not count. */
+export function drawn(out: TextOutput, prompt: string): Draw {
+  return (isEarly) => out.write(isEarly ? `\n${ownWords(TOO_EARLY, out.columns)}\n${prompt}` : prompt);
+}
+
+const TOO_EARLY = 'Keys that came before this question do not count.';

@@ -1,6 +1,6 @@
 import type { ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
-import type { Effect, Risk } from './effect.js';
+import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { PicturePart } from './picture.js';
 
@@ -18,6 +18,7 @@ export interface ApprovalRequest {
   readonly toolName: string;
   readonly summary: string;
   readonly risk: Risk;
+  readonly containment: Containment;
   readonly args: JsonObject;
   readonly effects: readonly Effect[];
   readonly reason: string;
@@ -100,6 +101,7 @@ export interface PlannedCall {
   readonly disposition: Disposition;
   readonly effects: readonly Effect[];
   readonly risk: Risk;
+  readonly containment: Containment;
   /** For people: redacted, one line, at most 200 characters. */
   readonly summary: string;
   /** Why this disposition. */

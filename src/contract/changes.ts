@@ -87,8 +87,6 @@ export interface MadeChange {
 export interface DeedsReview {
   /** @returns those of the changes that go beyond it, and why */
   readonly unexpected: (changes: readonly MadeChange[]) => Promise<ReadonlyMap<MadeChange, Unexpected>>;
-  /** The command runs only where its changes are kept apart. */
-  readonly isRequired: boolean;
   /** A person has agreed to a command by which git puts committed versions in place: those are expected. */
   readonly expectsCommitted: boolean;
   /** Asks about them, with all that was changed. @returns why nothing is committed; undefined: it is */

@@ -34,4 +34,21 @@ export type Effect<K extends EffectKind = EffectKind> = {
   readonly [P in K]: { readonly kind: P } & EffectFields[P];
 }[K];
 
+/**
+ * What can still happen: containment counts. A command in a transaction with the network off is at most `medium`, and `low`
+ * where its analysis sees nothing but reads.
+ */
 export type Risk = 'low' | 'medium' | 'high';
+
+/** What stands around a call, and what of it can be taken back. */
+export interface Containment {
+  /** Nothing that it changes is real before its end, and then all of it or nothing. */
+  readonly transaction: boolean;
+  /** It can reach the network. */
+  readonly network: boolean;
+  /**
+   * `toolexec undo` can take back what it changes: the journal keeps what a command in a transaction has changed, and what a
+   * file tool is about to change. False for a call that changes no file.
+   */
+  readonly undo: boolean;
+}

@@ -1,5 +1,5 @@
 import type { ChangedEntry } from './changes.js';
-import type { Effect, Risk } from './effect.js';
+import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 
 /** What a call would do, for a person to look at: the same on the terminal, on a page and in another program. */
@@ -7,13 +7,12 @@ export interface Picture {
   /** One line: the tool and its summary. Controls are neutralised, secrets redacted. */
   readonly title: string;
   readonly risk: Risk;
+  /** Left out: not known. */
+  readonly containment?: Containment;
   /** Why it is asked for, or why not. One line. */
   readonly reason: string;
   readonly effects: readonly Effect[];
-  /**
-   * One key is too little consent: a command that was not understood or of which a part is marked, effects that are
-   * unknown, something deleted, a remote tool that destroys.
-   */
+  /** One key is too little consent: the risk is high. */
   readonly dangerous: boolean;
   readonly parts: readonly PicturePart[];
 }

@@ -11,6 +11,7 @@ export interface ProgramRequest
     | 'agree'
     | 'keepVersion'
     | 'writesThrough'
+    | 'keptApart'
     | 'conversation'
     | 'cwd'
     | 'env'

@@ -1,4 +1,4 @@
-import type { Effect, EffectKind, Risk } from '../contract/effect.js';
+import type { Containment, Effect, EffectKind, Risk } from '../contract/effect.js';
 import { type Capability, EFFECT_KINDS, rowOf } from './effect-kinds.js';
 
 /** Whether a call changes anything outside itself (D021). */
@@ -42,6 +42,16 @@ export function riskOfEffects(effects: readonly Effect[]): Risk {
     if (ORDER[own] > ORDER[risk]) risk = own;
   }
   return risk;
+}
+
+/** Of a call around which nothing is known to stand. */
+export function uncontained(effects: readonly Effect[]): Containment {
+  return { transaction: false, network: reachesOut(effects), undo: false };
+}
+
+/** Whether an effect may use the network, if nothing keeps it from that. */
+export function reachesOut(effects: readonly Effect[]): boolean {
+  return effects.some((effect) => rowOf(effect).hints.reachesOut);
 }
 
 export function isRisk(value: unknown): value is Risk {

@@ -14,8 +14,14 @@ import type { SearchEngine } from '../contract/search.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
-import type { AnalyzeCommand } from '../policy/shell/analysis.js';
-import type { CommandGuard, CommandSandboxVerdict, EngineSettings, PreviewWorld } from './call/settings.js';
+import type { AnalyzeCommand, CommandAnalysis } from '../policy/shell/analysis.js';
+import type {
+  CommandGuard,
+  CommandSandboxVerdict,
+  CommandWalls,
+  EngineSettings,
+  PreviewWorld,
+} from './call/settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
@@ -36,11 +42,16 @@ export interface LazyAnalysis {
 
 export function lazyAnalysis(): LazyAnalysis {
   let loaded: AnalyzeCommand | undefined;
+  let last:
+    | { readonly text: string; readonly shell: string | undefined; readonly found: CommandAnalysis }
+    | undefined;
   return {
     analyze(text, shell) {
       // Asked too early, it gives no answer, and the policy lets nothing through.
       if (loaded === undefined) throw new Error('commands cannot be analysed before the analysis is loaded');
-      return loaded(text, shell);
+      // The policy asks first, and then the risk is told of the same command.
+      if (last?.text !== text || last.shell !== shell) last = { text, shell, found: loaded(text, shell) };
+      return last.found;
     },
     load() {
       if (loaded !== undefined) return undefined;
@@ -200,7 +211,15 @@ export function lazySearch(sandbox: Sandbox): SearchEngine {
 /** What is wanted of the OS sandbox, compared with what this machine has, and with what there is to guard. */
 export function createCommandGuard(confinement: Confinement): CommandGuard {
   const { os, roots, guarded } = confinement;
-  if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
+  if (os === 'off') {
+    return {
+      isRequired: false,
+      known: () => FINE,
+      look: async () => FINE,
+      walls: () => NO_WALLS,
+      lookAround: async () => NO_WALLS,
+    };
+  }
   sweepPlaceholders(roots);
   const isIncomplete = createBriefMemo(() => guarded().incomplete);
   // A transaction hides any number of files.
@@ -221,6 +240,41 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
         return found;
       });
       return looking.then((found) => complete(found, isThrough));
+    },
+    ...watchWalls(confinement),
+  };
+}
+
+const NO_WALLS: CommandWalls = { transaction: false, network: true };
+
+/** What was seen a moment ago is still there: the command itself looks again when it starts. */
+function watchWalls(confinement: Confinement): Pick<CommandGuard, 'walls' | 'lookAround'> {
+  let last: { readonly at: number; readonly walls: CommandWalls } | undefined;
+  let overlays: Promise<string | undefined> | undefined;
+  /** Whether the next command can have one: a plan makes nothing, so nothing is left of the look. */
+  async function hasTransactions(): Promise<boolean> {
+    const { roots, transactions } = confinement;
+    if (transactions === undefined) return false;
+    const { whyNoOverlays } = await import('../commands/transaction/overlay-setup.js');
+    overlays ??= whyNoOverlays(roots);
+    if ((await overlays) !== undefined) return false;
+    const { whyNoTransaction } = await import('../commands/transaction/open-layers.js');
+    return (await whyNoTransaction(confinement)) === undefined;
+  }
+  const walls = (): CommandWalls | undefined =>
+    last === undefined || systemClock.monotonic() - last.at > BRIEFLY_MS ? undefined : last.walls;
+  return {
+    walls,
+    async lookAround() {
+      const known = walls();
+      if (known !== undefined) return known;
+      const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
+      const { stands } = await findCommandSandbox();
+      const found = stands
+        ? { transaction: await hasTransactions(), network: confinement.network }
+        : NO_WALLS;
+      last = { at: systemClock.monotonic(), walls: found };
+      return found;
     },
   };
 }

@@ -68,7 +68,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   const { logger = DEFAULT_LOGGER } = options;
   const output = normalizeOptions('output', options.output, OUTPUT_RULES);
   const registry = registryOf(options, logger);
-  const { policy, loadAnalysis, checkExamples } = policyFor(options.policy);
+  const { policy, loadAnalysis, analyze, checkExamples } = policyFor(options.policy);
   const { sandbox, confinement, programs, rules, seenFrom, exposePorts } = sandboxFor(options, {
     policy,
     registry,
@@ -100,6 +100,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     mode: options.mode ?? 'enabled',
     policy,
     loadAnalysis,
+    analyze,
     onDecision: options.onDecision,
     locator: createLocator(sandbox, inherited.HOME),
     reviewers: options.reviewers ?? [],
@@ -189,17 +190,19 @@ function definitionsOf(definitions: ExecutorOptions['definitions'] = []): readon
 interface PolicyParts extends Pick<ExecutorParts, 'checkExamples'> {
   readonly policy: Policy | null;
   readonly loadAnalysis: LazyAnalysis['load'];
+  readonly analyze: LazyAnalysis['analyze'];
 }
 
 function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
   const analysis = lazyAnalysis();
-  const parts = { loadAnalysis: () => analysis.load(), checkExamples: undefined };
+  const { analyze } = analysis;
+  const parts = { loadAnalysis: () => analysis.load(), analyze, checkExamples: undefined };
   if (given === null) return { ...parts, policy: null };
   if (typeof given === 'function') return { ...parts, policy: { decide: given } };
   if ('decide' in given) return { ...parts, policy: given };
   const compiled = compilePolicy(given);
   const { rules } = compiled;
-  const policy = policyOf(compiled, { analyzeCommand: analysis.analyze });
+  const policy = policyOf(compiled, { analyzeCommand: analyze });
   const hasExamples = rules.some(({ rule }) => (rule.match ?? rule.not_match) !== undefined);
   if (!hasExamples) return { ...parts, policy };
   return {
@@ -208,7 +211,7 @@ function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
     // Examples may be command lines.
     async checkExamples() {
       await analysis.load();
-      checkExamples(rules, analysis.analyze, compiled.options.mode);
+      checkExamples(rules, analyze, compiled.options.mode);
     },
   };
 }

@@ -123,7 +123,7 @@ describe('RunOptions', () => {
 
 describe('the defaults of the policy', () => {
   it('read at once, ask before writing and before commands, and deny run_command', async () => {
-    const executor = createExecutor({ root: folder() });
+    const executor = createExecutor({ root: folder(), sandbox: { os: 'off' } });
     const calls = [
       { id: '1', name: 'read_file', args: { path: 'a' } },
       { id: '2', name: 'list_directory', args: { path: '.' } },
@@ -146,7 +146,7 @@ describe('the defaults of the policy', () => {
     'in mode %s still ask for a listed run_command',
     async (mode) => {
       const policy = { mode, denylist: [], allowlist: ['run_command'] };
-      const executor = createExecutor({ root: folder(), policy });
+      const executor = createExecutor({ root: folder(), policy, sandbox: { os: 'off' } });
       const { calls } = await executor.plan([{ id: '1', name: 'run_command', args: { command: 'ls' } }]);
       expect(calls[0]).toMatchObject({ disposition: 'requires_confirmation', risk: 'high' });
     },

@@ -110,7 +110,7 @@ async function requestsOf(
   );
 }
 
-/** The calls have changed it together: it stands with the first one that is asked about. */
+/** The calls have changed it together: it stands with the first one that is asked about, and all of it is kept or nothing. */
 function withChanges(
   requests: readonly ApprovalRequest[],
   changed: readonly PicturePart[],

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../contract/json.js';
 import { describeEffect } from '../effects/traits.js';
+import { describeContainment } from '../terminal/describe-containment.js';
 import { drawPart } from './draw-part.js';
 import { count, duration, exact, html, type Markup, moment, shorten } from './markup.js';
 import type { PageBatch, PageCall, PageDetail, PageOutcome } from './page-data.js';
@@ -166,7 +167,8 @@ function drawEffects({ effects, picture }: PageDetail): Markup {
     .slice(0, 40)
     .map((effect) => html`<li>${exact(shorten(describeEffect(effect), 200))}</li>`);
   const more = effects.length > 40 ? html`<li>and ${effects.length - 40} more</li>` : undefined;
-  return html`<ul class="effects"><li class="risk ${picture.risk}">${picture.risk} risk</li>${chips}${more}</ul>`;
+  const around = describeContainment(picture).map((words) => html`<li>${words}</li>`);
+  return html`<ul class="effects"><li class="risk ${picture.risk}">${picture.risk} risk</li>${around}${chips}${more}</ul>`;
 }
 
 function drawFacts(

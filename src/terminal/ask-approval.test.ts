@@ -14,6 +14,7 @@ function request(callId: string): ApprovalRequest {
     toolName: 'bash',
     summary: `run ${callId}`,
     risk: 'high',
+    containment: { transaction: false, network: true, undo: false },
     args: { command: callId },
     effects: [],
     reason: 'bash asks',
@@ -64,7 +65,8 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
       write: (text) => {
         shown += text;
       },
-      async readKey(signal) {
+      async askKey(prompt, signal) {
+        shown += prompt;
         const key = keys.shift();
         const [, columns] = /^resize to (\d+)$/.exec(key ?? '') ?? [];
         if (columns !== undefined) {
@@ -75,7 +77,8 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
         if (key?.startsWith('>')) throw new Error(`a key is read, not ${key}`);
         return key;
       },
-      async readLine() {
+      async askLine(prompt) {
+        shown += prompt;
         const line = keys.shift();
         if (line !== undefined && !line.startsWith('>')) throw new Error(`a line is read, not ${line}`);
         return line?.slice(1);
@@ -101,7 +104,10 @@ describe('askApproval()', () => {
     ['a digit again deselects', ['1', '3', '1', ENTER], approve('three')],
     ['all that are there are all', ['3', '2', '1', ENTER], { kind: 'approve_all' }],
     ['Enter alone runs nothing', [ENTER, 'n'], { kind: 'deny_all' }],
-    ['what is no key does nothing', ['x', '\u001b[A', 'q', 'y'], { kind: 'approve_all' }],
+    ['y runs what is selected', ['1', '3', 'y'], approve('one', 'three')],
+    ['what is no key does nothing', ['x', '\u001b[A', 'q', 'n'], { kind: 'deny_all' }],
+    ['a is no key', ['a', 'A', 'n'], { kind: 'deny_all' }],
+    ['a paste is no key', ['yes\r', 'y\ry', '13\r', 'rbecause-77\r', 'n'], { kind: 'deny_all' }],
     ['Escape cancels', ['\u001b'], 'cancel'],
     ['Ctrl-C interrupts', ['\u0003'], 'interrupt'],
     ['Ctrl-D agrees to nothing', ['\u0004'], { kind: 'deny_all', reason: 'no answer was given' }],
@@ -127,22 +133,55 @@ describe('askApproval()', () => {
   it('runs a dangerous call only after the word yes', async () => {
     const dangerous = ['two'];
     expect((await session(['y', '>yes'], { dangerous })).answer).toEqual({ kind: 'approve_all' });
-    for (const word of ['>y', '>', '>no', '>yess']) {
-      expect((await session(['y', word, 'n'], { dangerous })).answer).toEqual({ kind: 'deny_all' });
+    for (const words of [
+      ['>'],
+      ['>no'],
+      ['>y', '>'],
+      ['>yess', '>n'],
+      ['>Yes', '>yes yes', '>yes\nyes', '>'],
+    ]) {
+      expect((await session(['y', ...words, 'n'], { dangerous })).answer).toEqual({ kind: 'deny_all' });
     }
+    const { shown } = await session(['y', '>ok', '>yes'], { dangerous });
+    expect(shown.split('Type yes and Enter')).toHaveLength(3);
+    expect(shown).toContain('That is no answer here: yes and Enter, or Enter alone.');
+    const each = await session(['y', '>yes', '>yes', '>', 'n'], { dangerous: ['one', 'two', 'three'] });
+    expect(each.answer).toEqual({ kind: 'deny_all' });
     expect((await session(['1', ENTER], { dangerous })).answer).toEqual(approve('one'));
     expect((await session(['2', ENTER, '>yes'], { dangerous })).answer).toEqual(approve('two'));
   });
 
-  it('refuses one with a reason, and runs the others', async () => {
-    expect((await session(['r', '2', '>not now', 'y'])).answer).toEqual({
-      ...approve('one', 'three'),
-      reasons: { two: 'not now' },
-    });
+  it('refuses all with one reason, or those that are selected, and runs the others', async () => {
+    expect((await session(['r', '>because-77'])).answer).toEqual({ kind: 'deny_all', reason: 'because-77' });
+    expect((await session(['r', '>'])).answer).toEqual({ kind: 'deny_all' });
+    const some = await session(['2', 'r', '>not now', 'y']);
+    expect(some.answer).toEqual({ ...approve('one', 'three'), reasons: { two: 'not now' } });
+    expect(some.shown).toMatch(/Refuse 2\. Reason[\s\S]*y the others[\s\S]*\(refused: 2\)/);
+    const reasons = { one: 'b', two: 'a', three: 'b' };
+    expect((await session(['2', 'r', '>a', 'r', '>b'])).answer).toEqual({ ...approve(), reasons });
+    expect((await session(['2', 'r', '>a', 'n'])).answer).toEqual({ ...approve(), reasons: { two: 'a' } });
+    // What is selected once more is not refused any more.
+    expect((await session(['2', 'r', '>a', '2', 'y'])).answer).toEqual(approve('two'));
+    const pasted = await session(['r', '>one\ntwo', '>one'], {});
+    expect(pasted.shown).toContain('Several lines came at once');
+    expect(pasted.answer).toEqual({ kind: 'deny_all', reason: 'one' });
     expect((await session(['r', '>not now'], { ids: ['one'] })).answer).toEqual({
       kind: 'deny_all',
       reason: 'not now',
     });
+  });
+
+  it('asks the same again after a key that a prompt does not expect, and says so', async () => {
+    const { shown, answer } = await session(['d', 'y', '7', 'yes\r', '\u001b[A', '2', 'n']);
+    expect(shown.split('Show all of which call?')).toHaveLength(6);
+    expect(shown).toContain('"y" is no answer here: a number from 1 to 3, or Enter.');
+    expect(shown).toContain('Several keys came at once, and none of them counts');
+    expect(answer).toEqual({ kind: 'deny_all' });
+    expect((await session(['d', ENTER, 'd', '\u001b', 'd', '\u0003'])).answer).toBe('interrupt');
+    const ids = Array.from({ length: 12 }, (_, index) => `c${index + 1}`);
+    expect((await session(['1', 'y', 'y', '\u001b', '1', ENTER, 'y'], { ids })).answer).toEqual(
+      approve('c1'),
+    );
   });
 
   it('edits arguments, and shows what would run with them', async () => {
@@ -175,7 +214,7 @@ describe('askApproval()', () => {
         written++;
       },
     });
-    const no = await session(['w', '1', 'n', 'n'], { propose });
+    const no = await session(['w', '1', 'x', 'n', 'n'], { propose });
     expect([no.answer, written]).toEqual([{ kind: 'deny_all' }, 0]);
     expect(no.shown).toMatch(/command = "ls"[\s\S]*1 other call in[\s\S]*ls -la[\s\S]*config\.toml/);
     const yes = await session(['w', '1', 'y', ENTER], { propose });
@@ -199,7 +238,7 @@ describe('askApproval(), when the window has another size', () => {
     const { shown, answer } = await session(['2', 'resize to 50', ENTER], { ids: ['one', long] });
     const [, drawn = ''] = shown.split('2 calls need your approval').slice(1);
     expect(drawn.split('\n').filter((line) => line.includes('xxx') && line.length > 50)).toEqual([]);
-    expect(drawn).toContain('(selected: 2; Enter runs them)');
+    expect(drawn).toMatch(/\(selected: 2; Enter runs\s+them\)/);
     expect(answer).toEqual(approve(long));
   });
 

@@ -1,21 +1,24 @@
 import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
+import { confirmCall } from './confirm-call.js';
 import { drawPicture, type Palette } from './draw-picture.js';
+import { offerRule, type ProposedRule } from './offer-rule.js';
 import { ownWords } from './own-words.js';
 import { pageLines } from './page-lines.js';
-import { type QuestionScreen, readKeyOrResize } from './question-screen.js';
+import {
+  askKeyFor,
+  askKeyOrResize,
+  askLineFor,
+  CTRL_C,
+  CTRL_D,
+  ESCAPE,
+  isBack,
+  type NoAnswer,
+  refusalOf,
+} from './prompts.js';
+import type { QuestionScreen } from './question-screen.js';
 import { inOneLine, toPieces, toVisible } from './visible-text.js';
-
-/** A rule that would allow a call from now on. */
-export interface ProposedRule {
-  /** As it would be written. */
-  readonly text: string;
-  readonly file: string;
-  /** Calls of the journal's past that it would have allowed too, in words. */
-  readonly alsoAllows: readonly string[];
-  write(): Promise<void>;
-}
 
 export interface ApprovalQuestion {
   readonly requests: readonly ApprovalRequest[];
@@ -33,21 +36,25 @@ export interface ApprovalQuestion {
 export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
 const KEYS = `
-  y  run all             n  run none
+  y  run all; of several, those that are selected    n  run none
   1  select or deselect the first, 2 the second…; Enter runs the selected
   d  show all of a call  e  edit its arguments in $EDITOR
-  r  refuse it, with a reason that the model reads
+  r  refuse all, or those that are selected, with a reason that the model reads
   w  always: a rule for calls like it, written after a second y
   ?  these keys          Esc or Ctrl-C  cancel the batch
 `;
 
 /**
  * Shows every call that needs consent, all at once, and takes single keys until it is clear what runs (D034, D090). A
- * dangerous call runs only after the word `yes`. No answer agrees to nothing.
+ * call of high risk runs only after the word `yes`. No answer agrees to nothing, and nothing that is typed for one prompt
+ * answers another.
  */
 export async function askApproval(question: ApprovalQuestion): Promise<Answer> {
   return new Question(question).ask();
 }
+
+/** The question stays open. */
+type StillOpen = undefined;
 
 class Question {
   readonly #question: ApprovalQuestion;
@@ -55,6 +62,8 @@ class Question {
   readonly #selected = new Set<number>();
   readonly #edits = new Map<number, JsonObject>();
   readonly #reasons = new Map<number, string>();
+  /** Drawn with the next prompt, so that a person who has read it can answer. */
+  #said = '';
   /** All keys were named once. */
   #isAsked = false;
   /** It is not drawn yet, or for a window of another size. */
@@ -71,7 +80,7 @@ class Question {
       this.#isStale = true;
     });
     try {
-      let answer: Answer | undefined;
+      let answer: Answer | StillOpen;
       while (answer === undefined) {
         // Also where the window has changed while an editor or a page was there.
         if (this.#isStale) {
@@ -79,15 +88,11 @@ class Question {
           answer = await this.#show();
           continue;
         }
-        this.#write(`${this.#prompt()} `);
-        const typed = await readKeyOrResize(screen, signal);
-        if (typed === 'resized') {
-          this.#write('\n');
-          this.#isStale = true;
-          continue;
-        }
-        this.#write(isPrintable(typed.key) ? `${typed.key}\n` : '\n');
-        answer = await this.#take(typed.key);
+        const prompt = `${this.#said}${this.#prompt()} `;
+        this.#said = '';
+        const typed = await askKeyOrResize(screen, prompt, signal);
+        if (typed === 'resized') this.#isStale = true;
+        else answer = await this.#take(typed.key);
       }
       return answer;
     } finally {
@@ -96,7 +101,7 @@ class Question {
   }
 
   /** All there is to decide about, for the screen as it is now. */
-  #show(): Promise<Answer | undefined> {
+  #show(): Promise<Answer | StillOpen> {
     const { requests, palette } = this.#question;
     const count = requests.length === 1 ? '1 call needs' : `${requests.length} calls need`;
     const drawn = this.#pictures.flatMap((_, index) => [
@@ -117,39 +122,40 @@ class Question {
   }
 
   #prompt(): string {
-    const { palette } = this.#question;
-    const chosen = [...this.#selected].sort((a, b) => a - b).map((index) => index + 1);
-    const state = chosen.length === 0 ? '' : ` (selected: ${chosen.join(', ')}; Enter runs them)`;
+    const { palette, screen } = this.#question;
+    const state = [
+      ...(this.#selected.size === 0 ? [] : [`selected: ${numbers(this.#selected)}; Enter runs them`]),
+      ...(this.#reasons.size === 0 ? [] : [`refused: ${numbers(this.#reasons.keys())}`]),
+    ];
+    const all = this.#selected.size > 0 ? 'the selected' : this.#reasons.size > 0 ? 'the others' : 'all';
     const more = this.#isAsked ? '' : ' · d details · e edit · r refuse with a reason · w always';
-    const keys = `y all · n none · numbers select${more} · ? keys`;
+    const keys = `y ${all} · n none · numbers select${more} · ? keys`;
     this.#isAsked = true;
-    const prompt = ownWords(`Run these? ${keys}${state}:`, this.#question.screen.columns, ' '.length);
+    const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
+    const prompt = ownWords(`Run these? ${keys}${told}:`, screen.columns, ' '.length);
     return prompt.replace('Run these?', palette.bold);
   }
 
-  /** What a key does; undefined: the question stays open. */
-  async #take(key: string | undefined): Promise<Answer | undefined> {
+  async #take(key: string | undefined): Promise<Answer | StillOpen> {
     switch (key) {
       case undefined:
-      case '\u0004':
-        return { kind: 'deny_all', reason: 'no answer was given' };
-      case '\u001b':
+      case CTRL_D:
+        return NOT_ANSWERED;
+      case ESCAPE:
         return 'cancel';
-      case '\u0003':
+      case CTRL_C:
         return 'interrupt';
       case 'y':
       case 'Y':
-      case 'a':
-        return this.#run(this.#all().filter((index) => !this.#reasons.has(index)));
+        return this.#run(this.#selected.size > 0 ? [...this.#selected] : this.#open());
       case 'n':
       case 'N':
-        return { kind: 'deny_all' };
+        return this.#reasons.size === 0 ? { kind: 'deny_all' } : this.#run([]);
       case '\r':
       case '\n':
         return this.#runSelected();
       case '?':
-        this.#write(ownWords(KEYS, this.#question.screen.columns));
-        return undefined;
+        return this.#say(KEYS, '');
       case 'd':
         return this.#details();
       case 'e':
@@ -159,44 +165,52 @@ class Question {
       case 'w':
         return this.#always();
       default:
-        return this.#select(key);
+        if (/^[0-9]$/.test(key)) return this.#select(key);
+        this.#said += refusalOf(
+          this.#question.screen,
+          key,
+          'y, n or a number is expected, and ? shows all keys',
+        );
+        return undefined;
     }
   }
 
-  async #runSelected(): Promise<Answer | undefined> {
-    const { screen } = this.#question;
+  async #runSelected(): Promise<Answer | StillOpen> {
     if (this.#selected.size > 0) return this.#run([...this.#selected]);
-    const words = 'Nothing is selected. y runs all, n none, ? shows the keys.';
-    this.#write(`${ownWords(words, screen.columns)}\n`);
-    return undefined;
+    return this.#say('Nothing is selected. y runs all, n none, ? shows the keys.');
   }
 
   /** More than nine are selected with as many digits as the last one has. */
-  async #select(first: string): Promise<undefined> {
-    if (!/^[0-9]$/.test(first)) return undefined;
+  async #select(first: string): Promise<Answer | StillOpen> {
     const { length } = this.#question.requests;
     let digits = first;
     while (digits.length < String(length).length) {
-      this.#write(`${digits}… `);
-      const key = await this.#key();
-      this.#write('\n');
-      if (key === undefined || !/^[0-9]$/.test(key)) break;
-      digits += key;
+      const next = await this.#askKey(`${digits}…`, 'another digit, or Enter', (key) => {
+        if (key === ESCAPE) return 'back';
+        return isBack(key) ? 'done' : /^[0-9]$/.exec(key)?.[0];
+      });
+      if (isNoAnswer(next)) return answerOf(next);
+      if (next === 'back') return undefined;
+      if (next === 'done') break;
+      digits += next;
     }
     const index = Number(digits) - 1;
-    if (index < 0 || index >= length) this.#write(`There is no call ${digits}.\n`);
-    else if (!this.#selected.delete(index)) {
+    if (index < 0 || index >= length) return this.#say(`There is no call ${digits}.`);
+    if (!this.#selected.delete(index)) {
       this.#selected.add(index);
       this.#reasons.delete(index);
     }
     return undefined;
   }
 
-  /** Consent to some calls, once the dangerous ones have had their second word. */
-  async #run(indexes: readonly number[]): Promise<Answer | undefined> {
+  /** Consent to some calls, once each of high risk has had its second word. */
+  async #run(indexes: readonly number[]): Promise<Answer | StillOpen> {
     const chosen = [...indexes].sort((a, b) => a - b);
     for (const index of chosen) {
-      if (this.#pictures[index]?.dangerous === true && !(await this.#confirm(index))) return undefined;
+      const picture = this.#pictures[index];
+      if (picture?.dangerous !== true) continue;
+      const said = await confirmCall(picture, index + 1, this.#question);
+      if (said !== 'yes') return said === 'back' ? undefined : answerOf(said);
     }
     const { requests } = this.#question;
     if (chosen.length === requests.length && this.#edits.size === 0) return { kind: 'approve_all' };
@@ -210,119 +224,101 @@ class Question {
     };
   }
 
-  async #confirm(index: number): Promise<boolean> {
-    const { palette, screen, signal } = this.#question;
-    const title = toVisible(inOneLine(this.#pictures[index]?.title ?? ''), {
-      lookalikes: true,
-      isShortened: true,
-    });
-    // The rest of it stands above: wrapped by the terminal it could pass for a line of ours.
-    const [shown = ''] = toPieces(title, screen.columns - 10);
-    this.#write(
-      `${palette.red(`⚠ ${index + 1}. ${shown}`)}\n${ownWords('This call is dangerous. Type yes and Enter to run it:', screen.columns, ' yes'.length)} `,
-    );
-    return (await screen.readLine(signal))?.trim() === 'yes';
-  }
-
-  async #details(): Promise<Answer | undefined> {
+  async #details(): Promise<Answer | StillOpen> {
     const index = await this.#which('Show all of which call?');
-    return index === undefined ? undefined : this.#page(['', ...this.#draw(index, true), '']);
+    return typeof index === 'number' ? this.#page(['', ...this.#draw(index, true), '']) : answerOf(index);
   }
 
-  async #edit(): Promise<undefined> {
+  async #edit(): Promise<Answer | StillOpen> {
     const { edit } = this.#question;
-    if (edit === undefined) {
-      this.#write('There is no editor: set EDITOR.\n');
-      return undefined;
-    }
+    if (edit === undefined) return this.#say('There is no editor: set EDITOR.');
     const index = await this.#which('Edit the arguments of which call?');
-    if (index === undefined) return undefined;
+    if (typeof index !== 'number') return answerOf(index);
     try {
       const edited = await edit(this.#edits.get(index) ?? this.#request(index).args);
-      if (edited === undefined) this.#write('The arguments stay as they are.\n');
-      else {
-        this.#edits.set(index, edited);
-        this.#write(`${this.#edited(index).join('\n')}\n`);
-      }
+      if (edited === undefined) return this.#say('The arguments stay as they are.');
+      this.#edits.set(index, edited);
+      this.#write(`${this.#edited(index).join('\n')}\n`);
     } catch (error) {
-      this.#write(
-        `Nothing was changed: ${toVisible(error instanceof Error ? error.message : String(error))}\n`,
-      );
+      this.#write(`Nothing was changed: ${toVisible(reasonOf(error))}\n`);
     }
     return undefined;
   }
 
-  async #refuse(): Promise<Answer | undefined> {
-    const { screen, signal, requests } = this.#question;
-    const index = await this.#which('Refuse which call?');
-    if (index === undefined) return undefined;
-    this.#write('Reason, for the model (Enter: none): ');
-    const reason = await screen.readLine(signal);
-    if (reason === undefined) return { kind: 'deny_all', reason: 'no answer was given' };
-    if (requests.length === 1) return { kind: 'deny_all', ...(reason === '' ? {} : { reason }) };
-    this.#selected.delete(index);
-    this.#reasons.set(index, reason);
-    if (this.#reasons.size < requests.length) return undefined;
-    return this.#run([]);
-  }
-
-  async #always(): Promise<undefined> {
-    const { propose, palette } = this.#question;
-    const index = await this.#which('Always allow calls like which one?');
-    if (index === undefined) return undefined;
-    const rule = await propose?.(this.#request(index)).catch(() => undefined);
-    if (rule === undefined) {
-      const words = 'No rule can say this safely: it would allow more than this call. Answer for this time.';
-      this.#write(`${ownWords(words, this.#question.screen.columns)}\n`);
-      return undefined;
-    }
-    const others = rule.alsoAllows.length;
-    this.#write(`\n${toVisible(rule.text, { lookalikes: true }).replace(/^/gm, '   ')}\n`);
-    this.#write(
-      others === 0
-        ? 'It would have allowed no other call in the journal.\n'
-        : `It would have allowed ${others === 1 ? '1 other call' : `${others} other calls`} in the journal:\n${rule.alsoAllows
-            .slice(0, 10)
-            .map((text) => `   ${toVisible(inOneLine(text), { lookalikes: true })}\n`)
-            .join('')}`,
+  /** All of them have one reason, unless some were selected first. */
+  async #refuse(): Promise<Answer | StillOpen> {
+    const { screen, requests } = this.#question;
+    const refused = this.#selected.size > 0 ? [...this.#selected] : this.#open();
+    const which =
+      requests.length === 1
+        ? ''
+        : `Refuse ${this.#selected.size > 0 ? numbers(refused) : `all ${refused.length}`}. `;
+    const prompt = ownWords(
+      `${which}Reason, for the model (Enter: none):`,
+      screen.columns,
+      ' because'.length,
     );
-    this.#write(palette.bold(`Write it to ${toVisible(rule.file)}? y writes it, any other key does not: `));
-    const key = await this.#key();
-    this.#write(isPrintable(key) ? `${key}\n` : '\n');
-    if (key !== 'y') return undefined;
-    try {
-      await rule.write();
-      this.#selected.add(index);
-      this.#write(`Written. Call ${index + 1} is selected; Enter runs the selected.\n`);
-    } catch (error) {
-      this.#write(
-        `Nothing was written: ${toVisible(error instanceof Error ? error.message : String(error))}\n`,
-      );
+    const reason = await askLineFor(
+      this.#question,
+      prompt,
+      'a reason in one line, or Enter alone',
+      (line) => ({
+        line,
+      }),
+    );
+    if (typeof reason === 'string') return answerOf(reason);
+    if (refused.length === requests.length) {
+      return { kind: 'deny_all', ...(reason.line === '' ? {} : { reason: reason.line }) };
     }
-    return undefined;
+    for (const index of refused) {
+      this.#selected.delete(index);
+      this.#reasons.set(index, reason.line);
+    }
+    return this.#open().length === 0 ? this.#run([]) : undefined;
   }
 
-  async #which(text: string): Promise<number | undefined> {
-    const { requests, screen, signal } = this.#question;
+  async #always(): Promise<Answer | StillOpen> {
+    const { propose } = this.#question;
+    const index = await this.#which('Always allow calls like which one?');
+    if (typeof index !== 'number') return answerOf(index);
+    const rule = await propose?.(this.#request(index)).catch(() => undefined);
+    if (rule === undefined)
+      return this.#say(
+        'No rule can say this safely: it would allow more than this call. Answer for this time.',
+      );
+    const answer = await offerRule(rule, this.#question);
+    if (isNoAnswer(answer)) return answerOf(answer);
+    if (answer === 'not written') return undefined;
+    this.#selected.add(index);
+    return this.#say(`Written. Call ${index + 1} is selected; Enter runs the selected.`);
+  }
+
+  /** `back`: none of them after all. */
+  async #which(text: string): Promise<number | 'back' | NoAnswer> {
+    const { requests, screen } = this.#question;
     if (requests.length === 1) return 0;
-    this.#write(`${text} Its number: `);
-    const digits = requests.length > 9 ? await screen.readLine(signal) : await this.#key();
-    if (requests.length <= 9) this.#write(isPrintable(digits) ? `${digits}\n` : '\n');
-    const index = Number(digits?.trim()) - 1;
-    if (requests[index] !== undefined) return index;
-    this.#write('There is no such call.\n');
-    return undefined;
+    const prompt = ownWords(`${text} Its number (Enter: none):`, screen.columns, ' 1'.length);
+    const expected = `a number from 1 to ${requests.length}, or Enter`;
+    const read = (typed: string): number | 'back' | undefined => {
+      if (typed === '' || isBack(typed)) return 'back';
+      const index = /^[0-9]+$/.test(typed) ? Number(typed) - 1 : -1;
+      return requests[index] === undefined ? undefined : index;
+    };
+    return requests.length > 9
+      ? askLineFor(this.#question, prompt, expected, read)
+      : this.#askKey(prompt, expected, read);
   }
 
   /** Shows lines a screen at a time: consent is asked for only when all were seen. */
-  async #page(lines: readonly string[]): Promise<Answer | undefined> {
-    let answer: Answer | undefined;
-    await pageLines(lines, 'any key goes on, n refuses all', this.#question, async () => {
-      const key = await this.#key();
+  async #page(lines: readonly string[]): Promise<Answer | StillOpen> {
+    const { screen, signal } = this.#question;
+    let answer: Answer | StillOpen;
+    await pageLines(lines, 'any key goes on, n refuses all', this.#question, async (prompt) => {
+      const key = await screen.askKey(prompt, signal);
       this.#write('\n');
       if (key === undefined || key === 'n') answer = { kind: 'deny_all' };
-      else if (key === '\u001b') answer = 'cancel';
-      else if (key === '\u0003') answer = 'interrupt';
+      else if (key === ESCAPE) answer = 'cancel';
+      else if (key === CTRL_C) answer = 'interrupt';
       return answer === undefined;
     });
     return answer;
@@ -344,17 +340,22 @@ class Question {
     return [...lines, ...notes];
   }
 
-  #all(): readonly number[] {
-    return this.#pictures.map((_, index) => index);
+  /** Those that are not refused. */
+  #open(): readonly number[] {
+    return [...this.#pictures.keys()].filter((index) => !this.#reasons.has(index));
   }
 
   #request(index: number): ApprovalRequest {
     return this.#question.requests[index] as ApprovalRequest;
   }
 
-  #key(): Promise<string | undefined> {
-    const { screen, signal } = this.#question;
-    return screen.readKey(signal);
+  #askKey<T>(prompt: string, expected: string, read: (key: string) => T | undefined): Promise<T | NoAnswer> {
+    return askKeyFor(this.#question, prompt, expected, read);
+  }
+
+  #say(words: string, end = '\n'): StillOpen {
+    this.#said += `${ownWords(words, this.#question.screen.columns)}${end}`;
+    return undefined;
   }
 
   #write(text: string): void {
@@ -362,6 +363,25 @@ class Question {
   }
 }
 
-function isPrintable(key: string | undefined): key is string {
-  return key !== undefined && /^[ -~]$/.test(key);
+const NOT_ANSWERED: Answer = { kind: 'deny_all', reason: 'no answer was given' };
+
+function isNoAnswer(answer: unknown): answer is NoAnswer {
+  return answer === 'interrupt' || answer === 'ended';
+}
+
+function answerOf(left: NoAnswer | 'back'): Answer | StillOpen {
+  if (left === 'back') return undefined;
+  return left === 'interrupt' ? left : NOT_ANSWERED;
+}
+
+/** Of calls, as they are shown. */
+function numbers(indexes: Iterable<number>): string {
+  return [...indexes]
+    .sort((a, b) => a - b)
+    .map((index) => index + 1)
+    .join(', ');
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -28,8 +28,11 @@ async function session(
       write: (text) => {
         shown += text;
       },
-      readKey: async () => keys.shift(),
-      readLine: async () => undefined,
+      askKey: async (prompt) => {
+        shown += prompt;
+        return keys.shift();
+      },
+      askLine: async () => undefined,
       onResize: () => () => {},
     },
   });
@@ -42,7 +45,9 @@ describe('askRecovery()', () => {
   it.each<[string, string[], RecoveryAnswer | ReturnType<typeof resume>]>([
     ['r resumes with what is known', ['r'], resume()],
     ['d discards after a second key', ['d', 'y'], { kind: 'discard' }],
-    ['d and another key discard nothing', ['d', 'd', 'r'], resume()],
+    ['d and n discard nothing', ['d', 'n', 'r'], resume()],
+    ['another key after d is asked again', ['d', 'd', 'yes\r', 'r', '\r', 'r'], resume()],
+    ['a paste is no key', ['rd', 'dy', '\r'], { kind: 'later' }],
     ['Enter decides later', ['\r'], { kind: 'later' }],
     ['Escape decides later', ['\u001b'], { kind: 'later' }],
     ['the end of the terminal decides nothing', [], { kind: 'later' }],
@@ -54,7 +59,7 @@ describe('askRecovery()', () => {
       resume({ b: 'applied', c: 'not_applied' }),
     ],
     ['s leaves open what the person does not know', ['s', 'y', '\r', 'r'], resume({ b: 'applied' })],
-    ['s takes back what was said', ['s', 'y', 'y', 's', '?', 'n', 'r'], resume({ c: 'not_applied' })],
+    ['s takes back what was said', ['s', 'y', 'y', 's', '?', '\r', 'n', 'r'], resume({ c: 'not_applied' })],
   ])('%s', async (_, typed, answer) => {
     expect((await session(typed)).answer).toEqual(answer);
   });

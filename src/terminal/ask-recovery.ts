@@ -2,7 +2,8 @@ import type { Settlement } from '../contract/journal.js';
 import { drawCall, drawTitle, type Palette, type PictureHead } from './draw-picture.js';
 import { ownWords } from './own-words.js';
 import { pageLines } from './page-lines.js';
-import { type QuestionScreen, readKeyOrResize } from './question-screen.js';
+import { askKeyFor, askKeyOrResize, CTRL_C, CTRL_D, ESCAPE, isBack, refusalOf } from './prompts.js';
+import type { QuestionScreen } from './question-screen.js';
 
 /** A call of a batch that a crash has cut. */
 export interface CutCall extends Omit<PictureHead, 'number'> {
@@ -46,6 +47,8 @@ class RecoveryDialogue {
   readonly #question: RecoveryQuestion;
   readonly #settled = new Map<string, Settlement>();
   #isShown = false;
+  /** Drawn with the next prompt. */
+  #said = '';
 
   constructor(question: RecoveryQuestion) {
     this.#question = question;
@@ -53,7 +56,7 @@ class RecoveryDialogue {
 
   async ask(): Promise<RecoveryAnswer> {
     for (;;) {
-      const answer = this.#isShown ? await this.#take(await this.#read(this.#prompt())) : await this.#show();
+      const answer = this.#isShown ? await this.#ask() : await this.#show();
       if (answer !== undefined) return answer;
     }
   }
@@ -66,14 +69,19 @@ class RecoveryDialogue {
     const drawn = calls.flatMap((_, index) => ['', ...this.#draw(index)]);
     const lines = ['', ...head, 'Nothing of it runs again.', ...drawn, ''];
     let answer: RecoveryAnswer | undefined;
-    this.#isShown = await pageLines(lines, 'any key goes on, Esc decides later', this.#question, async () => {
-      const typed = await readKeyOrResize(screen, signal);
-      this.#write('\n');
-      if (typed === 'resized') return false;
-      if (typed.key === '\u0003') answer = { kind: 'interrupt' };
-      else if (typed.key === undefined || /[\u0004\u001b]/.test(typed.key)) answer = { kind: 'later' };
-      return answer === undefined;
-    });
+    this.#isShown = await pageLines(
+      lines,
+      'any key goes on, Esc decides later',
+      this.#question,
+      async (prompt) => {
+        const typed = await askKeyOrResize(screen, prompt, signal);
+        if (typed === 'resized') return false;
+        if (typed.key === CTRL_C) answer = { kind: 'interrupt' };
+        else if (typed.key === undefined || typed.key === CTRL_D || typed.key === ESCAPE)
+          answer = { kind: 'later' };
+        return answer === undefined;
+      },
+    );
     return answer;
   }
 
@@ -90,13 +98,20 @@ class RecoveryDialogue {
     });
   }
 
-  #prompt(): string {
-    const unknown = this.#question.calls.some(({ isUnknown }) => isUnknown);
-    const settle = unknown ? ' · s settle what is not known' : '';
-    return `What counts? r resume · d discard${settle} · Enter later · ? keys:`;
+  /** Undefined: the question stays open. */
+  async #ask(): Promise<RecoveryAnswer | undefined> {
+    const { calls, screen, signal, palette } = this.#question;
+    const settle = calls.some(({ isUnknown }) => isUnknown) ? ' · s settle what is not known' : '';
+    const words = `What counts? r resume · d discard${settle} · Enter later · ? keys:`;
+    const prompt = ownWords(words, screen.columns, ' y'.length).replace(/^What counts\?/, palette.bold);
+    const said = this.#said;
+    this.#said = '';
+    const typed = await askKeyOrResize(screen, `${said}${prompt} `, signal);
+    if (typed !== 'resized') return this.#take(typed.key);
+    this.#isShown = false;
+    return undefined;
   }
 
-  /** Undefined: the question stays open. */
   async #take(key: string | undefined): Promise<RecoveryAnswer | undefined> {
     switch (key) {
       case 'r':
@@ -104,67 +119,60 @@ class RecoveryDialogue {
         return { kind: 'resume', settled: Object.fromEntries(this.#settled) };
       case 'd':
       case 'D':
-        return (await this.#isSure()) ? { kind: 'discard' } : undefined;
+        return this.#discard();
       case 's':
         return this.#settle();
       case '?':
         this.#write(ownWords(KEYS, this.#question.screen.columns));
         return undefined;
-      case '\u0003':
+      case CTRL_C:
         return { kind: 'interrupt' };
       case undefined:
-      case '\u0004':
-      case '\u001b':
+      case CTRL_D:
+      case ESCAPE:
       case '\r':
       case '\n':
         return { kind: 'later' };
       default:
+        this.#said = refusalOf(this.#question.screen, key, 'r, d or Enter is expected, and ? shows all keys');
         return undefined;
     }
   }
 
   /** It cannot be taken back. */
-  async #isSure(): Promise<boolean> {
+  async #discard(): Promise<RecoveryAnswer | undefined> {
     const done = this.#question.calls.filter(
       ({ isUnknown, state }) => !isUnknown && state.startsWith('done'),
     );
     const what = done.length === 0 ? '' : ', also what was done';
-    return (
-      (await this.#read(`All of it counts as failed${what}. Sure? y it does, any other key goes back:`)) ===
-      'y'
+    const words = `All of it counts as failed${what}. Sure? y it does, n goes back:`;
+    const answer = await this.#askKey(words, 'y or n', (key) =>
+      key === 'y' ? 'discard' : key === 'n' || isBack(key) ? 'back' : undefined,
     );
+    if (answer === 'interrupt') return { kind: 'interrupt' };
+    return answer === 'discard' ? { kind: 'discard' } : undefined;
   }
 
   async #settle(): Promise<RecoveryAnswer | undefined> {
+    const words = 'Did it take effect? y yes · n no · Enter: not known:';
     for (const [index, { callId, isUnknown }] of this.#question.calls.entries()) {
       if (!isUnknown) continue;
-      let key: string | undefined;
-      do {
-        this.#write(`${this.#draw(index).join('\n')}\n`);
-        key = await this.#read('Did it take effect? y yes · n no · any other key: not known:');
-      } while (key === 'resized');
-      if (key === '\u0003') return { kind: 'interrupt' };
-      if (key === 'y') this.#settled.set(callId, 'applied');
-      else if (key === 'n') this.#settled.set(callId, 'not_applied');
+      this.#write(`${this.#draw(index).join('\n')}\n`);
+      const answer = await this.#askKey(words, 'y, n or Enter', (key): Settlement | 'unknown' | undefined => {
+        if (key === 'y') return 'applied';
+        return key === 'n' ? 'not_applied' : isBack(key) ? 'unknown' : undefined;
+      });
+      if (answer === 'interrupt') return { kind: 'interrupt' };
+      if (answer === 'applied' || answer === 'not_applied') this.#settled.set(callId, answer);
       else this.#settled.delete(callId);
     }
     this.#isShown = false;
     return undefined;
   }
 
-  /** A key below words of ours, or `resized`: all has to be shown again. */
-  async #read(words: string): Promise<string | undefined> {
-    const { screen, signal, palette } = this.#question;
-    const prompt = ownWords(words, screen.columns, ' y'.length);
-    this.#write(`${prompt.replace(/^What counts\?/, palette.bold)} `);
-    const typed = await readKeyOrResize(screen, signal);
-    if (typed === 'resized') {
-      this.#isShown = false;
-      this.#write('\n');
-      return typed;
-    }
-    this.#write(typed.key !== undefined && /^[ -~]$/.test(typed.key) ? `${typed.key}\n` : '\n');
-    return typed.key;
+  #askKey<T>(words: string, expected: string, read: (key: string) => T | undefined) {
+    const prompt = ownWords(words, this.#question.screen.columns, ' y'.length);
+    return askKeyFor(this.#question, prompt, expected, read);
   }
 
   #write(text: string): void {

@@ -2,6 +2,7 @@ import { structuredPatch } from 'diff';
 import type { ChangesPart, CommandPart, Picture, PicturePart } from '../contract/picture.js';
 import { describeEffect } from '../effects/traits.js';
 import { countChanges, describeChange, groupChanges } from './describe-changes.js';
+import { describeContainment } from './describe-containment.js';
 import { inOneLine, toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 export interface Palette {
@@ -44,6 +45,7 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   const { palette } = options;
   const risk = picture.risk === 'high' ? palette.bold(palette.red('⚠ HIGH RISK')) : `${picture.risk} risk`;
   pen.head(head, risk);
+  for (const words of describeContainment(picture)) pen.append(`· ${words}`);
   pen.line(picture.title, palette.bold, true);
   drawAll(picture, pen);
   pen.line(`asked because: ${picture.reason}`, palette.dim, true);
@@ -169,7 +171,7 @@ class Pen {
   append(said: string): void {
     const last = this.lines.at(-1) ?? '';
     const width = widthOf(last.replaceAll(/\u001b\[[0-9]+m/g, ''));
-    if (width + 1 + said.length > this.#columns) this.plain(`${INDENT}${said}`);
+    if (width + 1 + said.length > this.#columns) this.line(said);
     else this.lines.splice(-1, 1, `${last} ${said}`);
   }
 

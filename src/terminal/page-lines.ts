@@ -5,22 +5,22 @@ import type { QuestionScreen } from './question-screen.js';
 /**
  * Shows lines a screen at a time, so that all were seen when a question stands below them.
  * @param keys what keys do while some are left, as in "any key goes on"
- * @param goesOn reads the key; false: the rest is not shown
+ * @param goesOn reads the key below a prompt; false: the rest is not shown
  * @returns whether all were shown
  */
 export async function pageLines(
   lines: readonly string[],
   keys: string,
   { screen, palette }: { readonly screen: QuestionScreen; readonly palette: Palette },
-  goesOn: () => Promise<boolean>,
+  goesOn: (prompt: string) => Promise<boolean>,
 ): Promise<boolean> {
   const rows = Math.max(screen.rows - 2, 5);
   for (let from = 0; from < lines.length; from += rows) {
     screen.write(`${lines.slice(from, from + rows).join('\n')}\n`);
     const left = lines.length - from - rows;
     if (left <= 0) break;
-    screen.write(`${palette.dim(ownWords(`— ${countLines(left)} more: ${keys} —`, screen.columns))} `);
-    if (!(await goesOn())) return false;
+    const prompt = palette.dim(ownWords(`— ${countLines(left)} more: ${keys} —`, screen.columns));
+    if (!(await goesOn(`${prompt} `))) return false;
   }
   return true;
 }

@@ -113,13 +113,14 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
   it('shows every call at once, and runs the ones that the person picks', async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code, screen } = await atTerminal(`run '${file}'`, [
-      ['Run these?', '7\n'],
-      ['There is no call 7.', '2\n'],
+      ['Run these?', '7'],
+      ['There is no call 7.', '2'],
+      ['(selected: 2', '\r'],
     ]);
     expect(code).toBe(1);
     expect(touched()).toEqual(['two']);
     expect(screen).toMatch(
-      /2 calls need your approval[\s\S]*1\. bash \(toolu_1\).*HIGH RISK[\s\S]*touch one[\s\S]*2\. bash \(toolu_2\)/,
+      /2 calls need your approval[\s\S]*1\. bash \(toolu_1\).*(?:medium risk|HIGH RISK)[\s\S]*touch one[\s\S]*2\. bash \(toolu_2\)/,
     );
     expect(screen).toMatch(/⊘.*bash \(toolu_1\).*user_denied/);
     expect(screen).toMatch(/✓.*bash \(toolu_2\)/);
@@ -128,7 +129,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
   it('asks at the terminal also when the response comes from a pipe', async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code } = await atTerminal(`run - < '${file}' > '${join(toolexec.folder, 'out')}'`, [
-      ['Run these?', 'a\n'],
+      ['Run these?', 'y'],
     ]);
     expect(code).toBe(0);
     expect(touched()).toEqual(['one', 'two']);
@@ -156,7 +157,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
       'r.json',
       message(['bash', { command: `echo ${'x'.repeat(300)}; touch one` }]),
     );
-    const { screen } = await atTerminal(`run '${file}'`, [['Run these?', 'n\n']]);
+    const { screen } = await atTerminal(`run '${file}'`, [['Run these?', 'n']]);
     expect(screen).toMatch(/x; touch one/);
   });
 

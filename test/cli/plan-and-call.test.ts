@@ -36,7 +36,7 @@ describe('toolexec plan', () => {
     const { code, stdout } = await toolexec.run(['plan'], { stdin });
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^requires_confirmation {2}bash \(toolu_1\) {2}high risk\n {2}summary {2}Run command: echo .*\n {2}effect {3}run echo .*\n {2}reason {3}.+\n {3}│ echo ‹U\+001B›\[31mhi\n$/,
+      /^requires_confirmation {2}bash \(toolu_1\) {2}(?:low|high) risk · (?:not )?contained: .*\n {2}summary {2}Run command: echo .*\n {2}effect {3}run echo .*\n {2}reason {3}.+\n {3}│ echo ‹U\+001B›\[31mhi\n$/,
     );
     expect(stdout).not.toContain('\u001b');
   });

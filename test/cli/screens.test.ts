@@ -97,6 +97,13 @@ const BARE = '[tools.sandbox]\ntransactions = "off"\n[tools.run_command]\nsandbo
 const AFTER =
   '[tools.bash]\napproval = "after"\n[tools.sandbox]\ntransactions = "required"\n[tools.run_command]\nsandbox = "required"\nnetwork = false\n';
 
+/** Nothing contains these commands. */
+async function sayYes(screen: Screen, call: string): Promise<void> {
+  await screen.shows(new RegExp(`${call}[\\s\\S]*Type yes and Enter[^?]*:`));
+  screen.type('yes');
+  screen.press('Enter');
+}
+
 const ASKED = /\?\s+keys:/;
 
 /** 302 changes, of which the names cannot all be seen. */
@@ -128,6 +135,8 @@ describe
       screen.type('3');
       await screen.shows('(selected: 1, 2, 3;');
       screen.press('Enter');
+      await sayYes(screen, '⚠ 1. bash');
+      await sayYes(screen, '⚠ 2. bash');
       await screen.shows('… bash (long)');
       writeFileSync(join(at.toolexec.root, 'go'), '');
       const { code, text } = await screen.ended();
@@ -142,6 +151,7 @@ describe
         const screen = at.run(MIXED.slice(2, 4), { columns: 160, env });
         await screen.shows('numbers select');
         screen.type('y');
+        await sayYes(screen, '⚠ 1. bash');
         await expect(steady((await screen.ended()).text)).toMatchFileSnapshot('screens/words.txt');
       });
     }
@@ -232,6 +242,7 @@ describe
       await first.shows('numbers select');
       await second.shows('numbers select');
       first.type('y');
+      await sayYes(first, '⚠ 1. bash');
       await first.shows('✓ bash (y)');
       await second.shows('decided elsewhere meanwhile');
       await second.shows('✓ bash (y)');
@@ -253,6 +264,9 @@ describe
       await run('four.json', [bash('q', 'echo four')], '--defer', '--conversation', 'c4');
       for (const screen of [second, third]) await screen.shows(/c4[\s\S]*numbers select/);
       second.type('y');
+      await second.shows(/c4[\s\S]*Type yes and Enter[^?]*:/);
+      second.type('yes');
+      second.press('Enter');
       third.type('n');
       const marks = /✓ bash \(q\)|⊘ bash \(q\)/;
       const told = [await second.shows(marks), await third.shows(marks)];

@@ -115,7 +115,7 @@ describe.skipIf(!hasTerminal)(
   () => {
     eachOf<[string, string, readonly string[], number]>(
       [
-        ['some', '13\n', ['ok', 'user_denied', 'ok'], 1],
+        ['some', '13\r', ['ok', 'user_denied', 'ok'], 1],
         ['all of them', 'y', ['ok', 'ok', 'ok'], 0],
         ['none', 'n', ['user_denied', 'user_denied', 'user_denied'], 1],
         ['none, with Ctrl-D', '\u0004', ['user_denied', 'user_denied', 'user_denied'], 1],
@@ -124,7 +124,10 @@ describe.skipIf(!hasTerminal)(
     )(
       'shows every call, and runs %s',
       async (_, keys, expected, exit) => {
-        const { code, stdout, shown } = await run(CALLS, [['numbers select', keys]]);
+        const { code, stdout, shown } = await run(
+          CALLS,
+          [...keys].map((key) => ['? keys', key] as const),
+        );
         expect([code, codes(stdout)]).toEqual([exit, expected]);
         expect(shown).toContain('3 calls need your approval');
         expect(['one', 'two', 'three'].map(isThere)).toEqual(expected.map((each) => each === 'ok'));
@@ -137,7 +140,10 @@ describe.skipIf(!hasTerminal)(
       expect(deferred.code).toBe(4);
       const { code, stdout, shown } = await sit(
         ['approve', 'c', '--journal', journal],
-        [['numbers select', '2\n']],
+        [
+          ['numbers select', '2'],
+          ['selected: 2', '\r'],
+        ],
       );
       expect(shown).toContain('3 calls need your approval');
       expect([code, codes(stdout)]).toEqual([1, ['user_denied', 'ok', 'user_denied']]);
@@ -199,24 +205,26 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'a longer word\n']);
     });
 
-    it('runs what takes something away only after the word yes', {
+    it('runs what nothing contains only after the word yes', {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {
       const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
       writeFileSync(join(toolexec.root, 'gone'), '');
+      const config = toolexec.write('open.toml', '[tools.run_command]\nsandbox = "off"\n');
       const asked: readonly [string, string][] = [
         ['numbers select', 'y'],
         ['Type yes and Enter', 'y\n'],
+        ['Type yes and Enter', '\n'],
         ['numbers select', 'n'],
       ];
-      expect((await run([remove], asked)).shown).toContain('⚠ delete gone');
+      expect((await run([remove], asked, {}, '--config', config)).shown).toContain('⚠ delete gone');
       expect(isThere('gone')).toBe(true);
       const agreed: readonly [string, string][] = [
         ['numbers select', 'y'],
         ['Type yes and Enter', 'yes\n'],
       ];
-      expect((await run([{ ...remove, id: 'r2' }], agreed)).code).toBe(0);
+      expect((await run([{ ...remove, id: 'r2' }], agreed, {}, '--config', config)).code).toBe(0);
       expect(isThere('gone')).toBe(false);
     });
 

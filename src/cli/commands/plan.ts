@@ -40,12 +40,14 @@ export async function planResponse(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio, env } = context;
-  const { executor: settings, notes } = resolveRun(options, context);
+  const { executor: resolved, notes } = resolveRun(options, context);
+  // A journal of its own, in memory: `run` has one, and says of what it keeps that it can be undone.
+  const { journal: _, ...settings } = resolved;
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of notes) display.note(note);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
-  await using executor = await openExecutor({ ...settings, journal: false });
+  await using executor = await openExecutor(settings);
   if (options.preview === true) {
     const { drawPreview } = await import('../preview-response.js');
     await using preview = await executor.preview(response.calls);
@@ -89,6 +91,7 @@ function toPlannedCall(result: ToolResult, reason: string): PlannedCall {
     disposition: 'pre_resolved',
     effects: [],
     risk: 'low',
+    containment: { transaction: false, network: false, undo: false },
     summary: '',
     reason,
     result,

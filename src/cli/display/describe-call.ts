@@ -4,6 +4,7 @@ import type { ToolEvent } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
+import { describeContainment } from '../../terminal/describe-containment.js';
 import type { Paint, Palette } from './terminal-text.js';
 
 /**
@@ -76,7 +77,7 @@ function describeCall(call: PlannedCall, palette: Palette): string {
   const head = [
     paints[call.disposition](call.disposition),
     palette.bold(describeName(call)),
-    code ?? `${call.risk} risk`,
+    code ?? [`${call.risk} risk`, ...describeContainment(call)].join(' · '),
   ];
   return [
     head.join('  '),

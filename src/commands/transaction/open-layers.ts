@@ -77,21 +77,36 @@ export async function surveyRoots(
   if ('reason' in setup) return setup;
   const refused = rootsRefused(roots);
   if (refused !== undefined) return { reason: refused };
-  try {
-    return await lookInto({ confinement, rules, roots, setup });
-  } catch (error) {
-    return { reason: whyNot(error) };
-  }
+  const looked = await lookInto(confinement);
+  return 'reason' in looked ? looked : { confinement, rules, roots, setup, ...looked };
+}
+
+/**
+ * Why the next command can have no transaction, as far as that can be seen without one; undefined: it can. Nothing is made.
+ * Never rejects.
+ */
+export async function whyNoTransaction(confinement: Confinement): Promise<string | undefined> {
+  const refused = rootsRefused(outermost(confinement.roots));
+  if (refused !== undefined) return refused;
+  const looked = await lookInto(confinement);
+  return 'reason' in looked ? looked.reason : undefined;
 }
 
 function outermost(roots: readonly string[]): readonly string[] {
   return roots.filter((root) => !roots.some((other) => other !== root && isWithin(root, other)));
 }
 
-async function lookInto(
-  known: Omit<Survey, 'directories' | 'repositories' | 'hidden' | 'committed'>,
-): Promise<Survey | NoTransaction> {
-  const { confinement } = known;
+type Looked = Pick<Survey, 'directories' | 'repositories' | 'hidden' | 'committed'>;
+
+async function lookInto(confinement: Confinement): Promise<Looked | NoTransaction> {
+  try {
+    return await lookForAll(confinement);
+  } catch (error) {
+    return { reason: whyNot(error) };
+  }
+}
+
+async function lookForAll(confinement: Confinement): Promise<Looked | NoTransaction> {
   const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
   if (incomplete)
     return { reason: 'there is more in the roots than can be looked through for what is hidden' };
@@ -104,7 +119,7 @@ async function lookInto(
   const { roots } = confinement;
   const committed = await committedVersions(repositories, hidden, { bubblewrap: sandbox.file, roots });
   if (committed === undefined) return { reason: 'git cannot be asked what it tracks of the hidden files' };
-  return { ...known, directories, repositories, hidden, committed };
+  return { directories, repositories, hidden, committed };
 }
 
 /** Whose file it is, where it lies and when its state was changed differ from what git has noted. */

@@ -75,6 +75,7 @@ describe('approval', () => {
       parts: [{ kind: 'arguments', json: { path: '2.txt' } }],
       summary: expect.stringMatching(/^write 2\.txt:/),
       risk: 'medium',
+      containment: { transaction: false, network: false, undo: false },
       args: { path: '2.txt' },
       effects: [{ kind: 'write', path: '2.txt' }],
       reason: expect.stringContaining('not on the allowlist'),

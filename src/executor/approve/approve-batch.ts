@@ -74,7 +74,10 @@ async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Re
   for (const index of waiting) {
     const { snapshot } = await withSnapshot(ready(evaluated, index), scope);
     const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
-    recorder.note(index, ready(evaluated, index).call.id, 'asked', {
+    const { call, risk, containment } = ready(evaluated, index);
+    recorder.note(index, call.id, 'asked', {
+      risk,
+      containment: { ...containment },
       shown,
       places: [...snapshot.places],
     });

@@ -143,6 +143,7 @@ export function toRequest(
     toolName: ready.call.name,
     summary: ready.summary,
     risk: ready.risk,
+    containment: ready.containment,
     args: ready.call.args,
     effects: shownEffects(ready),
     reason: ready.reason,

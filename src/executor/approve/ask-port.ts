@@ -22,6 +22,9 @@ export async function askPort(
   const request: ApprovalRequest = {
     ...toRequest({ ready, snapshot: { shown: [], places: [] } }, settings),
     summary,
+    // Programs of this machine come in; nothing of a file changes.
+    risk: 'medium',
+    containment: { transaction: false, network: true, undo: false },
     parts: [{ kind: 'arguments', json: { expose_port: port } }],
   };
   let refusal: string | undefined;

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ApprovalRequest } from '../../contract/approval.js';
+import type { Containment, Effect } from '../../contract/effect.js';
 import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import type { Picture, PicturePart } from '../../contract/picture.js';
-import { describeEffects, riskOfEffects } from '../../effects/traits.js';
+import { describeEffects, isRisk, riskOfEffects, uncontained } from '../../effects/traits.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { type NotedChange, readIntent } from '../record/noted-change.js';
@@ -20,12 +21,12 @@ export interface RecordedContents {
 }
 
 /** The line that stands for a recorded call: cheap, nothing is looked at. */
-export function summarizeRecorded({
-  toolName,
-  effects,
-}: Pick<CallRecord, 'toolName' | 'effects'>): Pick<Picture, 'title' | 'risk'> {
+export function summarizeRecorded(
+  { toolName, effects }: Pick<CallRecord, 'toolName' | 'effects'>,
+  notes: readonly JournalNote[],
+): Pick<Picture, 'title' | 'risk'> {
   const { title, risk } = describeRequest(
-    requestOf({ toolName, effects, callId: '', args: {}, reason: '' }, []),
+    requestOf({ toolName, effects, callId: '', args: {}, reason: '' }, notes, []),
   );
   return { title, risk };
 }
@@ -50,7 +51,7 @@ export async function describeRecorded(
     parts.push(hasLeftOut(args) ? leftOutPart(change) : changePart(change, args, contents));
   }
   if (parts.length === 0) parts.push({ kind: 'arguments', json: args });
-  return describeRequest(requestOf({ ...record, args }, parts));
+  return describeRequest(requestOf({ ...record, args }, notes, parts));
 }
 
 function requestOf(
@@ -61,6 +62,7 @@ function requestOf(
     effects,
     reason,
   }: Pick<CallRecord, 'callId' | 'toolName' | 'args' | 'effects' | 'reason'>,
+  notes: readonly JournalNote[],
   parts: readonly PicturePart[],
 ): ApprovalRequest {
   const words = summarizeText(describeEffects(toolName, effects));
@@ -68,7 +70,33 @@ function requestOf(
   const summary = words.startsWith(`${toolName}: `)
     ? words.slice(toolName.length + 2)
     : words.replace(`${toolName} (touches nothing)`, 'touches nothing');
-  return { callId, toolName, summary, risk: riskOfEffects(effects), args, effects, reason, shown: [], parts };
+  return { callId, toolName, summary, ...riskIn(notes, effects), args, effects, reason, shown: [], parts };
+}
+
+/** As it was asked for, where that was put off; else as the notes of its run tell what stood around it. */
+function riskIn(
+  notes: readonly JournalNote[],
+  effects: readonly Effect[],
+): Pick<ApprovalRequest, 'risk' | 'containment'> {
+  const risk = riskOfEffects(effects);
+  const begun = notes.findLast(({ kind, data }) => kind === 'process' && data.state === 'begun')?.data;
+  if (begun !== undefined) {
+    const network = begun.network !== false;
+    const isContained = risk === 'high' && !network;
+    return { risk: isContained ? 'medium' : risk, containment: { transaction: true, network, undo: true } };
+  }
+  const told = notes.findLast(({ kind }) => kind === 'asked')?.data;
+  if (told !== undefined && isRisk(told.risk) && isContainment(told.containment)) {
+    return { risk: told.risk, containment: told.containment };
+  }
+  const undo = notes.some(({ kind }) => kind === 'intent');
+  return { risk, containment: { ...uncontained(effects), undo } };
+}
+
+function isContainment(value: JsonValue | undefined): value is { [K in keyof Containment]: boolean } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { transaction, network, undo } = value as JsonObject;
+  return [transaction, network, undo].every((each) => typeof each === 'boolean');
 }
 
 /** What a person has put in place of the model's arguments. */

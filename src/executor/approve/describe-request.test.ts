@@ -184,8 +184,12 @@ describe('the picture of a command', () => {
     expect(parts[0]).toMatchObject({ marks: [{ reason: expect.stringMatching(/./) }] });
   });
 
-  it('is not dangerous where it is plain', async () => {
-    expect((await pictureOf('bash', { command: 'git status' })).dangerous).toBe(false);
+  it('is dangerous where nothing contains it, even if it is plain', async () => {
+    expect(await pictureOf('bash', { command: 'git status' })).toMatchObject({
+      risk: 'high',
+      dangerous: true,
+      containment: { transaction: false, network: true, undo: false },
+    });
   });
 });
 
@@ -252,6 +256,7 @@ it('a request from elsewhere is described by what it says itself', () => {
     toolName: 'bash\u001b[2J',
     summary: 'ls\u202e',
     risk: 'high',
+    containment: { transaction: false, network: true, undo: false },
     args: { command: 'ls' },
     effects: [{ kind: 'run', command: 'ls', shell: 'bash' }],
     reason: 'because',

@@ -1,5 +1,4 @@
 import type { ApprovalRequest, PlannedCall } from '../../contract/approval.js';
-import type { Effect } from '../../contract/effect.js';
 import type { Picture, PicturePart } from '../../contract/picture.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { sanitize } from '../../output/sanitize.js';
@@ -9,28 +8,20 @@ import { sanitize } from '../../output/sanitize.js';
  * Takes what an approver gets, what `waiting()` lists, and the calls of a plan.
  */
 export function describeRequest(request: ApprovalRequest | PlannedCall): Picture {
-  const { toolName, summary, risk, effects, reason } = request;
+  const { toolName, summary, risk, effects, reason, containment } = request;
   const parts = request.parts ?? partsWithoutALook(request);
   return {
     title: sanitize(summary === '' ? toolName : `${toolName} · ${summary}`, 'inline'),
     risk,
+    ...(containment === undefined ? {} : { containment }),
     reason: summarizeText(reason, MOST_REASON),
     effects,
-    dangerous: effects.some(isDangerous) || parts.some(isMarked),
+    dangerous: risk === 'high',
     parts,
   };
 }
 
 const MOST_REASON = 2_000;
-
-function isDangerous(effect: Effect): boolean {
-  if (effect.kind === 'call') return effect.access === 'destroy';
-  return effect.kind === 'delete' || effect.kind === 'unknown';
-}
-
-function isMarked(part: PicturePart): boolean {
-  return part.kind === 'command' && part.marks.length > 0;
-}
 
 /** Of a request that comes from elsewhere: what it says by itself. */
 function partsWithoutALook({ effects, args }: ApprovalRequest | PlannedCall): readonly PicturePart[] {

@@ -2,7 +2,7 @@ import { isFilledText, normalizeOptions, type OptionRules, option } from '../../
 import type { ApprovalRequest } from '../../contract/approval.js';
 import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
-import { describeEffects, riskOfEffects } from '../../effects/traits.js';
+import { describeEffects, riskOfEffects, uncontained } from '../../effects/traits.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
@@ -86,6 +86,7 @@ function fromRecord(record: CallRecord, refusal: string): ApprovalRequest {
     toolName,
     summary: summarizeText(describeEffects(toolName, effects)),
     risk: riskOfEffects(effects),
+    containment: uncontained(effects),
     args,
     effects,
     shown: [],

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
-import type { Effect, Risk } from '../../contract/effect.js';
+import type { Containment, Effect, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { WriteConsent } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
@@ -29,6 +29,7 @@ export interface ReadyParts {
   /** What the policy has seen its commands touch: shown, and nothing is granted by it. */
   readonly seen?: readonly Effect[] | undefined;
   readonly risk: Risk;
+  readonly containment: Containment;
   readonly needsApproval: boolean;
   /** The tool itself requires it, so that no review may lift it. */
   readonly toolRequiresApproval: boolean;
@@ -57,6 +58,7 @@ export class ReadyCall {
   readonly effects: readonly PlacedEffect[];
   readonly seen: readonly Effect[] | undefined;
   readonly risk: Risk;
+  readonly containment: Containment;
   readonly needsApproval: boolean;
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
@@ -78,6 +80,7 @@ export class ReadyCall {
     this.effects = parts.effects;
     this.seen = parts.seen;
     this.risk = parts.risk;
+    this.containment = parts.containment;
     this.needsApproval = parts.needsApproval;
     this.toolRequiresApproval = parts.toolRequiresApproval;
     this.reason = parts.reason;

@@ -14,6 +14,7 @@ import type { SearchEngine } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
 import type { ToolError } from '../../errors/tool-error.js';
 import type { Limited, TimeLimits } from '../../platform/clock/time-limits.js';
+import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
 import type { LruResultCache } from '../cache/create-result-cache.js';
 import type { OnUnhandledError } from './unhandled-errors.js';
 
@@ -46,6 +47,17 @@ export interface CommandGuard {
   look(isThrough: boolean): Promise<CommandSandboxVerdict>;
   /** Whether commands must not run without the command sandbox, whatever the person decides. */
   readonly isRequired: boolean;
+  /** What stands around commands, as far as it is known without looking. */
+  walls(): CommandWalls | undefined;
+  /** Looks, where that was not done a moment ago. Never rejects. */
+  lookAround(): Promise<CommandWalls>;
+}
+
+/** What stands around the next command. */
+export interface CommandWalls {
+  /** One in the foreground runs in a transaction. */
+  readonly transaction: boolean;
+  readonly network: boolean;
 }
 
 /** A world in which calls are tried. */
@@ -82,6 +94,8 @@ export interface EngineSettings {
   readonly policy: Policy | null;
   /** Before the policy is asked about a command: loads what understands it. Undefined: it is there. */
   readonly loadAnalysis: () => Promise<void> | undefined;
+  /** Only once that is loaded. */
+  readonly analyze: AnalyzeCommand;
   /** Told of every decision of the policy. */
   readonly onDecision: DecisionObserver | undefined;
   /** For the policy: the sub-agent that makes the calls of a run. */

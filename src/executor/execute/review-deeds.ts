@@ -26,7 +26,6 @@ export function reviewDeeds(
 ): DeedsReview {
   return {
     ask,
-    isRequired: ready.asksBeyond,
     expectsCommitted: ready.isAgreed && ready.declared.some(isGitSwitch),
     async unexpected(changes) {
       const expectation = new Expectation(ready, settings, changes);

@@ -3,18 +3,16 @@ import type { Tool } from '../../contract/tool.js';
 import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
- * What the OS sandbox around commands has to say about a call, once the policy has let it pass. Looked for only where it
- * decides something: a command that is asked for anyway needs no answer yet, unless the command sandbox is required.
- * @param runsInside it runs a command, or a program that belongs into the sandbox
+ * What the OS sandbox around commands has to say about a call that runs one, or a program that belongs into it, once the
+ * policy has let it pass. Looked for only where it decides something: a command that is asked for anyway needs no answer
+ * yet, unless the command sandbox is required.
  * @param startsShell it may start one in the background, which writes through
  */
 export function evaluateSandbox(
   guard: CommandGuard,
-  runsInside: boolean,
   { disposition, writesThrough }: PolicyAnswer,
   startsShell: boolean,
 ): CommandSandboxVerdict | Promise<CommandSandboxVerdict> {
-  if (disposition === 'pre_resolved' || !runsInside) return FINE;
   const isThrough = startsShell || writesThrough === true;
   const known = guard.known(isThrough);
   if (known !== undefined) return known;
@@ -26,7 +24,7 @@ export function mayStartShell({ background = true }: Tool, parsed: unknown): boo
   return typeof background === 'function' ? background(parsed) !== false : background;
 }
 
-const FINE: CommandSandboxVerdict = { kind: 'fine' };
+export const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
 /** A rule, a list or a mode that allows the call was decided without knowing that there is no command sandbox. */
 export function answerWith(verdict: CommandSandboxVerdict, answer: PolicyAnswer): PolicyAnswer {

@@ -12,11 +12,12 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
-import type { CommandSandboxVerdict, EngineSettings } from '../call/settings.js';
+import type { CommandSandboxVerdict, CommandWalls, EngineSettings } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
-import { answerWith, evaluateSandbox, mayStartShell } from './evaluate-sandbox.js';
+import { containmentOf, riskWithin } from './containment.js';
+import { answerWith, evaluateSandbox, FINE, mayStartShell } from './evaluate-sandbox.js';
 import { freezeParsed } from './freeze-parsed.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
@@ -216,32 +217,37 @@ function evaluateSaid(
     return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
-  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer, startsShell };
+  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, startsShell, answer };
   const runsInside = runsCommand(declared) || confinementOf(tool, settings) !== undefined;
-  const verdict = evaluateSandbox(settings.commandGuard, runsInside, answer, startsShell);
-  return verdict instanceof Promise
-    ? makeReadyLater(permitted, verdict, settings)
-    : makeReady(permitted, verdict, settings);
+  if (!runsInside) return makeReady(permitted, FINE, undefined, settings);
+  const { commandGuard } = settings;
+  const verdict = evaluateSandbox(commandGuard, answer, startsShell);
+  const walls = commandGuard.walls();
+  return verdict instanceof Promise || walls === undefined
+    ? makeReadyLater(permitted, verdict, walls ?? commandGuard.lookAround(), settings)
+    : makeReady(permitted, verdict, walls, settings);
 }
 
 async function makeReadyLater(
   permitted: Permitted,
-  looking: Promise<CommandSandboxVerdict>,
+  verdict: CommandSandboxVerdict | Promise<CommandSandboxVerdict>,
+  walls: CommandWalls | Promise<CommandWalls>,
   settings: EngineSettings,
 ): Promise<EvaluatedCall> {
-  return makeReady(permitted, await looking, settings);
+  return makeReady(permitted, await verdict, await walls, settings);
 }
 
 /** A call that neither policy nor sandbox refuses. */
 interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
   readonly requires: boolean;
-  readonly answer: PolicyAnswer;
   readonly startsShell: boolean;
+  readonly answer: PolicyAnswer;
 }
 
 function makeReady(
   permitted: Permitted,
   verdict: CommandSandboxVerdict,
+  walls: CommandWalls | undefined,
   settings: EngineSettings,
 ): EvaluatedCall {
   const { call, tool, parsed, declared, effects, requires } = permitted;
@@ -256,7 +262,8 @@ function makeReady(
   const needsApproval = isAsked && !asksBeyond;
   const reason = asksBeyond ? ASKED_BEYOND : why;
   try {
-    const risk = riskOf(tool, parsed, declared);
+    const containment = containmentOf(permitted, walls, settings);
+    const risk = riskWithin(containment, riskOf(tool, parsed, declared), declared, settings);
     const toolRequiresApproval = requires || insists === true;
     // D044: a summary that throws answers a call that would have been asked for; it stops no other.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
@@ -271,6 +278,7 @@ function makeReady(
         effects,
         seen,
         risk,
+        containment,
         needsApproval,
         toolRequiresApproval,
         reason,

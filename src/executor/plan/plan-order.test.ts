@@ -292,7 +292,7 @@ describe('executor.plan()', () => {
     const children = () => execFileSync('ps', ['--ppid', String(process.pid), '-o', 'comm=']).toString();
     const before = children();
     const plan = await executor.plan([call({ command: 'sleep 5' }, 'a', 'bash')]);
-    expect(plan.calls[0]).toMatchObject({ disposition: 'requires_confirmation', risk: 'high' });
+    expect(plan.calls[0]).toMatchObject({ disposition: 'requires_confirmation' });
     expect(children()).toBe(before);
   });
 

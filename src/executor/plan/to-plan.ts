@@ -1,5 +1,5 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
-import { riskOfEffects } from '../../effects/traits.js';
+import { riskOfEffects, uncontained } from '../../effects/traits.js';
 import { type EvaluatedCall, shownEffects } from '../call/evaluated-call.js';
 
 export function toPlan(evaluated: readonly EvaluatedCall[]): Plan {
@@ -16,12 +16,20 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
   };
   if (evaluated.kind === 'resolved') {
     const { result } = evaluated;
-    return { ...common, disposition: 'pre_resolved', risk: riskOfEffects(effects), summary: '', result };
+    return {
+      ...common,
+      disposition: 'pre_resolved',
+      risk: riskOfEffects(effects),
+      containment: uncontained(effects),
+      summary: '',
+      result,
+    };
   }
   return {
     ...common,
     disposition: evaluated.needsApproval ? 'requires_confirmation' : 'execute_now',
     risk: evaluated.risk,
+    containment: evaluated.containment,
     summary: evaluated.summary,
   };
 }

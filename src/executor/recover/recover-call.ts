@@ -5,7 +5,7 @@ import type { CallRecord, Journal, JournalNote } from '../../contract/journal.js
 import type { JsonObject } from '../../contract/json.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
-import { isAllReads } from '../../effects/traits.js';
+import { isAllReads, uncontained } from '../../effects/traits.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { failure, notRun } from '../answer/results.js';
@@ -266,6 +266,7 @@ async function reviveCall(
       declared,
       effects,
       risk: 'high',
+      containment: uncontained(declared),
       needsApproval: false,
       toolRequiresApproval: false,
       mayAskAfter: false,

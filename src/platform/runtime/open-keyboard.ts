@@ -4,19 +4,25 @@ import { systemClock } from '../clock/clock.js';
 
 /** The keyboard of the person in front, whatever standard input is. */
 export interface Keyboard {
-  /** The next line without its end; undefined when there will be none (Ctrl-D). Rejects when `signal` aborts. */
-  readLine(signal: AbortSignal): Promise<string | undefined>;
   /**
-   * The next key as it is typed: a character, or the sequence of an arrow; Ctrl-C is `\u0003`, Escape `\u001b`. Nothing is
-   * echoed. Undefined when the terminal has gone.
+   * The next line without its end, and all lines that come with it at once; undefined when there will be none (Ctrl-D).
+   * Rejects when `signal` aborts.
+   * @param draw called when everything that was typed before is forgotten: what comes then is the answer
    */
-  readKey(signal: AbortSignal): Promise<string | undefined>;
+  readLine(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * The next key as it is typed: a character, or the sequence of an arrow; Ctrl-C is `\u0003`, Escape `\u001b`. Keys that
+   * come at once are one text; Ctrl-C among them is all that counts. Nothing is echoed. Undefined when the terminal has
+   * gone.
+   */
+  readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /** Leaves the terminal to another program: what is typed meanwhile is that program's. */
   lend<T>(action: () => Promise<T>): Promise<T>;
-  /** Forgets what was typed so far. */
-  discardTyped(): Promise<void>;
   close(): void;
 }
+
+/** Draws a prompt. @param isEarly keys have come before it, and are forgotten */
+export type Draw = (isEarly: boolean) => void;
 
 /** Undefined when no terminal belongs to this process. */
 export function openKeyboard(): Keyboard | undefined {
@@ -33,9 +39,13 @@ function openTerminal(): ReadStream | undefined {
   }
 }
 
-/** As long as nothing comes for so long, nothing was typed before. */
+/** Nothing was typed before if nothing comes for so long. */
 const SILENCE_MS = 30;
-const LONGEST_DISCARD_MS = 300;
+/** A person who is typing something else has to see the question first. */
+const TYPING_MS = 600;
+const LONGEST_DISCARD_MS = 5_000;
+/** Keys that come closer together are a paste, or a key that is held down. */
+const AT_ONCE_MS = 40;
 
 class TerminalKeyboard implements Keyboard {
   #stream: ReadStream;
@@ -48,33 +58,37 @@ class TerminalKeyboard implements Keyboard {
     this.#listen();
   }
 
-  readLine(signal: AbortSignal): Promise<string | undefined> {
+  async readLine(draw: Draw, signal: AbortSignal): Promise<string | undefined> {
+    const early = await this.#forgetTyped(signal);
+    if (early.includes(CTRL_C)) return CTRL_C;
     this.#setRaw(false);
-    return this.#read(signal, () => {
-      const end = /\r?\n|\r/.exec(this.#text);
-      return end === null ? undefined : this.#take(end.index, end[0].length);
-    });
+    draw(early !== '');
+    const typed = await this.#read(signal, () => /[\r\n]/.test(this.#text));
+    return typed?.replace(/\r\n?/g, '\n').replace(/\n[^\n]*$/, '');
   }
 
-  readKey(signal: AbortSignal): Promise<string | undefined> {
-    this.#setRaw(true);
-    return this.#read(signal, () => {
-      const [key] = KEY.exec(this.#text) ?? [];
-      return key === undefined ? undefined : this.#take(key.length, 0);
-    });
+  async readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined> {
+    const early = await this.#forgetTyped(signal);
+    // It is no answer to a question, and ends it all the same.
+    if (early.includes(CTRL_C)) return CTRL_C;
+    draw(early !== '');
+    const typed = await this.#read(signal, () => this.#text !== '');
+    return typed?.includes(CTRL_C) === true ? CTRL_C : typed;
   }
 
-  async discardTyped(): Promise<void> {
+  /** @returns what it was */
+  async #forgetTyped(signal: AbortSignal): Promise<string> {
     this.#setRaw(true);
     const end = systemClock.monotonic() + LONGEST_DISCARD_MS;
     let length = -1;
-    while (length !== this.#text.length && systemClock.monotonic() < end) {
+    while (length !== this.#text.length && systemClock.monotonic() < end && !this.#ended) {
       length = this.#text.length;
-      await new Promise<void>((resolve) => {
-        systemClock.after(SILENCE_MS, resolve);
-      });
+      await pause(length === 0 ? SILENCE_MS : TYPING_MS);
+      signal.throwIfAborted();
     }
+    const typed = this.#text;
     this.#text = '';
+    return typed;
   }
 
   async lend<T>(action: () => Promise<T>): Promise<T> {
@@ -127,14 +141,14 @@ class TerminalKeyboard implements Keyboard {
     }
   }
 
-  async #read(signal: AbortSignal, next: () => string | undefined): Promise<string | undefined> {
+  /** All that is typed until there is an answer in it, and what comes with that at once. */
+  async #read(signal: AbortSignal, isAnswer: () => boolean): Promise<string | undefined> {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake, { once: true });
     try {
       for (;;) {
         signal.throwIfAborted();
-        const found = next();
-        if (found !== undefined) return found;
+        if (isAnswer()) return await this.#takeAll(signal);
         if (this.#ended) return undefined;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -145,12 +159,23 @@ class TerminalKeyboard implements Keyboard {
     }
   }
 
-  #take(length: number, skipped: number): string {
-    const taken = this.#text.slice(0, length);
-    this.#text = this.#text.slice(length + skipped);
+  async #takeAll(signal: AbortSignal): Promise<string> {
+    let length = -1;
+    while (length !== this.#text.length) {
+      length = this.#text.length;
+      await pause(AT_ONCE_MS);
+      signal.throwIfAborted();
+    }
+    const taken = this.#text;
+    this.#text = '';
     return taken;
   }
 }
 
-/** An escape sequence, Escape alone, or one character. */
-const KEY = /^(?:\u001b(?:\[[0-?]*[ -/]*[@-~]|O[@-~])?|[\s\S])/u;
+const CTRL_C = '\u0003';
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemClock.after(ms, resolve);
+  });
+}

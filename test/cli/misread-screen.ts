@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Toolexec } from './toolexec.js';
+
+/** What was typed, and how the terminal ended just then, if something was drawn since the last key. */
+interface Step {
+  readonly sent: string;
+  readonly below: string;
+}
+
+export interface Misreading {
+  readonly typed: readonly string[];
+  /** Calls that have run, from 1. */
+  readonly ran: readonly number[];
+  /** Calls that the screen said would run with what was typed at its prompts. */
+  readonly chosen: readonly number[];
+  readonly shown: string;
+}
+
+/** A person who presses keys that the screen does not ask for: single ones, pastes, and words typed letter by letter. */
+const SINGLE = [...'yyynardew?1122370oAx ', '\r', '\r', '\r', '\u001b', '\u001b[A'];
+const PASTED = [
+  'because-77\r',
+  'rbecause-77\r',
+  'yes\r',
+  'yes\r',
+  'yes\r',
+  'y\ry\r',
+  '1\r',
+  '13\r',
+  'all\r',
+  'ry',
+  'no\ryes\r',
+];
+const WORDS = ['because-77\r', 'ok\r', 'sure\r', 'run all\r', 'refuse\r', 'accept 1\r'];
+
+/** Two calls that change a file, and one of high risk. */
+const CALLS = [
+  { id: 'c1', name: 'write_file', args: { path: 'one', content: 'x' } },
+  { id: 'c2', name: 'write_file', args: { path: 'two', content: 'x' } },
+  {
+    id: 'c3',
+    name: 'apply_patch',
+    args: { patch: '--- a/three\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n' },
+  },
+];
+
+export async function misread(seed: number): Promise<Misreading> {
+  const toolexec = new Toolexec();
+  try {
+    const typed = draw(seed);
+    toolexec.write('root/three', 'x\n');
+    const file = toolexec.json('r.json', CALLS);
+    const argv = [process.execPath, toolexec.main, 'run', file, '--journal', toolexec.journal];
+    const env = toolexec.environment({ TERM: 'xterm', NO_COLOR: '1' });
+    const { steps, shown } = await sit({ argv, cwd: toolexec.root, typed, seed }, env);
+    const isThere = (name: string): boolean => existsSync(join(toolexec.root, name));
+    const happened = [isThere('one'), isThere('two'), !isThere('three')];
+    const ran = happened.flatMap((did, index) => (did ? [index + 1] : []));
+    return { typed, ran, chosen: choiceOf(steps), shown };
+  } finally {
+    toolexec.remove();
+  }
+}
+
+/** Each is typed when the screen is quiet; the letters of a word, marked with `~`, while it may not be. */
+function draw(seed: number): readonly string[] {
+  let state = Math.imul(seed + 1, 2_654_435_761) >>> 0;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const one = (from: readonly string[]): string => from[next(from.length)] ?? '';
+  return Array.from({ length: 2 + next(8) }, () => {
+    const kind = next(10);
+    return kind < 6 ? one(SINGLE) : kind < 8 ? one(PASTED) : `~${one(WORDS)}`;
+  });
+}
+
+/** What the screen has promised to run. It is read as a person reads it, and knows nothing of how the prompts are made. */
+function choiceOf(steps: readonly Step[]): readonly number[] {
+  let wanted: readonly number[] = [];
+  let chosen: readonly number[] = [];
+  for (const { sent, below } of steps) {
+    const main = /Run these\? y (all|the selected|the others)[^?]*\? keys ?(?:\(([^)]*)\))?: $/.exec(below);
+    if (main !== null) {
+      const [, which = '', state = ''] = main;
+      const listed = (name: string): readonly number[] =>
+        (new RegExp(`${name}: ([\\d, ]+)`).exec(state)?.[1] ?? '').split(', ').filter(Boolean).map(Number);
+      const others = [1, 2, 3].filter((number) => !listed('refused').includes(number));
+      const byYes = which === 'the selected' ? listed('selected') : others;
+      wanted = sent === 'y' ? byYes : sent === '\r' ? listed('selected') : [];
+      chosen = wanted.includes(3) ? [] : wanted;
+    } else if (/Type yes and Enter [^?]*: $/.test(below) && sent === 'yes\r') chosen = wanted;
+  }
+  return chosen;
+}
+
+interface Order {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly typed: readonly string[];
+  readonly seed: number;
+}
+
+function sit(
+  order: Order,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly steps: readonly Step[]; readonly shown: string }> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      'python3',
+      ['-c', PROGRAM, JSON.stringify(order)],
+      { env: { ...env } },
+      (error, answer, complaint) => {
+        if (error !== null || complaint !== '') reject(error ?? new Error(complaint));
+        else resolve(JSON.parse(answer));
+      },
+    );
+  });
+}
+
+const PROGRAM = `
+import fcntl, json, os, pty, re, select, struct, sys, termios, time
+order = json.loads(sys.argv[1])
+pid, terminal = pty.fork()
+if pid == 0:
+    os.chdir(order["cwd"])
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execvp(order["argv"][0], order["argv"])
+# Every third screen is so low that it is paged.
+rows = 24 if order["seed"] % 3 == 0 else 60
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
+shown, fresh, steps, over = "", "", [], False
+def look(seconds):
+    global shown, fresh, over
+    if over or not select.select([terminal], [], [], seconds)[0]:
+        return False
+    try:
+        part = os.read(terminal, 65536).decode("utf8", "replace")
+    except OSError:
+        part = ""
+    over = part == ""
+    shown += part
+    fresh += part
+    return not over
+def type(text):
+    global fresh
+    while look(0): pass
+    if over: return
+    steps.append({"sent": text, "below": re.sub(r"\\s+", " ", fresh)[-400:]})
+    fresh = ""
+    try:
+        os.write(terminal, text.encode())
+    except OSError:
+        pass
+def quiet():
+    end = time.time() + 20
+    while time.time() < end and not over:
+        if not look(0.25) and re.search(r"(:|—) $", fresh): return
+for text in order["typed"]:
+    quiet()
+    if text.startswith("~"):
+        for letter in text[1:]:
+            type(letter)
+            until = time.time() + 0.07
+            while time.time() < until: look(0.01)
+    else:
+        type(text)
+quiet()
+for _ in range(100):
+    if over: break
+    try:
+        os.write(terminal, b"\\x03")
+    except OSError:
+        break
+    until = time.time() + 1
+    while time.time() < until and not over: look(0.1)
+else:
+    os.kill(pid, 9)
+os.waitpid(pid, 0)
+print(json.dumps({"steps": steps, "shown": shown}))
+`;

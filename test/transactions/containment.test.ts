@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ApprovalRequest, PlannedCall } from '../../src/contract/approval.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { executorOf, folder } from '../../src/executor/fixtures/plan-fixture.js';
+import { whyNoTransactions } from './kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
+
+/** One call of `bash`, unless it is another's, as it is planned and as a person is asked. */
+async function planned(
+  args: object | string,
+  options: ExecutorOptions = {},
+  name = 'bash',
+): Promise<Pick<PlannedCall, 'risk' | 'containment'>> {
+  const asked: ApprovalRequest[] = [];
+  const executor = executorOf([...builtinTools()], {
+    policy: { mode: 'prompt', denylist: [] },
+    ...options,
+    approver: (requests) => {
+      asked.push(...requests);
+      return { kind: 'deny_all' };
+    },
+  });
+  const call = { id: 'c', name, args: typeof args === 'string' ? { command: args } : args } as never;
+  const [plan] = (await executor.plan([call])).calls;
+  if (plan === undefined) throw new Error('there is no plan');
+  await executor.run([call]);
+  const { risk, containment } = plan;
+  for (const request of asked) expect([request.risk, request.containment]).toEqual([risk, containment]);
+  return { risk, containment };
+}
+
+const CONTAINED = { transaction: true, network: false, undo: true };
+const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+const OPEN = { transaction: false, network: true, undo: false };
+
+describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NOT}`, () => {
+  it.each(['ls -la', 'cat a.txt', 'echo hi', 'pwd && grep -n x a.txt'])(
+    'is low where it only reads: %s',
+    async (text) => {
+      expect(await planned(text)).toEqual({ risk: 'low', containment: CONTAINED });
+    },
+  );
+
+  it.each(['touch a.txt', 'rm -rf build', 'npm test', 'echo hi > a.txt', '$X', 'python3 -c "print(1)"'])(
+    'is medium where it may change something: %s',
+    async (text) => {
+      expect(await planned(text)).toEqual({ risk: 'medium', containment: CONTAINED });
+    },
+  );
+
+  it('counts the journal: without one nothing can be undone', async () => {
+    expect(await planned('touch a', { journal: false })).toEqual({
+      risk: 'medium',
+      containment: { ...CONTAINED, undo: false },
+    });
+  });
+
+  it.each<[string, object | string, ExecutorOptions, object]>([
+    ['with the network on', 'ls', { sandbox: { network: true } }, { ...CONTAINED, network: true }],
+    ['without transactions', 'ls', { sandbox: { transactions: 'off' } }, { ...OPEN, network: false }],
+    ['without the sandbox', 'ls', { sandbox: { os: 'off' } }, OPEN],
+    ['in the background', { command: 'ls', run_in_background: true }, {}, { ...OPEN, network: false }],
+  ])('is high %s', async (_, args, options, containment) => {
+    expect(await planned(args, options)).toEqual({ risk: 'high', containment });
+  });
+
+  it('runs nothing outside of a transaction that a person has agreed to run inside of one', async () => {
+    const [root, elsewhere] = [folder(), folder()];
+    const executor = executorOf([...builtinTools()], {
+      root,
+      approver: async ([request]) => {
+        expect(request?.containment).toEqual(CONTAINED);
+        // When the command starts, the root is a working tree of a repository that lies outside of it, so that there can be no transaction.
+        const git = (...words: string[]) => execFileSync('git', ['-C', elsewhere, ...WHO, ...words]);
+        git('init', '-q');
+        git('commit', '-q', '--allow-empty', '-m', 'first');
+        git('worktree', 'add', '-q', root);
+        return { kind: 'approve_all' };
+      },
+    });
+    const { error } = await executor.execute('bash', { command: 'touch made' });
+    expect(error).toMatchObject({ code: 'sandbox_violation', details: { reason: 'TransactionUnavailable' } });
+    expect(existsSync(join(root, 'made'))).toBe(false);
+  });
+});
+
+describe('the containment of other calls', () => {
+  it('of file tools: what the journal keeps can be undone', async () => {
+    const write = { path: 'a', content: 'x' };
+    const undone = { transaction: false, network: false, undo: true };
+    expect(await planned(write, {}, 'write_file')).toEqual({ risk: 'medium', containment: undone });
+    const { containment } = await planned(write, { journal: false }, 'write_file');
+    expect(containment).toEqual({ ...undone, undo: false });
+  });
+
+  it('of reads: nothing is changed, so nothing is undone', async () => {
+    expect(await planned({ path: '.' }, {}, 'list_directory')).toEqual({
+      risk: 'low',
+      containment: { transaction: false, network: false, undo: false },
+    });
+  });
+
+  it('of a tool that says nothing of itself: anything may happen', async () => {
+    const executor = executorOf([
+      defineTool({ name: 'any', description: 'd', input: { type: 'object' }, execute: () => 'x' }),
+    ]);
+    const { calls } = await executor.plan([{ id: 'c', name: 'any', args: {} }]);
+    expect(calls[0]).toMatchObject({ risk: 'high', containment: OPEN });
+  });
+});
