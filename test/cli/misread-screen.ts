@@ -82,7 +82,12 @@ function draw(seed: number): readonly string[] {
 function choiceOf(steps: readonly Step[]): readonly number[] {
   let wanted: readonly number[] = [];
   let chosen: readonly number[] = [];
-  for (const { sent, below } of steps) {
+  let seen = '';
+  for (const step of steps) {
+    const { sent } = step;
+    // A screen that is still being drawn is read as the one before it.
+    const below = /[:—] $/.test(step.below) ? step.below : seen;
+    seen = below;
     const main = /Run these\? y (all|the selected|the others)[^?]*\? keys ?(?:\(([^)]*)\))?: $/.exec(below);
     if (main !== null) {
       const [, which = '', state = ''] = main;
