@@ -6,9 +6,10 @@ import { editText } from '../platform/process/edit-text.js';
 import { type Keyboard, openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { ApprovalQuestion } from '../terminal/ask-approval.js';
 import { type CliContext, UsageError } from './cli-context.js';
-import { type ConsentPlace, consentInAdvance, type GivenConsent } from './consent-in-advance.js';
+import { consentInAdvance, type GivenConsent } from './consent-in-advance.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
+import type { ConfiguredPlace } from './later-place.js';
 import { questionScreen } from './question-screen.js';
 import type { JournalChoice } from './recorded-journal.js';
 
@@ -26,7 +27,7 @@ interface Consent extends GivenConsent {
 export function chooseApprover(
   options: Consent & JournalChoice,
   context: CliContext,
-  place: ConsentPlace,
+  place: ConfiguredPlace,
   keepOpen?: (why: string) => void,
 ): Approver | undefined {
   if (options.deny === true)

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ApprovalRequest } from '../contract/approval.js';
 import type { Effect } from '../contract/effect.js';
-import { type ConsentPlace, consentInAdvance, type GivenConsent } from './consent-in-advance.js';
+import { consentInAdvance, type GivenConsent } from './consent-in-advance.js';
+import type { ConfiguredPlace } from './later-place.js';
 
 const root = mkdtempSync(join(tmpdir(), 'toolexec-consent-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -23,7 +24,7 @@ function request(more: Partial<ApprovalRequest>, callId = 'a'): ApprovalRequest 
 const decide = async (
   requests: readonly ApprovalRequest[],
   given: GivenConsent = { yes: true },
-  place: ConsentPlace = { root: [root] },
+  place: ConfiguredPlace = { root: [root] },
 ) => await consentInAdvance(given, place)(requests, { signal: new AbortController().signal });
 
 const write = (path: string): Partial<ApprovalRequest> => ({ effects: [{ kind: 'write', path }] });
@@ -31,6 +32,7 @@ const write = (path: string): Partial<ApprovalRequest> => ({ effects: [{ kind: '
 describe('consent in advance', () => {
   it.each<[string, readonly Effect[]]>([
     ['a file', [{ kind: 'write', path: 'src/a.ts' }]],
+    ['a file beside what runs later', [{ kind: 'write', path: '.github/CODEOWNERS' }]],
     ['what is only read', [{ kind: 'read', path: 'Makefile' }]],
     ['what lies in dependency folders', [{ kind: 'write', path: 'node_modules/x/package.json' }]],
     ['the whole directory', [{ kind: 'write', path: '.' }]],

@@ -1,21 +1,14 @@
-import { basename, dirname, resolve } from 'node:path';
+import { basename } from 'node:path';
 import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { PicturePart } from '../contract/picture.js';
-import { isInDependencies } from '../files/dependency-folders.js';
 import { realPlace } from '../platform/fs/probe-place.js';
-import { LATER_CODE_PATTERNS, LaterCode } from '../policy/later-code/later-code.js';
+import { type ConfiguredPlace, LaterPlace } from './later-place.js';
 
 /** What options say in the person's place. */
 export interface GivenConsent {
   readonly yes?: boolean;
   readonly approve?: readonly string[];
   readonly approveLaterCode?: boolean;
-}
-
-/** Where the calls run, and what runs later there. */
-export interface ConsentPlace {
-  readonly root: readonly string[];
-  readonly policy?: { readonly laterCode?: readonly string[] };
 }
 
 /**
@@ -27,12 +20,12 @@ export interface ConsentPlace {
  */
 export function consentInAdvance(
   { yes = false, approve = [], approveLaterCode = false }: GivenConsent,
-  place: ConsentPlace,
+  place: ConfiguredPlace,
   keepOpen?: (why: string) => void,
 ): Approver {
   const option = yes ? '--yes' : '--approve';
   const by = approveLaterCode ? `${option} --approve-later-code` : option;
-  const later = new LaterPaths(place);
+  const later = new LaterPlace(place);
   return async (requests) => {
     const changed = requests.flatMap((request) => request.changed ?? []);
     if (changed.length > 0) throw new Error(`changed since it was shown: ${changed.join(', ')}.`);
@@ -62,63 +55,46 @@ const HOW = 'Add --approve-later-code where that is meant.';
 async function whyNot(
   request: ApprovalRequest,
   option: string,
-  later: LaterPaths,
+  later: LaterPlace,
 ): Promise<string | undefined> {
   const { unexpected = [] } = request;
   if (unexpected.length > 0)
-    return `${option} approves nothing that was changed beyond what was declared and allowed: ${named(unexpected)}. ${HOW}`;
+    return `${option} approves nothing that was changed beyond what was declared and allowed: ${list(unexpected)}. ${HOW}`;
   // What a command has changed was compared already, file by file.
-  const paths = request.changes === undefined ? await later.of(request) : [];
+  const paths = request.changes === undefined ? await laterPaths(request, later) : [];
   return paths.length === 0
     ? undefined
-    : `${option} approves no change of what runs later by itself: ${named(paths)}. ${HOW}`;
+    : `${option} approves no change of what runs later by itself: ${list(paths)}. ${HOW}`;
 }
 
-function named(paths: readonly string[]): string {
+function list(paths: readonly string[]): string {
   const shown = paths.slice(0, 3).map((path) => JSON.stringify(path));
   const more = paths.length - shown.length;
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
-/** Finds what of a call, as it says or is seen to, would change what runs later by itself. */
-class LaterPaths {
-  readonly #roots: readonly string[];
-  readonly #later: LaterCode;
-  readonly #sparesDependencies: boolean;
-
-  constructor({ root, policy }: ConsentPlace) {
-    const own = policy?.laterCode;
-    this.#roots = root.map((path) => realPlace(resolve(path)));
-    this.#later = new LaterCode(own);
-    this.#sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
+/** What of a call, as it says or is seen to, would change what runs later by itself. As it is written. */
+async function laterPaths(
+  { effects, parts = [] }: ApprovalRequest,
+  later: LaterPlace,
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const effect of effects) {
+    if (effect.kind !== 'write' && effect.kind !== 'delete') continue;
+    if (!found.has(effect.path) && (await counts(effect.path, parts, later))) found.add(effect.path);
   }
+  return [...found];
+}
 
-  /** As they are written. */
-  async of({ effects, parts = [] }: ApprovalRequest): Promise<readonly string[]> {
-    const found = new Set<string>();
-    for (const effect of effects) {
-      if (effect.kind !== 'write' && effect.kind !== 'delete') continue;
-      if (!found.has(effect.path) && (await this.#counts(effect.path, parts))) found.add(effect.path);
-    }
-    return [...found];
-  }
-
-  async #counts(path: string, parts: readonly PicturePart[]): Promise<boolean> {
-    const place = this.#placeOf(path);
-    // A link is no other name for such a file.
-    const real = realPlace(place);
-    if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(real))) return false;
-    const isNamed = [place, real].filter((one) => this.#later.lies(one, this.#roots));
-    if (isNamed.length === 0) return false;
-    const shown = contentsOf(parts.filter((part) => 'path' in part && this.#placeOf(part.path) === place));
-    if (shown === undefined) return true;
-    const { runsTheSame } = await import('../policy/later-code/what-runs.js');
-    return !isNamed.every((one) => runsTheSame(basename(one), shown.before, shown.after));
-  }
-
-  #placeOf(path: string): string {
-    return resolve(this.#roots[0] ?? '.', path);
-  }
+async function counts(path: string, parts: readonly PicturePart[], later: LaterPlace): Promise<boolean> {
+  const place = later.at(path);
+  // A link is no other name for such a file.
+  const named = [place, realPlace(place)].filter((one) => later.lies(one));
+  if (named.length === 0) return false;
+  const shown = contentsOf(parts.filter((part) => 'path' in part && later.at(part.path) === place));
+  if (shown === undefined) return true;
+  const { runsTheSame } = await import('../policy/later-code/what-runs.js');
+  return !named.every((one) => runsTheSame(basename(one), shown.before, shown.after));
 }
 
 /** The two versions of one file, where all of both is shown. */

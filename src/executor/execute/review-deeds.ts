@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { DeedsReview, MadeChange } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
+import type { WriteConsent } from '../../contract/policy.js';
 import { isInDependencies } from '../../files/dependency-folders.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
 import { type ReadyCall, shownEffects } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
 
 /**
  * Holds what the commands of a call have changed against what the call declared and was allowed. Expected is:
@@ -15,29 +15,48 @@ import type { EngineSettings } from '../call/settings.js';
  * 2. where no rule says so: every path that is not run later by itself;
  * 3. where a person has agreed to the call: that, and every path that the question named.
  */
-export function reviewDeeds(
-  ready: ReadyCall,
-  settings: Pick<EngineSettings, 'sandbox' | 'policy'>,
-  ask: DeedsReview['ask'],
-): DeedsReview {
+export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: DeedsReview['ask']): DeedsReview {
   return {
     ask,
     expectsCommitted: ready.isAgreed && ready.declared.some(isGitSwitch),
-    async unexpected(changes) {
-      const { isExpected } = new Expectation(ready, settings);
-      const files = changes.filter(({ kind, change }) => kind !== 'dir' || change !== 'create');
-      const found: MadeChange[] = [];
-      for (const change of files) if (!(await isExpected(change))) found.push(change);
-      // A directory comes with what is expected in it; one that is empty is a change by itself.
-      const wanted = new Set(
-        files.filter((file) => !found.includes(file)).flatMap(({ path }) => above(path)),
-      );
-      for (const change of changes)
-        if (!files.includes(change) && !wanted.has(change.path) && !(await isExpected(change)))
-          found.push(change);
-      return found;
-    },
+    unexpected: (changes) => beyondConsent(changes, allowedBy(ready), settings),
   };
+}
+
+function allowedBy(ready: ReadyCall): AllowedDeeds {
+  const { consent, isAgreed } = ready;
+  return { consent, agreed: isAgreed ? shownEffects(ready) : undefined };
+}
+
+/** What a call may change. */
+export interface AllowedDeeds {
+  readonly consent?: WriteConsent | undefined;
+  /** What was shown to the person who has agreed to it. Undefined: no person has. */
+  readonly agreed: readonly Effect[] | undefined;
+}
+
+/** @returns those of the changes that go beyond what is allowed */
+export async function beyondConsent(
+  changes: readonly MadeChange[],
+  allowed: AllowedDeeds,
+  settings: DeedsSettings,
+): Promise<readonly MadeChange[]> {
+  const { isExpected } = new Expectation(allowed, settings);
+  const files = changes.filter(({ kind, change }) => kind !== 'dir' || change !== 'create');
+  const found: MadeChange[] = [];
+  for (const change of files) if (!(await isExpected(change))) found.push(change);
+  // A directory comes with what is expected in it; one that is empty is a change by itself.
+  const wanted = new Set(files.filter((file) => !found.includes(file)).flatMap(({ path }) => above(path)));
+  for (const change of changes)
+    if (!files.includes(change) && !wanted.has(change.path) && !(await isExpected(change)))
+      found.push(change);
+  return found;
+}
+
+/** Where a command runs, and what runs later there. */
+export interface DeedsSettings {
+  readonly sandbox: { readonly roots: readonly string[]; readonly cwd: string };
+  readonly policy: { readonly laterCode?: readonly string[] } | null | undefined;
 }
 
 class Expectation {
@@ -47,15 +66,15 @@ class Expectation {
   readonly #later: LaterCode;
   readonly #sparesDependencies: boolean;
 
-  constructor(ready: ReadyCall, { sandbox, policy }: Pick<EngineSettings, 'sandbox' | 'policy'>) {
-    const { consent, isAgreed } = ready;
+  constructor({ consent, agreed }: AllowedDeeds, { sandbox, policy }: DeedsSettings) {
     this.#roots = sandbox.roots;
-    this.#named = [...(consent?.named ?? []), ...(isAgreed ? shownEffects(ready) : [])].flatMap((effect) =>
+    this.#named = [...(consent?.named ?? []), ...(agreed ?? [])].flatMap((effect) =>
       pathOf(effect, sandbox.cwd),
     );
-    this.#patterns = isAgreed
-      ? undefined
-      : consent?.patterns?.flatMap((source) => parsePathPattern(source, false));
+    this.#patterns =
+      agreed !== undefined
+        ? undefined
+        : consent?.patterns?.flatMap((source) => parsePathPattern(source, false));
     const own = policy?.laterCode;
     this.#sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
     this.#later = laterCodeOf(own);
