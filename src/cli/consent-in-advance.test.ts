@@ -11,6 +11,9 @@ const root = mkdtempSync(join(tmpdir(), 'toolexec-consent-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 writeFileSync(join(root, 'Makefile'), '');
 symlinkSync('Makefile', join(root, 'notes'));
+symlinkSync('first', join(root, 'second'));
+symlinkSync('sub/justfile', join(root, 'first'));
+symlinkSync('loop', join(root, 'loop'));
 mkdirSync(join(root, '.github'));
 symlinkSync('.github', join(root, 'docs'));
 
@@ -33,6 +36,7 @@ describe('consent in advance', () => {
   it.each<[string, readonly Effect[]]>([
     ['a file', [{ kind: 'write', path: 'src/a.ts' }]],
     ['a file beside what runs later', [{ kind: 'write', path: '.github/CODEOWNERS' }]],
+    ['a link that leads nowhere', [{ kind: 'write', path: 'loop' }]],
     ['what is only read', [{ kind: 'read', path: 'Makefile' }]],
     ['what lies in dependency folders', [{ kind: 'write', path: 'node_modules/x/package.json' }]],
     ['the whole directory', [{ kind: 'write', path: '.' }]],
@@ -47,6 +51,7 @@ describe('consent in advance', () => {
     ['.envrc', [{ kind: 'delete', path: '.envrc' }]],
     ['.git', [{ kind: 'delete', path: '.git' }]],
     ['notes', [{ kind: 'write', path: 'notes' }]],
+    ['second', [{ kind: 'write', path: 'second' }]],
     ['docs/workflows/ci.yml', [{ kind: 'write', path: 'docs/workflows/ci.yml' }]],
     ['package.json', [{ kind: 'write', path: 'package.json' }]],
   ])('is none to a change of what runs later: %s', async (path, effects) => {

@@ -1,6 +1,7 @@
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { PicturePart } from '../contract/picture.js';
+import { binaryEntry, readBinaryLink, toBinary, toText } from '../platform/fs/binary-fs.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { type ConfiguredPlace, LaterPlace } from './later-place.js';
 
@@ -89,13 +90,25 @@ async function laterPaths(
 async function counts(path: string, parts: readonly PicturePart[], later: LaterPlace): Promise<boolean> {
   const place = later.at(path);
   // A link is no other name for such a file.
-  const named = [place, realPlace(place)].filter((one) => later.lies(one));
+  const named = [place, behindLinks(place)].filter((one) => later.lies(one));
   if (named.length === 0) return false;
   const shown = contentsOf(parts.filter((part) => 'path' in part && later.at(part.path) === place));
   if (shown === undefined) return true;
   const { runsTheSame } = await import('../policy/later-code/what-runs.js');
   return !named.every((one) => runsTheSame(basename(one), shown.before, shown.after));
 }
+
+/** Where a path leads, also through links to what is not there yet. */
+function behindLinks(path: string): string {
+  let at = realPlace(path);
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (binaryEntry(toBinary(at))?.kind !== 'link') return at;
+    at = realPlace(resolve(dirname(at), toText(readBinaryLink(toBinary(at)))));
+  }
+  return at;
+}
+
+const MOST_LINKS = 40;
 
 /** The two versions of one file, where all of both is shown. */
 function contentsOf(
