@@ -5,27 +5,36 @@ import { describeRequest } from '../executor/approve/describe-request.js';
 import { editText } from '../platform/process/edit-text.js';
 import { type Keyboard, openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { ApprovalQuestion } from '../terminal/ask-approval.js';
-import type { CliContext } from './cli-context.js';
+import { type CliContext, UsageError } from './cli-context.js';
+import { consentInAdvance, type GivenConsent } from './consent-in-advance.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
+import type { ConfiguredPlace } from './later-place.js';
 import { questionScreen } from './question-screen.js';
 import type { JournalChoice } from './recorded-journal.js';
 
-interface Consent {
-  readonly yes?: boolean;
-  readonly approve?: readonly string[];
+interface Consent extends GivenConsent {
   readonly deny?: boolean;
 }
 
 /**
  * What decides: the options, else the person at the terminal. Undefined: no approver, so a call that needs approval is refused.
  * No option lifts more than the question (`--yes` never lifts the denylist or the sandbox).
+ *
+ * @param keepOpen where a question can stay open: told why an option leaves it so
+ * @throws UsageError for `--approve-later-code` where no option approves anything
  */
-export function chooseApprover(options: Consent & JournalChoice, context: CliContext): Approver | undefined {
-  if (options.yes === true) return inAdvance(() => ({ kind: 'approve_all', by: '--yes' }));
+export function chooseApprover(
+  options: Consent & JournalChoice,
+  context: CliContext,
+  place: ConfiguredPlace,
+  keepOpen?: (why: string) => void,
+): Approver | undefined {
   if (options.deny === true)
     return () => ({ kind: 'deny_all', reason: 'refused in advance (--deny)', by: '--deny' });
-  if (options.approve !== undefined) return inAdvance(approveThese(options.approve));
+  if (isDecided(options)) return consentInAdvance(options, place, keepOpen);
+  if (options.approveLaterCode === true)
+    throw new UsageError('Cannot use --approve-later-code by itself: it widens --yes and --approve.');
   // A person who does not see the question cannot answer it.
   if (!context.stdio.stderr.isTerminal || isAutomated(context.env)) return undefined;
   return createPersonApprover(options, context, (_, signal) => {
@@ -37,26 +46,6 @@ export function chooseApprover(options: Consent & JournalChoice, context: CliCon
 /** An option answers in the person's place. */
 export function isDecided({ yes, deny, approve }: Consent): boolean {
   return yes === true || deny === true || approve !== undefined;
-}
-
-/** Consent that was given in advance is none to files that have changed since they were shown. */
-function inAdvance(approver: Approver): Approver {
-  return (requests, options) => {
-    const changed = requests.flatMap((request) => request.changed ?? []);
-    if (changed.length === 0) return approver(requests, options);
-    throw new Error(`changed since it was shown: ${changed.join(', ')}.`);
-  };
-}
-
-function approveThese(ids: readonly string[]): Approver {
-  return (requests) => ({
-    kind: 'approve_selected',
-    by: '--approve',
-    ids,
-    reasons: Object.fromEntries(
-      requests.map(({ callId }) => [callId, 'not among the approved ones (--approve)']),
-    ),
-  });
 }
 
 /** What comes of a question that the person leaves without an answer: Escape, or Ctrl-C. */

@@ -111,6 +111,7 @@ const policy: CommandGroup = {
     'toolexec policy check --config toolexec.toml',
     'toolexec policy replay calls.jsonl --config new.toml',
     'toolexec policy suggest calls.jsonl >> toolexec.toml',
+    'toolexec policy later-code',
   ],
   commands: [
     {
@@ -130,8 +131,13 @@ const policy: CommandGroup = {
     },
     {
       name: 'suggest',
-      summary: 'rules for what has been approved before',
+      summary: 'rules for what has been approved before, with what it changed',
       load: () => import('./commands/policy/suggest.js'),
+    },
+    {
+      name: 'later-code',
+      summary: 'the paths that run later by themselves',
+      load: () => import('./commands/policy/later-code.js'),
     },
   ],
 };

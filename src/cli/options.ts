@@ -8,6 +8,7 @@ export interface BatchOptions {
   readonly journal?: string;
   readonly yes?: boolean;
   readonly deny?: boolean;
+  readonly approveLaterCode?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -32,10 +33,27 @@ export function addBatchOptions(command: Command): Command {
     )
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'where calls and results are recorded; outside of every root')
-    .addOption(new Option('--yes', 'approve every call that needs approval').conflicts(['approve', 'deny']))
+    .addOption(yesOption())
+    .addOption(laterCodeOption())
     .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
     .option('--dry-run', 'only calls that read are run; the others say what they would do')
     .option('--json', 'everything on standard error as JSON, one object a line');
+}
+
+/** What consent in advance leaves out, `laterCodeOption` takes in. */
+export function yesOption(): Option {
+  return new Option(
+    '--yes',
+    'approve every call that needs approval, but no change of what runs later by itself',
+  ).conflicts(['approve', 'deny']);
+}
+
+export function laterCodeOption(): Option {
+  return new Option(
+    '--approve-later-code',
+    'with --yes or --approve: also changes of what runs later by itself (git hooks, CI files, Makefiles, scripts of ' +
+      'package.json …), and what a command changed beyond what it was allowed',
+  ).conflicts(['deny']);
 }
 
 export function addResponseOptions(command: Command): Command {

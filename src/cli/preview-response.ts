@@ -8,7 +8,7 @@ import { describeResult } from './display/describe-call.js';
 import { createPalette, toSafeJson } from './display/terminal-text.js';
 
 /** What a preview has shown, as one request: what there is to see of it, and to agree to. */
-export function previewRequest({ parts, results }: Preview): ApprovalRequest {
+export function previewRequest({ parts, results, changes }: Preview): ApprovalRequest {
   const entries = parts.flatMap((part) => (part.kind === 'changes' ? part.entries : []));
   const effects = entries.map(({ path, change }) =>
     change === 'delete' ? ({ kind: 'delete', path } as const) : ({ kind: 'write', path } as const),
@@ -25,6 +25,8 @@ export function previewRequest({ parts, results }: Preview): ApprovalRequest {
     reason: 'what the calls have changed is committed as one, or not at all',
     shown: [],
     parts,
+    changes,
+    ...(changes.unexpected === undefined ? {} : { unexpected: changes.unexpected }),
   };
 }
 
@@ -89,6 +91,11 @@ export async function runPreview({
     noteCommit(0, preview, isJson, context);
     return results.map((result) => notMade(result, approver === undefined));
   }
+  // Results that the preview has shown are not shown again; what an option did not approve is new.
+  const palette = createPalette(stdio.stderr.isTerminal, context.env);
+  for (const result of committed)
+    if (result.error?.code === 'user_denied' && !isAsked && !isJson)
+      stdio.stderr.write(`${describeResult(result, palette)}\n`);
   noteCommit(committed.filter(({ success }) => success).length, preview, isJson, context);
   return committed;
 }

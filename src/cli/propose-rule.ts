@@ -6,7 +6,7 @@ import type { PolicyRule } from '../policy/rules/policy-rule.js';
 import type { ProposedRule } from '../terminal/offer-rule.js';
 import type { CliContext } from './cli-context.js';
 import { readJournalCalls } from './commands/policy/recorded-calls.js';
-import { proposeRules } from './commands/policy/suggest.js';
+import { notesAsToml, proposeRules } from './commands/policy/suggest.js';
 import { openExecutor } from './open-executor.js';
 import { type JournalChoice, recordedJournal } from './recorded-journal.js';
 import { resolvePlanning } from './resolve-settings.js';
@@ -25,7 +25,7 @@ export async function proposeRule(
   if (proposal === undefined) return undefined;
   const { rule } = proposal;
   return {
-    text: ruleAsToml(rule),
+    text: `${notesAsToml(proposal)}${ruleAsToml(rule)}`,
     file: userConfigFile(context.env),
     alsoAllows: await allowedBefore(rule, args, options, context),
     write: async () => addUserRule(rule, context.env),

@@ -15,6 +15,11 @@ describe('readSettings()', () => {
     ['[tools]\nalowlist = []', '2:1: tools.alowlist is not known. Did you mean tools.approval.allowlist?'],
     ['[tools]\nallowlist = []', '2:1: tools.allowlist is not known. Did you mean tools.approval.allowlist?'],
     ['# hello\n\n[tools.sandbx]\nx = 1', '3:8: [tools.sandbx] is not known. Did you mean [tools.sandbox]?'],
+    ['[policy]\nmode = "auto"', '1:2: [policy] is not known. Did you mean [tools.approval]?'],
+    ['[[policy.rules]]\ndecision = "allow"', '1:3: [policy] is not known. Did you mean [tools.approval]?'],
+    ['[tools.policy]\nx = 1', '1:8: [tools.policy] is not known. Did you mean [tools.approval]?'],
+    ['[policy.sub]\nx = 1', '1:2: [policy] is not known. Did you mean [tools.approval]?'],
+    ['[env]\nA = "1"', '1:2: [env] is not known. Did you mean [tools.environment]?'],
     ['tools = { mode = "on" }', '1:11: tools.mode must be'],
     ['tools.approval.mode = "x"', '1:16: tools.approval.mode must be'],
     [

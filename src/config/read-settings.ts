@@ -108,11 +108,20 @@ function unknownKey(path: readonly string[], value: unknown): string {
   const bracketed = (name: string): string => (asSection ? `[${name}]` : name);
   // Longer names are no slips of these.
   const known = asSection ? [...SECTIONS] : Object.keys(CONFIG_KEYS);
+  const other = asSection ? OTHER_NAMES.get(path.at(-1) ?? '') : undefined;
   const nearest =
-    shown.length > 100 ? undefined : (nearestName(unquoted, known) ?? inOtherSection(path, known));
+    shown.length > 100 ? undefined : (other ?? nearestName(unquoted, known) ?? inOtherSection(path, known));
   const remedy = nearest === undefined ? 'Remove it.' : `Did you mean ${bracketed(nearest)}?`;
   return `${bracketed(shown)} is not known. ${remedy}`;
 }
+
+/** What people call a section whose name is no slip of it. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ...['policy', 'policies', 'permissions', 'approvals', 'rules'].map(
+    (name) => [name, 'tools.approval'] as const,
+  ),
+  ...['env', 'variables'].map((name) => [name, 'tools.environment'] as const),
+]);
 
 /** The only key of another section whose own name was most likely meant. */
 function inOtherSection(path: readonly string[], known: readonly string[]): string | undefined {

@@ -8,8 +8,9 @@ import { ORDER } from './evaluation/order.js';
 import { RuleIndex } from './evaluation/rule-index.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
 import { findProblems, type KnownTool } from './explain/find-problems.js';
+import { letsWorkspaceCodeRun, RUNS_WORKSPACE_CODE } from './explain/workspace-code.js';
 import { LaterCode } from './later-code/later-code.js';
-import type { CompiledRule } from './rules/compile-rule.js';
+import { type CompiledRule, listOf } from './rules/compile-rule.js';
 import type { PolicyOptions } from './rules/policy-options.js';
 import type { AnalyzeCommand } from './shell/analysis.js';
 
@@ -31,6 +32,8 @@ export interface RulePolicy extends Policy {
    * @param tools where they are known: a rule that names none of them is found too.
    */
   problems(tools?: readonly KnownTool[]): readonly string[];
+  /** Rules that let the workspace's code run: in words, as far as the programs are known. */
+  marks(): readonly string[];
 }
 
 /**
@@ -118,6 +121,13 @@ class OrderedPolicy implements RulePolicy {
 
   problems(tools?: readonly KnownTool[]): readonly string[] {
     return findProblems(this.#rules, this.#basis, tools);
+  }
+
+  marks(): readonly string[] {
+    return this.#rules.flatMap(({ rule, label }) => {
+      const isOpen = rule.decision === 'allow' && listOf(rule.command ?? []).some(letsWorkspaceCodeRun);
+      return isOpen ? [`${label}: ${RUNS_WORKSPACE_CODE}.`] : [];
+    });
   }
 }
 

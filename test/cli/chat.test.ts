@@ -134,6 +134,21 @@ describe('toolexec chat, in a script', () => {
     expect(systems[0]).not.toContain('hunter2');
   }, 60_000);
 
+  it('approves what runs later by itself only with --approve-later-code', async () => {
+    const [make, done] = [
+      { calls: [['write_file', { path: 'Makefile', content: 'x' }]] },
+      { content: 'ok' },
+    ] as const;
+    script = [make, done, make, done];
+    await toolexec.run(words('write it', '--print', '--yes'));
+    expect(requests[1]?.messages.at(-1)?.content).toContain(
+      '--yes approves no change of what runs later by itself',
+    );
+    expect(existsSync(join(toolexec.root, 'Makefile'))).toBe(false);
+    await toolexec.run(words('write it', '--print', '--yes', '--approve-later-code'));
+    expect(readFileSync(join(toolexec.root, 'Makefile'), 'utf8')).toBe('x');
+  }, 60_000);
+
   it('takes its prompt from a pipe, and says everything as JSON', async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'done' }];
     const { code, stdout, stderr } = await toolexec.run(words('--json', '--yes'), { stdin: 'write b' });

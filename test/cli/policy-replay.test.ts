@@ -41,11 +41,14 @@ describe('toolexec policy replay', () => {
     const { code, stdout } = await toolexec.run(['policy', 'replay', file, '--config', config]);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
     expect(lines[0]).toMatch(/^runs → refused {2}bash call_0: .*Open a pull request\. The rule: /);
     expect(lines[1]).toMatch(/^asks → runs {2}read_file call_1: /);
     expect(lines[2]).toMatch(/^refused → asks {2}bash call_2: /);
-    expect(lines[3]).toBe('5 calls, 3 decided otherwise');
+    expect(lines.slice(3)).toEqual([
+      '5 calls, 3 decided otherwise',
+      'asked about: 2 before they run, 0 by what they changed',
+    ]);
   });
 
   it('says of a response what would happen to it, and as JSON all that is known', async () => {
@@ -55,7 +58,7 @@ describe('toolexec policy replay', () => {
     );
     const { stdout } = await toolexec.run(['policy', 'replay', response]);
     expect(stdout).toMatch(
-      /^runs {2}read_file .*\nasks {2}bash .*\n2 calls, of which nothing is recorded\n$/,
+      /^runs {2}read_file .*\nasks {2}bash .*\n2 calls, of which nothing is recorded\nasked about: 1 before they run, 0 by what they changed\n$/,
     );
     const { stdout: json } = await toolexec.run([
       'policy',
@@ -97,7 +100,7 @@ describe('toolexec policy suggest', () => {
     expect(code).toBe(0);
     expect(stdout.match(/^\[\[tools\.approval\.rules\]\]$/gm)).toHaveLength(2);
     expect(stdout).toMatch(
-      /^# approved 2 times\n\[\[tools\.approval\.rules\]\]\ndecision = "allow"\ntool = "bash"\n/,
+      /^# approved 2 times\n# runs the workspace's code: contained only in the sandbox\n# what it changes is not known: it ran without a transaction\n\[\[tools\.approval\.rules\]\]\ndecision = "allow"\ntool = "bash"\n/,
     );
     expect(stdout).toContain('match = [ "npm run build" ]');
     const config = toolexec.write('suggested.toml', stdout);
@@ -144,6 +147,105 @@ describe('toolexec policy suggest', () => {
   });
 });
 
+/** The result of a command in a transaction. */
+const did = (
+  changes: Partial<Record<'created' | 'modified' | 'deleted' | 'unexpected', readonly string[]>>,
+  disposition = 'requires_confirmation',
+) => ({
+  disposition,
+  result: {
+    success: true,
+    metadata: {
+      sandbox: { kind: 'bubblewrap', transaction: true },
+      changes: { created: [], modified: [], deleted: [], refused: [], conflicts: [], ...changes },
+    },
+  },
+});
+const bash = (command: string, result: object): readonly [string, object, object] => [
+  'bash',
+  { command },
+  result,
+];
+
+describe('what commands have changed', () => {
+  it('is covered by the rules that are suggested, which say what else there is to know', async () => {
+    const file = exported(
+      bash('make', did({ created: ['build/', 'build/a.o'] })),
+      bash('make', did({ modified: ['build/a.o', 'Makefile'], deleted: ['old'] })),
+      bash('python3 x.py', did({ created: ['out/a', 'out/b'] })),
+      bash('tsc --noEmit', did({})),
+      bash('prettier -w .', { result: { success: true } }),
+      bash('node y.js', { result: { success: true } }),
+    );
+    const { stdout } = await toolexec.run(['policy', 'suggest', file]);
+    const [make = '', python = '', tsc = '', prettier = '', ...others] = stdout.split('\n\n');
+    expect(others).toEqual([]);
+    const runs = "# runs the workspace's code: contained only in the sandbox\n";
+    expect(make).toContain(`# approved 2 times\n${runs}# it changed what runs later by itself: "Makefile"\n`);
+    expect(make).toContain('# it removed: "old"\n[[tools.approval.rules]]');
+    expect(make).toContain(`writes = [ "build/**", "${toolexec.root}/Makefile", "old" ]`);
+    expect(python).toMatch(/^# approved once\n# runs the workspace's code[\s\S]*writes = \[ "out\/\*\*" \]$/);
+    expect(tsc).toMatch(/^# approved once\n\[\[[\s\S]*writes = \[\]$/);
+    expect(prettier).toContain('# what it changes is not known: it ran without a transaction\n');
+    expect(prettier).not.toContain('writes');
+
+    const config = toolexec.write('suggested.toml', stdout);
+    const { stdout: replayed } = await toolexec.run(['policy', 'replay', file, '--config', config]);
+    expect(replayed).toContain('\nasked about: 1 before they run, 0 by what they changed\n');
+    const json = JSON.parse((await toolexec.run(['policy', 'suggest', file, '--json'])).stdout);
+    expect(json[0]).toMatchObject({
+      times: 2,
+      notes: [expect.stringContaining("runs the workspace's code"), {}, {}],
+    });
+  });
+
+  it('is held against the rules of now', async () => {
+    const file = exported(
+      bash('make all', did({ created: ['build/', 'build/a'], modified: ['src/x'] })),
+      bash('make deps', did({ modified: ['package.json', 'package-lock.json'] })),
+      bash('make hooks', did({ created: ['.circleci/', '.circleci/config.yml'] }, 'execute_now')),
+      bash('make seen', did({ created: ['justfile'], unexpected: ['justfile'] }, 'execute_now')),
+      bash('generate x', did({ created: ['a', 'Jenkinsfile'] })),
+      bash('make', { result: { success: true } }),
+    );
+    const config = toolexec.write(
+      'c.toml',
+      '[[tools.approval.rules]]\ndecision = "allow"\ncommand = ["make *", "make"]\n' +
+        '[[tools.approval.rules]]\ndecision = "allow"\ncommand = "make all"\nwrites = ["build/**"]\n',
+    );
+    const { stdout } = await toolexec.run(['policy', 'replay', file, '--config', config]);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'asks → asks after  bash call_0: it changed "src/x"',
+      expect.stringMatching(/^asks → runs {2}bash call_1: A rule allows it/),
+      'may ask after  bash call_1: it changed "package.json", of which only a part runs',
+      'runs → asks after  bash call_2: it changed ".circleci/config.yml"',
+      'asks after  bash call_3: it changed "justfile"',
+      expect.stringMatching(/^asks {2}bash call_4: /),
+      'and asks after  bash call_4: it changed "Jenkinsfile"',
+      '6 calls, 3 decided otherwise',
+      'asked about: 1 before they run, 4 by what they changed, and perhaps 1 more',
+    ]);
+    const json = JSON.parse(
+      (await toolexec.run(['policy', 'replay', file, '--config', config, '--json'])).stdout,
+    );
+    expect(json[1]).toMatchObject({ now: 'runs', askedAfter: [], perhapsAskedAfter: ['package.json'] });
+    expect(json[2]).toMatchObject({ was: 'runs', now: 'asks after', askedAfter: ['.circleci/config.yml'] });
+  });
+
+  it('is all asked about where the tool asks when its command has ended', async () => {
+    const file = exported(bash('touch a', did({ created: ['a'] })), bash('ls', did({})));
+    const config = toolexec.write(
+      'c.toml',
+      '[tools.bash]\napproval = "after"\n[tools.run_command]\nsandbox = "required"\nnetwork = false\n',
+    );
+    const { stdout } = await toolexec.run(['policy', 'replay', file, '--config', config]);
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      'asks → asks after  bash call_0: it changed "a"',
+      'asks → runs  bash call_1: it changed nothing',
+    ]);
+  });
+});
+
 describe('toolexec policy, of a journal', () => {
   it('reads the one that run uses, the one that is named, and its file', async () => {
     const asked = toolexec.json('asked.json', message(['bash', { command: 'echo one' }]));
@@ -154,7 +256,10 @@ describe('toolexec policy, of a journal', () => {
       const suggested = await toolexec.run(['policy', 'suggest', ...words]);
       expect(suggested).toMatchObject({ code: 0, stdout: expect.stringContaining('command = "echo one"') });
       const replayed = await toolexec.run(['policy', 'replay', ...words]);
-      expect(replayed).toMatchObject({ code: 0, stdout: '1 calls, 0 decided otherwise\n' });
+      expect(replayed).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^1 calls, 0 decided otherwise\n/),
+      });
     }
     const export_ = await toolexec.run(['journal', 'export']);
     expect((await toolexec.run(['policy', 'suggest'], { stdin: export_.stdout })).stdout).toContain(

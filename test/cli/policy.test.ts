@@ -107,7 +107,65 @@ describe('toolexec policy explain', () => {
   });
 });
 
+describe('toolexec policy later-code', () => {
+  it('prints the built-in table, by what its rows are', async () => {
+    const { code, stdout, stderr } = await toolexec.run(['policy', 'later-code']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^The built-in table:\n\nHooks and settings of git\n {2}\*\*\/\.git\/hooks\n/);
+    expect(stdout).toContain('\nMakefiles and the like\n  Makefile\n');
+    expect(stdout).toContain(
+      'Of these only the parts count that run: package.json, composer.json, deno.json',
+    );
+    const json = JSON.parse((await toolexec.run(['policy', 'later-code', '--json'])).stdout);
+    expect(json).toMatchObject({
+      builtIn: true,
+      rows: [{ what: 'Hooks and settings of git' }, {}, {}, {}, {}, {}, {}],
+    });
+  });
+
+  it('prints what the configuration puts in its place', async () => {
+    const config = toolexec.write('c.toml', '[tools.approval]\nlater_code = ["run.sh", "package.json"]\n');
+    const { stdout } = await toolexec.run(['policy', 'later-code', '--config', config]);
+    expect(stdout).toBe(
+      'From later_code under [tools.approval]:\n\nOf the configuration\n  run.sh\n  package.json\n\n' +
+        'Of these only the parts count that run: package.json\n',
+    );
+  });
+
+  it('prints the table with what a project adds that is not trusted', async () => {
+    toolexec.write('root/toolexec.toml', '[tools.approval]\nlater_code = ["run.sh"]\n');
+    const { stdout } = await toolexec.run(['policy', 'later-code']);
+    expect(stdout).toMatch(/^From later_code under \[tools\.approval\]:\n\nHooks and settings of git\n/);
+    expect(stdout).toContain('\nOf the configuration\n  run.sh\n');
+  });
+});
+
 describe('toolexec policy check', () => {
+  it("marks rules that let the workspace's code run, and finds nothing wrong with them", async () => {
+    const commands = ['make *', 'git status *', 'npm *', 'python3 *', '**', 'ls *', './x'];
+    const rules = commands.map(
+      (command) => `[[tools.approval.rules]]\ndecision = "allow"\ncommand = "${command}"\n`,
+    );
+    const denied = '[[tools.approval.rules]]\ndecision = "deny"\ncommand = "make install"\n';
+    const config = toolexec.write('m.toml', [...rules, denied].join(''));
+    const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config, '--json']);
+    const { marks } = JSON.parse(stdout);
+    expect(code).toBe(0);
+    const text = await toolexec.run([
+      'policy',
+      'check',
+      '--config',
+      toolexec.write('n.toml', rules[0] ?? ''),
+    ]);
+    expect([text.code, text.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^1 rules, and nothing wrong with them\nallow command "make \*", .*n\.toml:1\): runs the workspace's code: contained only in the sandbox\.\n$/,
+      ),
+    ]);
+    expect(marks).toHaveLength(5);
+  });
+
   it('is content with rules that matter', async () => {
     const config = toolexec.write('c.toml', RULES);
     const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config]);
@@ -126,5 +184,15 @@ describe('toolexec policy check', () => {
     const refused = await toolexec.run(['policy', 'check', '--config', wrong]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toMatch(/^toolexec: [^\n]*git pull[^\n]*\n$/);
+  });
+});
+
+describe('a table that is not known', () => {
+  it('is answered with the right one', async () => {
+    const config = toolexec.write('p.toml', '[policy]\nmode = "auto"\n');
+    expect(await toolexec.run(['policy', 'check', '--config', config])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('[policy] is not known. Did you mean [tools.approval]?'),
+    });
   });
 });

@@ -147,6 +147,18 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, undefined, ['justfile']]);
   });
 
+  it('is not covered by the consent of a person to a directory that it lies in, unless all of that runs later', async () => {
+    outside(
+      'mkdir d .husky && echo x > d/Makefile && echo x > d/a && tar cf t.tar -C d . && echo x > .husky/h',
+    );
+    await using executor = open([], { approver });
+    expect((await run(executor, 'tar xf t.tar')).error).toBeUndefined();
+    expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, ['Makefile']]);
+    asked = [];
+    expect((await run(executor, 'rm -r .husky')).error).toBeUndefined();
+    expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined]);
+  });
+
   it('is compared with the paths that the rule names', async () => {
     const make: PolicyRule = { decision: 'allow', command: 'python3 *', writes: ['out/**', 'log'] };
     const write = (...paths: readonly string[]): string => `python3 .w.py ${paths.join(' ')}`;

@@ -21,7 +21,13 @@ import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
-import { addFormatOption, type BatchOptions, EXIT_CODES_HELP } from '../options.js';
+import {
+  addFormatOption,
+  type BatchOptions,
+  EXIT_CODES_HELP,
+  laterCodeOption,
+  yesOption,
+} from '../options.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 import { isPutOff, requireKnownIds, watchBatch } from '../run-batch.js';
@@ -45,10 +51,11 @@ export const define: DefineCommand = (command, context, finish) => {
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal of run')
-    .addOption(new Option('--yes', 'approve every call that needs approval').conflicts(['approve', 'deny']))
+    .addOption(yesOption())
     .addOption(
       new Option('--approve <id...>', 'approve these calls, refuse the others').conflicts(['yes', 'deny']),
     )
+    .addOption(laterCodeOption())
     .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
     .option('--parallel', 'run calls side by side where they do not touch the same things')
     .option('--json', 'everything on standard error as JSON, one object a line')
@@ -89,9 +96,10 @@ export async function approveBatch(
       'batch',
     );
     requireRoots(origin.roots, absolute(resolved.executor.root));
-    const approver = chooseApprover(options, context);
-    const asker = chooseAsker(stdio, env);
     const display = createDisplay(stdio.stderr, options.json === true, env);
+    const keepOpen = (why: string): void => display.note(why);
+    const approver = chooseApprover(options, context, resolved.executor, keepOpen);
+    const asker = chooseAsker(stdio, env);
     for (const note of resolved.notes) display.note(note);
     await using executor = await openExecutor({
       ...resolved.executor,

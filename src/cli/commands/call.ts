@@ -54,7 +54,7 @@ export async function callTool(
   const timeoutMs = readTimeout(options.timeout);
   const resolved = resolveRun(options, context);
   const args = await readArguments(json, { stdio });
-  const approver = chooseApprover(options, context);
+  const approver = chooseApprover(options, context, resolved.executor);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);

@@ -115,7 +115,7 @@ export async function chat(
   for (const note of settled.notes) display.note(note);
   const containment = await describeContainment(settled.executor.root, settled.executor.sandbox);
   const system = await systemOf(options, settled, containment, stdio);
-  const approver = chooseApprover(options, context);
+  const approver = chooseApprover(options, context, settled.executor);
   const asker = chooseAsker(stdio, env);
   await using executor = await openExecutor({
     ...settled.executor,

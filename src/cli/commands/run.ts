@@ -51,7 +51,7 @@ export async function runResponse(
   const resolved = resolveRun(options, context);
   const response = await readResponse(source, stdio);
   requireKnownIds(options.approve, [...response.calls, ...response.errors], 'response');
-  const approver = chooseApprover(options, context);
+  const approver = chooseApprover(options, context, resolved.executor);
   const asker = chooseAsker(stdio, env);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);

@@ -1,157 +1,21 @@
-import { hash } from 'node:crypto';
-import { basename, dirname, resolve } from 'node:path';
-import type { DeedsReview, MadeChange, Unexpected } from '../../contract/changes.js';
+import type { DeedsReview } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
-import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
-import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
-import { parsePathPattern } from '../../policy/matching/path-pattern.js';
-import { PathSubject } from '../../policy/matching/path-subject.js';
 import { type ReadyCall, shownEffects } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import { beyondConsent, type DeedsSettings } from './beyond-consent.js';
 
-/**
- * Holds what the commands of a call have changed against what the call declared and was allowed. Expected is:
- *
- * 1. what the rules that allow its commands name (`writes`), and the paths that rules allow by name;
- * 2. where no rule says so: every path that is not run later by itself;
- * 3. where a person has agreed to the call: that, and every path that the question named.
- *
- * Where nothing was asked before the call (`asksBeyond`), what it removed is not expected either, unless that can be made
- * again or was only moved.
- */
-export function reviewDeeds(
-  ready: ReadyCall,
-  settings: Pick<EngineSettings, 'sandbox' | 'policy'>,
-  ask: DeedsReview['ask'],
-): DeedsReview {
+/** Holds what the commands of a call have changed against what the call declared and was allowed. */
+export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: DeedsReview['ask']): DeedsReview {
+  const { consent, isAgreed, asksBeyond } = ready;
   return {
     ask,
-    expectsCommitted: ready.isAgreed && ready.declared.some(isGitSwitch),
-    async unexpected(changes) {
-      const expectation = new Expectation(ready, settings, changes);
-      const found = new Map<MadeChange, Unexpected>();
-      for (const change of changes) {
-        const why = isNewDirectory(change) ? undefined : await expectation.whyNot(change);
-        if (why !== undefined) found.set(change, why);
-      }
-      if (!expectation.namesPaths) return found;
-      // A directory comes with what is expected in it; one that is empty is a change by itself.
-      const wanted = new Set(
-        changes.filter((one) => !isNewDirectory(one) && !found.has(one)).flatMap(({ path }) => above(path)),
-      );
-      for (const change of changes.filter((one) => isNewDirectory(one) && !wanted.has(one.path))) {
-        const why = await expectation.whyNot(change);
-        if (why !== undefined) found.set(change, why);
-      }
-      return found;
-    },
+    expectsCommitted: isAgreed && ready.declared.some(isGitSwitch),
+    unexpected: (changes) =>
+      beyondConsent(
+        changes,
+        { consent, asksBeyond, agreed: isAgreed ? shownEffects(ready) : undefined },
+        settings,
+      ),
   };
-}
-
-function isNewDirectory({ kind, change }: MadeChange): boolean {
-  return kind === 'dir' && change === 'create';
-}
-
-class Expectation {
-  readonly #roots: readonly string[];
-  readonly #named: readonly string[];
-  readonly #patterns: ReturnType<typeof parsePathPattern> | undefined;
-  readonly #later: LaterCode;
-  readonly #sparesDependencies: boolean;
-  /** Undefined: removals are expected. */
-  readonly #come: ReadonlySet<string> | undefined;
-
-  constructor(
-    ready: ReadyCall,
-    { sandbox, policy }: Pick<EngineSettings, 'sandbox' | 'policy'>,
-    changes: readonly MadeChange[],
-  ) {
-    const { consent, isAgreed } = ready;
-    this.#come = ready.asksBeyond
-      ? contentsOf(changes.filter(isCreated).map(({ after }) => after()))
-      : undefined;
-    this.#roots = sandbox.roots;
-    this.#named = [...(consent?.named ?? []), ...(isAgreed ? shownEffects(ready) : [])].flatMap((effect) =>
-      pathOf(effect, sandbox.cwd),
-    );
-    this.#patterns = isAgreed
-      ? undefined
-      : consent?.patterns?.flatMap((source) => parsePathPattern(source, false));
-    const own = policy?.laterCode;
-    this.#sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
-    this.#later = laterCodeOf(own);
-  }
-
-  /** Only some paths are expected. */
-  get namesPaths(): boolean {
-    return this.#patterns !== undefined;
-  }
-
-  /** Undefined: it is expected. */
-  async whyNot(made: MadeChange): Promise<Unexpected | undefined> {
-    const { path } = made;
-    if (this.#named.some((name) => path === name || path.startsWith(`${name}/`))) return undefined;
-    if (this.#patterns !== undefined)
-      return this.#patterns.some((pattern) => covers(pattern, made, this.#roots)) ? undefined : 'not_allowed';
-    if (await this.#runsLater(made)) return 'runs_later';
-    return this.#come !== undefined && made.change === 'delete' && this.#isLost(made, this.#come)
-      ? 'removed'
-      : undefined;
-  }
-
-  async #runsLater(made: MadeChange): Promise<boolean> {
-    const { path, kind, isHarmless } = made;
-    if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return false;
-    if (kind === 'link') return this.#later.lies(path, this.#roots);
-    if (kind === 'dir' || isHarmless || !this.#later.has(path, this.#roots)) return false;
-    const { runsTheSame } = await import('../../policy/later-code/what-runs.js');
-    return !runsTheSame(basename(path), made.before(), made.after());
-  }
-
-  #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {
-    if (kind !== 'file' || isRemade(this.#roots, path)) return false;
-    const bytes = before();
-    return bytes === undefined || !come.has(hash('sha256', bytes));
-  }
-}
-
-/** What files hold, by SHA-256. */
-function contentsOf(contents: readonly (Uint8Array | undefined)[]): ReadonlySet<string> {
-  return new Set(contents.flatMap((bytes) => (bytes === undefined ? [] : [hash('sha256', bytes)])));
-}
-
-function isCreated({ change, kind }: MadeChange): boolean {
-  return change === 'create' && kind === 'file';
-}
-
-/** A pattern for all below a directory is one for the directory. */
-function covers(
-  pattern: ReturnType<typeof parsePathPattern>[number],
-  { path, kind }: MadeChange,
-  roots: readonly string[],
-): boolean {
-  const matches = (at: string): boolean =>
-    pattern.matches(new PathSubject({ written: at, canonical: at, outside: false, roots }));
-  return matches(path) || (kind === 'dir' && matches(`${path}/x`));
-}
-
-function pathOf(effect: Effect, cwd: string): readonly string[] {
-  if (effect.kind !== 'write' && effect.kind !== 'delete') return [];
-  return /[*?[\]{}$`]/.test(effect.path) ? [] : [resolve(cwd, effect.path)];
-}
-
-function above(path: string): readonly string[] {
-  const at = dirname(path);
-  return at === path ? [] : [at, ...above(at)];
-}
-
-/** By the list of a policy. */
-const known = new WeakMap<readonly string[], LaterCode>();
-
-function laterCodeOf(patterns: readonly string[] = LATER_CODE_PATTERNS): LaterCode {
-  const later = known.get(patterns) ?? new LaterCode(patterns);
-  known.set(patterns, later);
-  return later;
 }
 
 /** One command of git that puts committed versions in the working tree, and runs nothing that a person could not see. */

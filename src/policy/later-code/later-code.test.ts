@@ -37,6 +37,14 @@ describe('paths that run later by themselves', () => {
     expect(new LaterCode().has('/home/.vscode/src/a.ts', ['/home/.vscode'])).toBe(false);
   });
 
+  it('lie in directories, and not in all that is below those', () => {
+    const lies = (path: string): boolean => known.lies(`/w/${path}`, ROOTS);
+    expect(['.github', 'x/.git', '.git/modules', '.GitHub', 'gradle', 'Makefile'].filter(lies)).toHaveLength(
+      6,
+    );
+    expect(['.github/CODEOWNERS', '.git/objects/a', 'gradle/x', 'src', '.'].filter(lies)).toEqual([]);
+  });
+
   it('can be others', () => {
     const own = new LaterCode(['tools/**', 'run.sh']);
     expect(['/w/tools/a', '/w/x/run.sh', '/w/Makefile'].map((path) => own.has(path, ROOTS))).toEqual([

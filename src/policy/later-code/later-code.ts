@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import { foldName, PathSubject } from '../matching/path-subject.js';
 import { LATER_CODE } from './later-code-table.js';
@@ -9,7 +10,7 @@ export const LATER_CODE_PATTERNS: readonly string[] = LATER_CODE.flatMap(({ patt
 export class LaterCode {
   readonly #patterns: readonly string[];
   #index: PatternIndex | undefined;
-  #above: LaterCode | undefined;
+  #above: readonly PathPattern[] | undefined;
 
   constructor(patterns: readonly string[] = LATER_CODE_PATTERNS) {
     this.#patterns = patterns;
@@ -25,8 +26,18 @@ export class LaterCode {
 
   /** Whether a pattern leads through this path: what a link there points to takes the place of all below it. */
   lies(path: string, roots: readonly string[]): boolean {
-    this.#above ??= new LaterCode(this.#patterns.flatMap(directoriesOf));
-    return this.has(path, roots) || this.#above.has(path, roots);
+    return this.has(path, roots) || this.#leadsThrough(path, roots);
+  }
+
+  #leadsThrough(path: string, roots: readonly string[]): boolean {
+    this.#above ??= [...new Set(this.#patterns.flatMap(directoriesOf))].flatMap((source) =>
+      parsePathPattern(source, true),
+    );
+    const [here, around] = [path, dirname(path)].map(
+      (at) => new PathSubject({ written: at, canonical: at, outside: false, roots }),
+    ) as [PathSubject, PathSubject];
+    // Such a pattern holds for all below the directory: only the directory itself is meant.
+    return this.#above.some((pattern) => pattern.matches(here) && !pattern.matches(around));
   }
 
   /** As a call or a command names it. */

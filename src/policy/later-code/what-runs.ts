@@ -41,6 +41,14 @@ const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
   },
 };
 
+/** Whether only a part of a file with this name runs. */
+export function runsInPart(name: string): boolean {
+  return Object.hasOwn(PARTLY_RUN, name.toLowerCase());
+}
+
+/** Their names, in lower case. */
+export const RUN_IN_PART: readonly string[] = Object.keys(PARTLY_RUN);
+
 /**
  * Whether two versions of a file run the same, by what of them runs. Undefined is a file that is not there, of which
  * nothing runs. A version that cannot be read runs anything.
@@ -50,7 +58,7 @@ export function runsTheSame(
   before: Uint8Array | undefined,
   after: Uint8Array | undefined,
 ): boolean {
-  const file = Object.hasOwn(PARTLY_RUN, name.toLowerCase()) ? PARTLY_RUN[name.toLowerCase()] : undefined;
+  const file = runsInPart(name) ? PARTLY_RUN[name.toLowerCase()] : undefined;
   if (file === undefined) return false;
   try {
     return isDeepStrictEqual(partsOf(file, before), partsOf(file, after));

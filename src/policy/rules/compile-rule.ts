@@ -137,6 +137,7 @@ function describe(rule: PolicyRule): string {
 
 function shorten(value: unknown): string {
   if (!Array.isArray(value)) return show(value);
+  if (value.length === 0) return 'nothing';
   const more = value.length > 3 ? ` and ${value.length - 3} more` : '';
   return `${value.slice(0, 3).map(show).join(' or ')}${more}`;
 }

@@ -16,7 +16,7 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Reads the configuration, tries every rule on its own examples, and tells rules that can never match or that ' +
-        'another always decides over.',
+        'another always decides over. Marks rules that let the workspace run its own code.',
     )
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON')
@@ -40,16 +40,18 @@ export function checkPolicy(options: PolicyOptions, context: CliContext): ExitCo
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of configNotes(resolved)) display.note(note);
   const { policy } = resolved.configuration.executor;
-  const problems = createAnalyzingPolicy(policy).problems(builtinTools());
+  const compiled = createAnalyzingPolicy(policy);
+  const problems = compiled.problems(builtinTools());
+  const marks = compiled.marks();
   const rules = Object.values(policy?.tiers ?? {}).flat().length;
-  if (options.json === true) writeJson(stdio.stdout, { rules, problems });
-  else
-    stdio.stdout.write(
-      problems.length === 0 ? `${rules} rules, and nothing wrong with them\n` : toLines(problems),
-    );
+  if (options.json === true) writeJson(stdio.stdout, { rules, problems, marks });
+  else {
+    const found = problems.length === 0 ? [`${rules} rules, and nothing wrong with them`] : problems;
+    stdio.stdout.write(toLines([...found, ...marks]));
+  }
   return problems.length === 0 ? 0 : 1;
 }
 
-function toLines(problems: readonly string[]): string {
-  return problems.map((problem) => `${sanitize(problem, 'inline')}\n`).join('');
+function toLines(lines: readonly string[]): string {
+  return lines.map((line) => `${sanitize(line, 'inline')}\n`).join('');
 }

@@ -11,6 +11,7 @@ import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { readSource } from '../../read-input.js';
 import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
+import type { SeenChanges } from './seen-writes.js';
 
 /** What `policy replay` and `policy suggest` take, as commander hands it over. */
 export interface RecordedCallsOptions extends JournalChoice {
@@ -38,6 +39,8 @@ export interface RecordedCall {
   readonly succeeded: boolean;
   /** The error of its result. */
   readonly code: string | undefined;
+  /** What its command has changed, where it ran in a transaction and the record says so. */
+  readonly changes: SeenChanges | undefined;
 }
 
 /**
@@ -120,8 +123,27 @@ function toRecorded({ kind, callId, toolName, args, disposition, result }: Field
       disposition: isDisposition(disposition) ? disposition : undefined,
       succeeded: answer?.success === true,
       code: typeof code === 'string' ? code : undefined,
+      changes: changesOf(fieldsOf(answer?.metadata)),
     },
   ];
+}
+
+/** Of a call that was executed. */
+function changesOf(metadata: Fields | undefined): SeenChanges | undefined {
+  const changes = fieldsOf(metadata?.changes);
+  if (changes === undefined || fieldsOf(metadata?.sandbox)?.transaction !== true) return undefined;
+  const { more } = changes;
+  return {
+    created: textsOf(changes.created),
+    modified: textsOf(changes.modified),
+    deleted: textsOf(changes.deleted),
+    unexpected: textsOf(changes.unexpected),
+    ...(typeof more === 'number' ? { more } : {}),
+  };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 function isDisposition(value: unknown): value is Disposition {
@@ -135,7 +157,13 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
     throw new UsageError(
       `Cannot read ${name}: neither an export of a journal nor a response. ${problem.message}`,
     );
-  return calls.map((call) => ({ call, disposition: undefined, succeeded: false, code: undefined }));
+  return calls.map((call) => ({
+    call,
+    disposition: undefined,
+    succeeded: false,
+    code: undefined,
+    changes: undefined,
+  }));
 }
 
 /** All calls of a journal's file, conversation by conversation. @throws UsageError when it is no journal. */
@@ -164,5 +192,6 @@ function fromRecord({ callId, toolName, args, disposition, result }: CallRecord)
     disposition,
     succeeded: result?.success === true,
     code: result?.error?.code,
+    changes: changesOf(result?.metadata),
   };
 }

@@ -1,11 +1,14 @@
 import type { PlannedCall } from '../../../contract/approval.js';
+import type { PolicyAnswer } from '../../../contract/policy.js';
 import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../../journal/redaction/left-out.js';
 import { sanitize } from '../../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
 import { resolvePlanning } from '../../resolve-settings.js';
+import { type AskedAfter, askedAfter, NOT_ASKED_AFTER } from './asked-after.js';
 import {
   addRecordedCallsOptions,
   type RecordedCall,
@@ -17,7 +20,8 @@ export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
       'Evaluates the calls of a journal, its export, or of a response of a model, and shows those that would be decided ' +
-        'otherwise than they were. Touches nothing.',
+        'otherwise than they were, and those whose recorded changes would be asked about when their command has ended. Touches ' +
+        'nothing.',
     )
     .addHelpText(
       'before',
@@ -32,14 +36,18 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
+type Settings = ReturnType<typeof resolvePlanning>['executor'];
+
 /** What was, or would be, done with a call. */
-type Outcome = 'runs' | 'asks' | 'refused' | 'not known';
+type Outcome = 'runs' | 'asks' | 'asks after' | 'refused' | 'not known';
 
 interface Replayed {
   readonly planned: PlannedCall;
   readonly was: Outcome;
   readonly now: Outcome;
   readonly changed: boolean;
+  /** When its command has ended. */
+  readonly after: AskedAfter;
 }
 
 /**
@@ -54,34 +62,76 @@ export async function replayCalls(
   const { stdio } = context;
   const { executor: settings } = resolvePlanning(options, context);
   const recorded = await readRecordedCalls(source, options, context);
-  await using executor = await openExecutor(settings);
+  let answer: PolicyAnswer | undefined;
+  await using executor = await openExecutor({
+    ...settings,
+    onDecision: (_, given) => {
+      answer = given;
+    },
+  });
+  const place = new LaterPlace(settings);
   const replayed: Replayed[] = [];
   const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
   // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
   for (const one of recorded) {
     if (leftOut.includes(one)) continue;
+    answer = undefined;
     const [planned] = (await executor.plan([one.call])).calls;
-    if (planned !== undefined) replayed.push(compare(one, planned));
+    if (planned === undefined) continue;
+    const late = askingAfter(one, planned, answer, settings);
+    const after = late ?? (await beyondAllowed(one, planned, answer, place, settings));
+    replayed.push(compare(one, planned, after, late !== undefined));
   }
   if (options.json === true) writeJson(stdio.stdout, [...replayed.map(toJson), ...leftOut.map(notEvaluated)]);
   else stdio.stdout.write(describe(replayed) + describeLeftOut(leftOut.length));
   return 0;
 }
 
-function compare(recorded: RecordedCall, planned: PlannedCall): Replayed {
+/** @param isLate it is not asked about before it runs */
+function compare(recorded: RecordedCall, planned: PlannedCall, after: AskedAfter, isLate: boolean): Replayed {
   const was = outcomeThen(recorded);
-  const now = outcomeNow(planned);
+  const before = isLate ? 'runs' : outcomeNow(planned);
+  const now = before === 'runs' && after.surely.length > 0 ? 'asks after' : before;
   // A call that ran and left no decision may have been asked about before.
   const isSame =
     was === now || was === 'not known' || (recorded.disposition === undefined && mayBoth(was, now));
-  return { planned, was, now, changed: !isSame };
+  return { planned, was, now, changed: !isSame, after };
+}
+
+/** Of a tool that asks when its command has ended (`approval = "after"`): all that it changed. Undefined: it does not. */
+function askingAfter(
+  { changes }: RecordedCall,
+  { toolName, disposition, effects }: PlannedCall,
+  answer: PolicyAnswer | undefined,
+  { builtins }: Settings,
+): AskedAfter | undefined {
+  const isLate =
+    toolName === 'bash' && builtins?.bash?.approval === 'after' && disposition === 'requires_confirmation';
+  if (!isLate || changes === undefined || answer?.rule !== undefined) return undefined;
+  if (effects.some(({ kind }) => kind === 'delete')) return undefined;
+  return { surely: [...changes.created, ...changes.modified, ...changes.deleted], perhaps: [] };
+}
+
+/** What a command in a transaction changed beyond what its call would be allowed now. A call that is asked about is agreed to. */
+async function beyondAllowed(
+  { changes }: RecordedCall,
+  { disposition, effects }: PlannedCall,
+  answer: PolicyAnswer | undefined,
+  place: LaterPlace,
+  { policy }: Settings,
+): Promise<AskedAfter> {
+  const isUnseen = changes === undefined || answer?.writesThrough === true;
+  if (isUnseen || disposition === 'pre_resolved') return NOT_ASKED_AFTER;
+  const agreed = disposition === 'requires_confirmation' ? effects : undefined;
+  return askedAfter(changes, { consent: answer?.consent, agreed }, place, policy);
 }
 
 function mayBoth(was: Outcome, now: Outcome): boolean {
   return was !== 'refused' && now !== 'refused';
 }
 
-function outcomeThen({ disposition, succeeded, code }: RecordedCall): Outcome {
+function outcomeThen({ disposition, succeeded, code, changes }: RecordedCall): Outcome {
+  if (disposition === 'execute_now' && (changes?.unexpected ?? []).length > 0) return 'asks after';
   if (disposition === 'execute_now') return 'runs';
   if (disposition === 'requires_confirmation') return 'asks';
   if (disposition === 'pre_resolved' || (isErrorCode(code) && REFUSALS.has(code))) return 'refused';
@@ -102,7 +152,7 @@ function outcomeNow({ disposition }: PlannedCall): Outcome {
   return disposition === 'execute_now' ? 'runs' : 'asks';
 }
 
-function toJson({ planned, was, now, changed }: Replayed): unknown {
+function toJson({ planned, was, now, changed, after }: Replayed): unknown {
   const { callId, toolName, disposition, reason, effects, result } = planned;
   const code = result?.error?.code ?? null;
   return {
@@ -111,6 +161,8 @@ function toJson({ planned, was, now, changed }: Replayed): unknown {
     was: was === 'not known' ? null : was,
     now,
     changed,
+    askedAfter: after.surely,
+    perhapsAskedAfter: after.perhaps,
     disposition,
     code,
     reason,
@@ -128,6 +180,8 @@ function notEvaluated(recorded: RecordedCall): unknown {
     was: was === 'not known' ? null : was,
     now: null,
     changed: false,
+    askedAfter: [],
+    perhapsAskedAfter: [],
     disposition: null,
     code: null,
     reason: LEFT_OUT_OF_JOURNAL,
@@ -142,12 +196,47 @@ function describeLeftOut(count: number): string {
 function describe(replayed: readonly Replayed[]): string {
   const known = replayed.filter(({ was }) => was !== 'not known');
   // Without a record there is nothing to compare with: then each is told.
-  const told = known.length === 0 ? replayed : replayed.filter(({ changed }) => changed);
-  const lines = told.map(({ planned, was, now }) => {
-    const change = was === 'not known' ? now : `${was} → ${now}`;
-    return `${change}  ${planned.toolName} ${planned.callId}: ${planned.reason}`;
-  });
+  const told = known.length === 0 ? replayed : replayed.filter(isTold);
   const changes = replayed.filter(({ changed }) => changed).length;
   const end = `${replayed.length} calls, ${known.length === 0 ? 'of which nothing is recorded' : `${changes} decided otherwise`}`;
-  return [...lines, end].map((line) => `${sanitize(line, 'inline')}\n`).join('');
+  return [...told.flatMap(describeOne), end, countAsked(replayed)]
+    .map((line) => `${sanitize(line, 'inline')}\n`)
+    .join('');
+}
+
+function isTold({ changed, after: { surely, perhaps } }: Replayed): boolean {
+  return changed || surely.length + perhaps.length > 0;
+}
+
+function describeOne({ planned, was, now, after }: Replayed): readonly string[] {
+  const name = `${planned.toolName} ${planned.callId}`;
+  const change = was === 'not known' || was === now ? now : `${was} → ${now}`;
+  const [surely, perhaps] = [after.surely, after.perhaps].map(listed) as [string, string];
+  return [
+    `${change}  ${name}: ${now === 'asks after' ? `it changed ${surely}` : whyNow(planned, now)}`,
+    ...(surely === '' || now === 'asks after' ? [] : [`and asks after  ${name}: it changed ${surely}`]),
+    ...(perhaps === '' ? [] : [`may ask after  ${name}: it changed ${perhaps}, of which only a part runs`]),
+  ];
+}
+
+function whyNow({ disposition, reason }: PlannedCall, now: Outcome): string {
+  return now === 'runs' && disposition !== 'execute_now' ? 'it changed nothing' : reason;
+}
+
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, MOST_TOLD).map((path) => JSON.stringify(path));
+  const more = paths.length - shown.length;
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+const MOST_TOLD = 5;
+
+function countAsked(replayed: readonly Replayed[]): string {
+  const before = replayed.filter(({ now }) => now === 'asks').length;
+  const after = replayed.filter(({ after: { surely } }) => surely.length > 0).length;
+  const perhaps = replayed.filter(
+    ({ after: { surely, perhaps: may } }) => surely.length === 0 && may.length > 0,
+  );
+  const more = perhaps.length === 0 ? '' : `, and perhaps ${perhaps.length} more`;
+  return `asked about: ${before} before they run, ${after} by what they changed${more}`;
 }

@@ -3,20 +3,26 @@ import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
 import { hasLeftOut } from '../../../journal/redaction/left-out.js';
 import { redact } from '../../../output/redact.js';
+import { sanitize } from '../../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
+import { RUNS_WORKSPACE_CODE, runsWorkspaceCode } from '../../../policy/explain/workspace-code.js';
 import type { PolicyRule } from '../../../policy/rules/policy-rule.js';
 import { analyzeCommand } from '../../../policy/shell/analyze-command.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
 import { resolvePlanning } from '../../resolve-settings.js';
+import { laterBelowOf } from './later-below.js';
 import { addRecordedCallsOptions, type RecordedCallsOptions, readRecordedCalls } from './recorded-calls.js';
+import { type SeenChanges, type SeenWrites, writesFor } from './seen-writes.js';
 
 export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
       'Reads the calls of a journal, or of its export, and writes a rule for each that went well and would be asked about ' +
-        'again: the very command, file or host, never what removes or is not understood.',
+        'again: the very command, file or host. A rule for a command covers what it was seen to change (`writes`), and says so ' +
+        "where it runs the workspace's code. Never what removes by its words, or is not understood.",
     )
     .addHelpText(
       'before',
@@ -47,11 +53,13 @@ export async function suggestRules(
   );
   await using executor = await openExecutor(settings);
   const approved: ApprovedCall[] = [];
-  for (const { call } of recorded) {
+  for (const { call, changes } of recorded) {
     const [planned] = (await executor.plan([call])).calls;
-    if (planned?.disposition === 'requires_confirmation') approved.push({ call, effects: planned.effects });
+    if (planned?.disposition === 'requires_confirmation')
+      approved.push({ call, effects: planned.effects, changes });
   }
-  const suggestions = proposeRules(approved);
+  const place = new LaterPlace(settings);
+  const suggestions = proposeRules(approved, (changes) => writesFor(changes, place, laterBelowOf(place)));
   if (options.json === true) writeJson(stdio.stdout, suggestions);
   else stdio.stdout.write(suggestions.map(toToml).join('\n'));
   display.note(
@@ -62,42 +70,98 @@ export async function suggestRules(
   return 0;
 }
 
-function toToml({ rule, times }: Suggestion): string {
+function toToml(suggestion: Suggestion): string {
+  const { rule, times } = suggestion;
   const count = times === 1 ? 'once' : `${times} times`;
-  return `# approved ${count}\n${ruleAsToml(rule)}`;
+  return `# approved ${count}\n${notesAsToml(suggestion)}${ruleAsToml(rule)}`;
+}
+
+/** What there is to know of a proposed rule, as comments above it. */
+export function notesAsToml({ notes }: Pick<Suggestion, 'notes'>): string {
+  return notes.map((note) => `# ${sanitize(note, 'inline')}\n`).join('');
 }
 
 /** A call that a person has agreed to, and what it touches: what it declares, and what its commands are seen to. */
 export interface ApprovedCall {
   readonly call: ToolCall;
   readonly effects: readonly Effect[];
+  /** Where its command ran in a transaction. */
+  readonly changes?: SeenChanges | undefined;
 }
 
 interface Suggestion {
   readonly rule: PolicyRule;
   /** How many of the calls it would have allowed. */
   readonly times: number;
+  /** What there is to know of it, in words. */
+  readonly notes: readonly string[];
 }
 
 /**
  * Rules that allow exactly what was approved, the most frequent first: the very command, the very file, the host. Each
  * carries its example, and has been tried on it.
+ *
+ * @param seen what rules for commands let them change, by what they have changed. Left out: rules do not speak of it
  */
-export function proposeRules(calls: readonly ApprovedCall[]): readonly Suggestion[] {
-  const found = new Map<string, Suggestion>();
+export function proposeRules(
+  calls: readonly ApprovedCall[],
+  seen?: (changes: readonly SeenChanges[]) => SeenWrites,
+): readonly Suggestion[] {
+  const found = new Map<string, { readonly rule: PolicyRule; readonly calls: ApprovedCall[] }>();
   for (const call of calls) {
     const rule = ruleFor(call);
-    if (rule === undefined || !holds(rule)) continue;
+    if (rule === undefined) continue;
     const key = JSON.stringify(rule);
-    found.set(key, { rule, times: (found.get(key)?.times ?? 0) + 1 });
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { rule, calls: [call] });
+    else known.calls.push(call);
   }
-  return [...found.values()].sort((a, b) => b.times - a.times);
+  return [...found.values()]
+    .map(({ rule, calls: same }) => ({ ...withWrites(rule, same, seen), times: same.length }))
+    .filter(({ rule }) => holds(rule))
+    .sort((a, b) => b.times - a.times);
 }
 
-function ruleFor({ call, effects }: ApprovedCall): PolicyRule | undefined {
+/** A rule for a command with what it was seen to change. */
+function withWrites(
+  rule: PolicyRule,
+  calls: readonly ApprovedCall[],
+  seen: ((changes: readonly SeenChanges[]) => SeenWrites) | undefined,
+): Pick<Suggestion, 'rule' | 'notes'> {
+  if (rule.command === undefined) return { rule, notes: [] };
+  const [effect] = calls[0]?.effects ?? [];
+  const { commands } = analyzeCommand(effect?.kind === 'run' ? effect.command : '', 'sh');
+  const runs = commands.some(runsWorkspaceCode) ? [RUNS_WORKSPACE_CODE] : [];
+  if (seen === undefined) return { rule, notes: runs };
+  const changes = calls.flatMap((call) => call.changes ?? []);
+  if (changes.length < calls.length)
+    return { rule, notes: [...runs, 'what it changes is not known: it ran without a transaction'] };
+  const { patterns, laterCode, deleted, unnamed } = seen(changes);
+  const notes = [
+    ...runs,
+    ...told('it changed what runs later by itself', laterCode),
+    ...told('it removed', deleted),
+    ...told('not covered, because no pattern can hold the name', unnamed),
+    ...(changes.some(({ more }) => more !== undefined)
+      ? ['it changed more than the journal lists: the rest is asked about']
+      : []),
+  ];
+  return { rule: { ...rule, writes: patterns }, notes };
+}
+
+function told(what: string, paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return [];
+  const shown = paths.slice(0, MOST_TOLD).map((path) => JSON.stringify(path));
+  const more = paths.length - shown.length;
+  return [`${what}: ${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`];
+}
+
+const MOST_TOLD = 5;
+
+function ruleFor({ call, effects, changes }: ApprovedCall): PolicyRule | undefined {
   const [effect] = effects;
   if (effect === undefined || effects.some(({ kind }) => kind === 'delete')) return undefined;
-  if (effect.kind === 'run') return ruleForCommand(call.name, effect.command);
+  if (effect.kind === 'run') return ruleForCommand(call.name, effect.command, changes !== undefined);
   // One file, or one host: what touches more is for a person to put together.
   if (effects.length !== 1) return undefined;
   if (effect.kind === 'write') return ruleForFile(call.name, effect.path);
@@ -105,11 +169,12 @@ function ruleFor({ call, effects }: ApprovedCall): PolicyRule | undefined {
 }
 
 /** A line that is one simple command, understood, without redirections, and that starts no other. */
-function ruleForCommand(tool: string, text: string): PolicyRule | undefined {
+function ruleForCommand(tool: string, text: string, isSeen: boolean): PolicyRule | undefined {
   const { verdict, commands, effects, settings = [] } = analyzeCommand(text, 'sh');
   const [words, ...others] = commands;
-  if (verdict !== 'allow' || words === undefined || others.length > 0 || RISKY.test(words[0] ?? ''))
-    return undefined;
+  if (verdict !== 'allow' || words === undefined || others.length > 0) return undefined;
+  const [program = ''] = words;
+  if (RISKY.test(program) || (!isSeen && INTERPRETER.test(program))) return undefined;
   // What is set before a command, or where it runs, is for a person to write down.
   if (settings.some(({ texts }) => texts.some((one) => one !== 'PWD=.'))) return undefined;
   const command = words.map(quote).join(' ');
@@ -121,7 +186,10 @@ function ruleForCommand(tool: string, text: string): PolicyRule | undefined {
 
 /** Commands that remove, take over, or run foreign code: a person allows them by a rule of their own. */
 const RISKY =
-  /(?:^|\/)(?:rm|rmdir|unlink|shred|dd|mkfs.*|mv|chmod|chown|chgrp|ln|kill|pkill|killall|sudo|su|doas|ssh|scp|rsync|curl|wget|nc|docker|podman|kubectl|systemctl|mount|umount|crontab|at|eval|source|exec|export|set|bash|sh|dash|zsh|node|python[\d.]*|perl|ruby|php|find|xargs|env|git-.*)$/;
+  /(?:^|\/)(?:rm|rmdir|unlink|shred|dd|mkfs.*|mv|chmod|chown|chgrp|ln|kill|pkill|killall|sudo|su|doas|ssh|scp|rsync|curl|wget|nc|docker|podman|kubectl|systemctl|mount|umount|crontab|at|eval|source|exec|export|set|find|xargs|env|git-.*)$/;
+
+/** What these run can be anything: a rule is proposed where what it changed is known, and the rule limits that. */
+const INTERPRETER = /(?:^|\/)(?:bash|sh|dash|zsh|node|python[\d.]*|perl|ruby|php)$/;
 
 function quote(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

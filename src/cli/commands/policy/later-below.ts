@@ -1,0 +1,38 @@
+import { binaryEntry, binaryNames, toBinary, toText } from '../../../platform/fs/binary-fs.js';
+import type { LaterPlace } from '../../later-place.js';
+import type { LaterBelow } from './seen-writes.js';
+
+/** More is not looked at. */
+const MOST_ENTRIES = 20_000;
+
+/** Looks for files below a directory, as they are now, that run later by themselves. */
+export function laterBelowOf(place: LaterPlace): LaterBelow {
+  return (directory) => {
+    const found: string[] = [];
+    const open = [toBinary(directory)];
+    let entries = 0;
+    if (place.passesOver(`${directory}/x`)) return [];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (binaryEntry(at)?.kind !== 'dir') continue;
+      const names = namesIn(at);
+      entries += names.length;
+      if (entries > MOST_ENTRIES) return undefined;
+      for (const name of names) {
+        const path = `${at}/${name}`;
+        if (binaryEntry(path)?.kind === 'dir') {
+          if (!place.passesOver(`${toText(path)}/x`)) open.push(path);
+        } else if (place.has(toText(path))) found.push(toText(path));
+      }
+    }
+    return found;
+  };
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return binaryNames(directory);
+  } catch {
+    // What cannot be read is not written by a command of the same person either.
+    return [];
+  }
+}

@@ -1,0 +1,123 @@
+import { basename, dirname, resolve } from 'node:path';
+import type { ApprovalRequest, Approver } from '../contract/approval.js';
+import type { PicturePart } from '../contract/picture.js';
+import { binaryEntry, readBinaryLink, toBinary, toText } from '../platform/fs/binary-fs.js';
+import { realPlace } from '../platform/fs/probe-place.js';
+import { type ConfiguredPlace, LaterPlace } from './later-place.js';
+
+/** What options say in the person's place. */
+export interface GivenConsent {
+  readonly yes?: boolean;
+  readonly approve?: readonly string[];
+  readonly approveLaterCode?: boolean;
+}
+
+/**
+ * Consent that was given before there was a question: `--yes`, or `--approve` for some calls. It is none to files that have
+ * changed since they were shown; and without `--approve-later-code` none to what runs later by itself, nor to what a
+ * command has changed beyond what it was allowed.
+ *
+ * @param keepOpen where a question can stay open: told why it does
+ */
+export function consentInAdvance(
+  { yes = false, approve = [], approveLaterCode = false }: GivenConsent,
+  place: ConfiguredPlace,
+  keepOpen?: (why: string) => void,
+): Approver {
+  const option = yes ? '--yes' : '--approve';
+  const by = approveLaterCode ? `${option} --approve-later-code` : option;
+  const later = new LaterPlace(place);
+  return async (requests) => {
+    const changed = requests.flatMap((request) => request.changed ?? []);
+    if (changed.length > 0) throw new Error(`changed since it was shown: ${changed.join(', ')}.`);
+    const meant = requests.filter(({ callId }) => yes || approve.includes(callId));
+    const reasons = new Map(
+      requests.map(({ callId }) => [callId, 'not among the approved ones (--approve)']),
+    );
+    const ids: string[] = [];
+    for (const request of meant) {
+      const why = approveLaterCode ? undefined : await whyNot(request, option, later);
+      if (why === undefined) ids.push(request.callId);
+      else if (keepOpen === undefined || request.changes !== undefined) reasons.set(request.callId, why);
+      else {
+        keepOpen(`${request.toolName} (${request.callId}) is not decided: ${why}`);
+        throw new Error(why);
+      }
+    }
+    return ids.length === requests.length
+      ? { kind: 'approve_all', by }
+      : { kind: 'approve_selected', by, ids, reasons: Object.fromEntries(reasons) };
+  };
+}
+
+const HOW = 'Add --approve-later-code where that is meant.';
+
+/** Why the option is no consent to a request; undefined: it is. */
+async function whyNot(
+  request: ApprovalRequest,
+  option: string,
+  later: LaterPlace,
+): Promise<string | undefined> {
+  const { unexpected = [] } = request;
+  if (unexpected.length > 0)
+    return `${option} approves nothing that was changed beyond what was declared and allowed: ${list(unexpected)}. ${HOW}`;
+  // What a command has changed was compared already, file by file.
+  const paths = request.changes === undefined ? await laterPaths(request, later) : [];
+  return paths.length === 0
+    ? undefined
+    : `${option} approves no change of what runs later by itself: ${list(paths)}. ${HOW}`;
+}
+
+function list(paths: readonly string[]): string {
+  const shown = paths.slice(0, 3).map((path) => JSON.stringify(path));
+  const more = paths.length - shown.length;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+}
+
+/** What of a call, as it says or is seen to, would change what runs later by itself. As it is written. */
+async function laterPaths(
+  { effects, parts = [] }: ApprovalRequest,
+  later: LaterPlace,
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const effect of effects) {
+    if (effect.kind !== 'write' && effect.kind !== 'delete') continue;
+    if (!found.has(effect.path) && (await counts(effect.path, parts, later))) found.add(effect.path);
+  }
+  return [...found];
+}
+
+async function counts(path: string, parts: readonly PicturePart[], later: LaterPlace): Promise<boolean> {
+  const place = later.at(path);
+  // A link is no other name for such a file.
+  const named = [place, behindLinks(place)].filter((one) => later.lies(one));
+  if (named.length === 0) return false;
+  const shown = contentsOf(parts.filter((part) => 'path' in part && later.at(part.path) === place));
+  if (shown === undefined) return true;
+  const { runsTheSame } = await import('../policy/later-code/what-runs.js');
+  return !named.every((one) => runsTheSame(basename(one), shown.before, shown.after));
+}
+
+/** Where a path leads, also through links to what is not there yet. */
+function behindLinks(path: string): string {
+  let at = realPlace(path);
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (binaryEntry(toBinary(at))?.kind !== 'link') return at;
+    at = realPlace(resolve(dirname(at), toText(readBinaryLink(toBinary(at)))));
+  }
+  return at;
+}
+
+const MOST_LINKS = 40;
+
+/** The two versions of one file, where all of both is shown. */
+function contentsOf(
+  parts: readonly PicturePart[],
+): { readonly before: Uint8Array | undefined; readonly after: Uint8Array | undefined } | undefined {
+  const [part, ...others] = parts;
+  if (part === undefined || others.length > 0) return undefined;
+  if (part.kind === 'file') return { before: undefined, after: Buffer.from(part.text) };
+  if (part.kind !== 'diff' || part.from !== undefined) return undefined;
+  const after = part.after === undefined ? undefined : Buffer.from(part.after);
+  return { before: Buffer.from(part.before), after };
+}
