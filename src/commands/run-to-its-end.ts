@@ -24,7 +24,7 @@ import { mostBytes } from './transaction/watch-size.js';
 export interface EndRequest
   extends Pick<
     CommandRequest,
-    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'mayCreate'
+    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'mayCreate' | 'needsTransaction'
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
@@ -75,7 +75,8 @@ interface OneRun {
 }
 
 async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptApart'>): Promise<OneRun> {
-  const launched = await launchCommand({ ...launch, isKeptApart: request.agree !== undefined });
+  const isKeptApart = request.agree !== undefined || request.needsTransaction === true;
+  const launched = await launchCommand({ ...launch, isKeptApart });
   const { transaction, wall } = launched;
   request.onStarted?.(identify(launched));
   if (transaction === undefined) {

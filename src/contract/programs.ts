@@ -11,6 +11,7 @@ export interface ProgramRequest
     | 'agree'
     | 'keepVersion'
     | 'writesThrough'
+    | 'needsTransaction'
     | 'conversation'
     | 'cwd'
     | 'env'

@@ -15,7 +15,13 @@ import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
 import type { AnalyzeCommand } from '../policy/shell/analysis.js';
-import type { CommandGuard, CommandSandboxVerdict, EngineSettings, PreviewWorld } from './call/settings.js';
+import type {
+  CommandGuard,
+  CommandSandboxVerdict,
+  Containment,
+  EngineSettings,
+  PreviewWorld,
+} from './call/settings.js';
 
 /*
  * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
@@ -200,7 +206,16 @@ export function lazySearch(sandbox: Sandbox): SearchEngine {
 /** What is wanted of the OS sandbox, compared with what this machine has, and with what there is to guard. */
 export function createCommandGuard(confinement: Confinement): CommandGuard {
   const { os, roots, guarded } = confinement;
-  if (os === 'off') return { isRequired: false, known: () => FINE, look: async () => FINE };
+  if (os === 'off') {
+    return {
+      isRequired: false,
+      known: () => FINE,
+      look: async () => FINE,
+      containment: () => 'none',
+      findContainment: async () => 'none',
+      mostContainment: () => 'none',
+    };
+  }
   sweepPlaceholders(roots);
   const isIncomplete = createBriefMemo(() => guarded().incomplete);
   // A transaction hides any number of files.
@@ -212,7 +227,26 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
     const isApart = !isThrough && !isTooLarge() && (await canKeepApart(confinement));
     return isApart ? FINE : incompleteVerdict(os === 'required' ? 'required' : 'preferred');
   }
+  const mostContainment = (isThrough: boolean): Containment =>
+    isThrough || confinement.transactions === undefined ? 'sandbox' : 'transaction';
+  let apart: { readonly at: number; readonly can: boolean } | undefined;
+  function containment(isThrough: boolean): Containment | undefined {
+    if (verdict === undefined) return undefined;
+    if (verdict.kind !== 'fine') return 'none';
+    if (mostContainment(isThrough) === 'sandbox') return isIncomplete() ? 'none' : 'sandbox';
+    if (apart === undefined || (!apart.can && systemClock.monotonic() - apart.at > APART_MS))
+      return undefined;
+    return apart.can ? 'transaction' : containment(true);
+  }
   return {
+    containment,
+    mostContainment,
+    async findContainment(isThrough) {
+      await this.look(isThrough);
+      if (verdict?.kind === 'fine' && mostContainment(isThrough) === 'transaction')
+        apart = { can: await canKeepApart(confinement), at: systemClock.monotonic() };
+      return containment(isThrough) ?? 'none';
+    },
     isRequired: os === 'required',
     known: () => (verdict?.kind === 'fine' && isIncomplete() ? undefined : verdict),
     look(isThrough) {
@@ -236,6 +270,8 @@ function createBriefMemo(look: () => boolean): () => boolean {
 }
 
 const BRIEFLY_MS = 500;
+/** Whether changes can be kept apart is tried again after this, where it could not be done. */
+const APART_MS = 5_000;
 
 function incompleteVerdict(os: 'preferred' | 'required'): CommandSandboxVerdict {
   if (os === 'required') return { kind: 'refuse', error: guardIncomplete() };

@@ -3,7 +3,7 @@ import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js
 import { ToolError } from '../errors/tool-error.js';
 import { type CompiledPolicy, compilePolicy, refusesName } from './compile-policy.js';
 import { checkExamples } from './evaluation/check-examples.js';
-import { Evaluation, type PolicyBasis } from './evaluation/evaluation.js';
+import { Evaluation, entryOf, type PolicyBasis } from './evaluation/evaluation.js';
 import { ORDER } from './evaluation/order.js';
 import { RuleIndex } from './evaluation/rule-index.js';
 import { type Explanation, explainDecision } from './explain/explain-decision.js';
@@ -23,6 +23,7 @@ export interface RulePolicy extends Policy {
   screen(name: string, aliases?: readonly string[]): PolicyAnswer | undefined;
   /** Whether no arguments can let a call of the tool pass. */
   refuses(name: string, aliases?: readonly string[]): boolean;
+  minds(question: PolicyQuestion): boolean;
   /** The decision, the rule that made it, and what became of every other rule. */
   explain(question: PolicyQuestion): Explanation;
   /**
@@ -104,6 +105,11 @@ class OrderedPolicy implements RulePolicy {
 
   refuses(name: string, aliases: readonly string[] = []): boolean {
     return refusesName({ options: this.#basis, rules: this.#rules }, name, aliases);
+  }
+
+  minds({ name, aliases }: PolicyQuestion): boolean {
+    const { hasRules, mode, promptSideEffects, allowed } = this.#basis;
+    return hasRules || mode === 'auto' || !promptSideEffects || entryOf(allowed, name, aliases) !== undefined;
   }
 
   explain(question: PolicyQuestion): Explanation {

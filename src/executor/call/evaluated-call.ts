@@ -34,6 +34,8 @@ export interface ReadyParts {
   readonly reason: string;
   /** Its commands change what is real at once. */
   readonly writesThrough: boolean;
+  /** A rule allows it as what runs in a transaction: its commands run in one, or not at all. Left out: false. */
+  readonly needsTransaction?: boolean;
   /** It may be asked for when its commands have ended. */
   readonly mayAskAfter: boolean;
   /** It is, and not before. */
@@ -58,6 +60,7 @@ export class ReadyCall {
   /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
   readonly onlyReads: boolean;
   readonly writesThrough: boolean;
+  readonly needsTransaction: boolean;
   readonly mayAskAfter: boolean;
   readonly asksAfter: boolean;
   readonly isAgreed: boolean;
@@ -76,6 +79,7 @@ export class ReadyCall {
     this.reason = parts.reason;
     this.onlyReads = isAllReads(parts.declared);
     this.writesThrough = parts.writesThrough;
+    this.needsTransaction = parts.needsTransaction === true;
     this.mayAskAfter = parts.mayAskAfter;
     this.asksAfter = parts.asksAfter === true;
     this.isAgreed = parts.isAgreed === true;

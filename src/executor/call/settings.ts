@@ -45,7 +45,19 @@ export type CommandSandboxVerdict =
   | { readonly kind: 'ask'; readonly reason: string }
   | { readonly kind: 'refuse'; readonly error: ToolError };
 
+/**
+ * What keeps a command from the files that it must not see, and its changes from being real at once: nothing, the command
+ * sandbox, or a transaction in it.
+ */
+export type Containment = 'none' | 'sandbox' | 'transaction';
+
 export interface CommandGuard {
+  /** What a command would run in, as far as it is known without looking. @param isThrough it is known to write through */
+  containment(isThrough: boolean): Containment | undefined;
+  /** Tries it, once for a process. Never rejects. */
+  findContainment(isThrough: boolean): Promise<Containment>;
+  /** The most that the configuration lets be. */
+  mostContainment(isThrough: boolean): Containment;
   /** As far as it is known without looking. @param isThrough it is known that the command writes through */
   known(isThrough: boolean): CommandSandboxVerdict | undefined;
   /** Tries it, once for a process. Never rejects. */
@@ -93,7 +105,7 @@ export interface EngineSettings {
   /** For the policy: the sub-agent that makes the calls of a run. */
   readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
-  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
+  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;

@@ -78,6 +78,7 @@ export function grantProcesses({
       keepVersion: (bytes: Uint8Array) => settings.outputs.save(bytes),
       ...(agree === undefined ? {} : { agree }),
       ...(ready.writesThrough ? { writesThrough: true } : {}),
+      ...(ready.needsTransaction ? { needsTransaction: true } : {}),
       // Where nothing of this is on record, no process of the call was started.
       onStarting(begun: TransactionEvent | undefined): Promise<void> {
         if (begun === undefined) return noted({ starting: true });

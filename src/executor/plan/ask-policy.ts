@@ -10,14 +10,19 @@ import { recordable } from './refuse.js';
 
 type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;
 
-/** Asks the policy about a call. A guard that fails, or gives no answer, must not open the gate. */
+/** Asks the policy about a call. */
 export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {
-  const answer = decide(settings.policy, question);
+  return observed(settings, question, decide(settings.policy, question));
+}
+
+/** An answer that counts: observers see it. */
+export function observed(settings: Asked, question: PolicyQuestion, answer: PolicyAnswer): PolicyAnswer {
   if (settings.onDecision !== undefined) observe(settings, question, answer);
   return answer;
 }
 
-function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
+/** A guard that fails, or gives no answer, must not open the gate. */
+export function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
   if (policy === null) return question.requiresApproval ? NO_POLICY_ASKS : NO_POLICY_RUNS;
   try {
     return parseAnswer(policy.decide(question));

@@ -2,8 +2,9 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Sandbox } from '../../contract/files.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { expandWildcards } from '../../files/expand-wildcards.js';
 
-export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
+export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
 
 /**
  * Tells the policy where a path lies that a command names: canonical, or undefined where the sandbox would not reach
@@ -26,7 +27,7 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       }
     },
     refusal({ kind, path }, from) {
-      const written = /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;
+      const written = inHome(path, home);
       try {
         resolved(written, from, kind);
         return undefined;
@@ -40,7 +41,20 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
         return own === true ? error.message : 'It lies outside the roots.';
       }
     },
+    expand: (pattern, from) => expandWildcards(inHome(pattern, home), from ?? sandbox.cwd),
+    hiddenBelow(path, from) {
+      const absolute = resolve(from ?? sandbox.cwd, inHome(path, home));
+      const { hidden = [], incomplete = false } = sandbox.guarded?.('every') ?? {};
+      const found = hidden.find((one) => isBelow(relative(absolute, one.path)) && one.path !== absolute);
+      if (found !== undefined) return relative(sandbox.cwd, found.path);
+      const isRoot = incomplete && sandbox.roots.some((root) => isBelow(relative(absolute, root)));
+      return isRoot ? 'more than can be looked at' : undefined;
+    },
   };
+}
+
+function inHome(path: string, home: string | undefined): string {
+  return /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;
 }
 
 function isBelow(path: string): boolean {

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { Effect, EffectKind, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
@@ -15,6 +15,7 @@ import { confinementOf } from '../call/program-confinement.js';
 import type { CommandSandboxVerdict, EngineSettings } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
+import { askContained, type Contained } from './ask-contained.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
 import { answerWith, evaluateSandbox, mayStartShell } from './evaluate-sandbox.js';
 import { freezeParsed } from './freeze-parsed.js';
@@ -203,12 +204,44 @@ function evaluateSaid(
     roots: settings.sandbox.roots,
     locate: settings.locator.locate,
     refusal: settings.locator.refusal,
+    expand: settings.locator.expand,
     args: call.args,
   };
   // Spread where they say something only: a spread costs as much as the question.
   const { agent } = settings;
   const byWhom = agent === undefined ? question : { ...question, agent };
-  const answer = askPolicy(settings, parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed });
+  const whole = parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed };
+  const placed: Placed = { call, tool, parsed, declared, effects, violation, requires, startsShell };
+  if (!runsCommand(declared))
+    return evaluateAnswer(placed, { needsTransaction: false, answer: askPolicy(settings, whole) }, settings);
+  const asked = askContained(settings, whole, startsShell);
+  return asked instanceof Promise
+    ? evaluateLooked(placed, asked, settings)
+    : evaluateAnswer(placed, asked, settings);
+}
+
+async function evaluateLooked(
+  placed: Placed,
+  asking: Promise<Contained>,
+  settings: EngineSettings,
+): Promise<EvaluatedCall> {
+  return evaluateAnswer(placed, await asking, settings);
+}
+
+/** A call of which the policy has answered. */
+interface Placed extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
+  readonly violation: ToolError | undefined;
+  readonly requires: boolean;
+  readonly startsShell: boolean;
+}
+
+function evaluateAnswer(
+  placed: Placed,
+  contained: Contained,
+  settings: EngineSettings,
+): EvaluatedCall | Promise<EvaluatedCall> {
+  const { call, tool, declared, effects, violation, startsShell } = placed;
+  const { answer } = contained;
   const { code = 'policy_denied', reason, hint } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
@@ -216,7 +249,7 @@ function evaluateSaid(
     return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
-  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, answer };
+  const permitted: Permitted = { ...placed, ...contained };
   const runsInside = runsCommand(declared) || confinementOf(tool, settings) !== undefined;
   const verdict = evaluateSandbox(settings.commandGuard, runsInside, answer, startsShell);
   return verdict instanceof Promise
@@ -233,10 +266,7 @@ async function makeReadyLater(
 }
 
 /** A call that neither policy nor sandbox refuses. */
-interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
-  readonly requires: boolean;
-  readonly answer: PolicyAnswer;
-}
+type Permitted = Placed & Contained;
 
 function makeReady(
   permitted: Permitted,
@@ -272,6 +302,7 @@ function makeReady(
         reason,
         mayAskAfter: asksLater,
         writesThrough: permitted.answer.writesThrough === true,
+        needsTransaction: permitted.needsTransaction,
       },
       summary,
     );

@@ -3,9 +3,11 @@ import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
+import type { CommandWord } from '../../patterns/command.js';
 import { type HostSubject, readHost } from '../../patterns/host.js';
 import { isCertain, PathSubject } from '../matching/path-subject.js';
 import type { AnalyzeCommand, CommandAnalysis, CommandSetting } from '../shell/analysis.js';
+import { coveredWords } from './known-options.js';
 
 /** One command line of a call. */
 export interface RunText {
@@ -30,12 +32,16 @@ export interface CallPart {
   readonly url?: HostSubject;
   /** A simple command; `words` undefined: it could not be told. */
   readonly words?: readonly string[] | undefined;
+  /** The same, as a rule that allows is held against them where nothing keeps their changes apart. */
+  readonly covered?: readonly CommandWord[];
   /** What stands before it that a rule has to spell. */
   readonly settings?: readonly string[];
   /** The command line that it belongs to. */
   readonly run?: RunText;
   /** Something that the command line touches, as the analysis saw it. */
   readonly seen?: Effect;
+  /** The same of one file that a wildcard of it stands for. */
+  readonly named?: PathEffect;
 }
 
 /**
@@ -83,24 +89,39 @@ function partsOfRun(
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
   // A text without any command (an assignment, a redirection) is a part all the same.
   const settings = settingsOf(run, question);
-  const partOf = (words: readonly string[] | undefined, own: readonly string[] = []): CallPart => ({
+  const namesOf = (pattern: string) => question.expand?.(pattern, from);
+  const partOf = (words: Words, at: number, own: readonly string[] = []): CallPart => ({
     kind: 'run',
     sideEffecting: true,
     shown: `run ${brief([...own, ...(words ?? [])].join(' ') || text)}`,
     words,
     run,
+    ...(words === undefined ? {} : { covered: coveredWords(words, analysis?.found?.[at]?.marks, namesOf) }),
     ...(own.length === 0 ? {} : { settings: own }),
   });
-  const alone = settings.filter(({ command }) => command === undefined).map(({ texts }) => partOf([], texts));
-  const commands = (found.length + alone.length === 0 ? [[]] : found).map((words) =>
-    partOf(words, settings.find(({ command }) => command === words)?.texts),
+  const alone = settings
+    .filter(({ command }) => command === undefined)
+    .map(({ texts }) => partOf([], -1, texts));
+  const commands = (found.length + alone.length === 0 ? [[]] : found).map((words, at) =>
+    partOf(words, at, settings.find(({ command }) => command === words)?.texts),
   );
-  const effects = (analysis?.effects ?? []).map((seen): CallPart => {
-    const part =
-      'path' in seen ? pathPart(seen, located(seen.path, question, from), question) : plainPart(seen);
-    return { ...part, run, seen };
-  });
+  const effects = (analysis?.effects ?? []).flatMap((seen) => partsOfSeen(seen, question, run));
   return [...alone, ...commands, ...effects];
+}
+
+type Words = readonly string[] | undefined;
+
+/** What a command is seen to touch: where a wildcard stands for files that are there, each of them. */
+function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
+  if (!('path' in seen)) return [{ ...plainPart(seen), run, seen }];
+  const partAt = (effect: PathEffect): CallPart => ({
+    ...pathPart(effect, located(effect.path, question, run.from), question),
+    run,
+    seen,
+  });
+  const names = /[*?[]/.test(seen.path) ? question.expand?.(seen.path, run.from) : undefined;
+  if (names === undefined || names.length === 0) return [partAt(seen)];
+  return names.map((path) => ({ ...partAt({ ...seen, path }), named: { ...seen, path } }));
 }
 
 /** Settings as rules have to spell them: where a root is the directory, that says nothing. */

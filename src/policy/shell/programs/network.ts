@@ -11,8 +11,7 @@ export const NETWORK_PROGRAMS: Evaluators = {
     for (const { name, value } of given)
       if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
     const byName = given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
-    if (byName !== undefined)
-      call.findings.byOption(byName.word.shown, () => saveByName(call, operands, Field.of('.')));
+    if (byName !== undefined) saveByName(call, operands, Field.of('.'));
   },
   'wget wget2'(call, options) {
     if (options.has('O', 'output-document')) return;

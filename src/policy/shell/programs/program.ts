@@ -197,15 +197,22 @@ export function evaluateProgram(call: Call, program: Program, own?: Evaluate): S
     if (use === 'read') read.push(operand);
     // What only prints is not known to write: `uniq FROM TO` is seen as `sort -o TO FROM` is.
     const isOdd = program.prints === 'input' && /write$/.test(use);
-    if (isOdd) findings.byOption(operand.shown, () => USES[use](call, operand));
+    if (isOdd) USES[use](call, operand);
     else USES[use](call, operand);
   });
+  const isDeep =
+    SEARCHES.test(call.name) ||
+    (/^[ef]?grep$/.test(call.name) && options.has('r', 'R', 'recursive', 'dereference-recursive'));
+  if (isDeep && read.length === 0 && call.input === UNKNOWN) call.touches('read', Field.of('.'));
   for (const [use, given] of uses)
-    for (const { word, value } of given) findings.byOption(word.shown, () => value && USES[use](call, value));
+    for (const { value } of given) if (value !== undefined) USES[use](call, value);
   const writes = program.pattern('writes');
   if (writes !== undefined) writesBehind(call, words, writes);
   return own?.(call, options, program) ?? printed(call, program, read, operands[0]);
 }
+
+/** Without operands and without input they read the directory with all below it. */
+const SEARCHES = /^(?:rg|ag|ack)$/;
 
 function evaluateWords(call: Call, program: Program, shown: string): void {
   const { name, words, input } = call;
@@ -225,7 +232,7 @@ function evaluateWords(call: Call, program: Program, shown: string): void {
 export function writesBehind(call: Call, words: readonly Field[], option: RegExp): void {
   words.forEach((word, at) => {
     const [file] = option.test(word.shown) ? codesBehind(words.slice(at, at + 2), option) : [];
-    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(file, UNKNOWN));
+    if (file !== undefined) call.overwrite(file, UNKNOWN);
   });
 }
 

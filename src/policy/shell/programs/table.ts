@@ -53,9 +53,13 @@ function findByKind(name: string): Known | undefined {
   return versioned === undefined ? undefined : findProgram(versioned);
 }
 
-/** Whether a program goes by the directory that it runs in: its settings and scripts lie there. Of others it is not known. */
+/** Whether a program goes by the directory that it runs in: its settings, scripts or files lie there. Of others it is not known. */
 export function goesByDirectory(path: string): boolean {
   if (/^[^/].*\//.test(path)) return true;
   const known = findProgram(path.slice(path.lastIndexOf('/') + 1));
-  return known === undefined || known.program.has('directory');
+  return known === undefined || known.program.has('directory') || CHANGES_FILES.test(path);
 }
+
+/** A rule for these that names a directory means it where the call starts. */
+const CHANGES_FILES =
+  /^(?:rm|rmdir|unlink|shred|cp|mv|ln|link|install|tee|sponge|dd|tar|truncate|touch|mkdir|mkfifo|chmod|chown|chgrp|sed|patch|rsync|zip|unzip)$/;

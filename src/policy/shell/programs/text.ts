@@ -46,8 +46,7 @@ function evaluateSed(call: Call, options: Options): Stream {
   }
   const files = options.operands.slice(isFirst ? 1 : 0);
   const inPlace = options.given.find(({ name }) => name === 'i' || /^in-p/.test(name))?.word.shown;
-  if (inPlace !== undefined)
-    for (const file of files) call.findings.byOption(inPlace, () => call.overwrite(file, UNKNOWN));
+  if (inPlace !== undefined) for (const file of files) call.overwrite(file, UNKNOWN);
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
 }
 
@@ -81,8 +80,7 @@ function evaluateAwk(call: Call, options: Options): void {
   const program = given.length > 0 ? Field.join(given) : first;
   const library = options.given.find(({ name }) => /^(?:[il]|include|load)$/.test(name));
   if (library?.value?.shown === 'inplace')
-    for (const file of options.operands.slice(isFile ? 0 : 1))
-      call.findings.byOption(library.word.shown, () => call.overwrite(file, UNKNOWN));
+    for (const file of options.operands.slice(isFile ? 0 : 1)) call.overwrite(file, UNKNOWN);
   else if (library !== undefined) call.ask('awk loads a library.');
   if (program === undefined) return;
   if (program.exact === undefined) call.ask(`The program of awk is computed: ${program.shown}`);

@@ -63,6 +63,7 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
     const text = word.dropPrefix(equals + 1).exact;
     evaluateVariable(call, name, text === undefined ? UNKNOWN : textValue(text));
     settings.push(`${name}=${text ?? '?'}`);
+    call.findings.walks([word]);
     call.scope.set(name, UNKNOWN);
   }
   return [];
@@ -88,12 +89,12 @@ function evaluateFind(call: Call): Stream {
     const next = expression[index + 1];
     if (!literal && isLoose) call.ask(`An expression of find is computed: ${shown}`);
     if (shown === '-delete') {
-      findings.byOption(shown, () => {
-        for (const start of starts) call.touches('delete', start);
-      });
+      for (const start of starts) call.touches('delete', start);
       removes();
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
       const command = commandIn(expression.slice(index + 1));
+      if (!REMOVES.test(command[0]?.shown ?? ''))
+        for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
       // `{}` is each start first; a narrowed search only asks, by what cannot be told.
       const hasPlace = vital !== undefined && command.some((word) => word.shown.includes('{}'));
@@ -106,11 +107,13 @@ function evaluateFind(call: Call): Stream {
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      findings.byOption(shown, () => call.overwrite(next, UNKNOWN));
+      call.overwrite(next, UNKNOWN);
     }
   });
   // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
-  return { kind: 'listing', root: vital === undefined ? '.' : pathText(vital, scope.directory) };
+  const [root = Field.of('.'), ...others] =
+    vital === undefined ? starts.filter((one) => call.dangerOfTree(one) === 'ordinary') : [vital];
+  return { kind: 'listing', root: others.length === 0 ? pathText(root, scope.directory) : '.' };
 }
 
 const MAX_EXPRESSION = 200;
@@ -147,7 +150,7 @@ function fillPlace(word: Field, place: string, by: Field): Field {
 
 /** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
 function evaluateXargs(call: Call, { operands: command, given }: Options): Stream | undefined {
-  const { words, input } = call;
+  const { words, input, findings } = call;
   const [first] = command;
   const head = words.slice(0, words.length - Math.max(0, command.length - 1));
   if (head.some(({ exact }) => exact === undefined)) call.ask('The options of xargs are computed.');
@@ -163,6 +166,8 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
     replaces === undefined
       ? [...command, ...arrivals(call)]
       : command.map((word) => fillPlace(word, place, line));
+  findings.walks(command);
+  if (input.kind === 'listing' && !REMOVES.test(first.shown)) call.readsBelow(input.root);
   return call.runRest(fed, call.scope.copy(), UNKNOWN);
 }
 
