@@ -1,15 +1,18 @@
-import type { Field } from './field.js';
+import { Field } from './field.js';
 
 /** Which options of a program take a value; all others are taken to have none. */
 export interface OptionSpec {
-  /** Letters: `ug` for `-u USER -g GROUP`, also written `-uUSER`. */
-  readonly short?: string;
-  /** Names without dashes, separated by spaces; the value is the next word unless it is written with `=`. */
-  readonly long?: string;
+  /**
+   * Letters (`ug` for `-u USER -g GROUP`, also written `-uUSER`), and behind a space names without dashes; the value of
+   * those is the next word unless it is written with `=`.
+   */
+  readonly options?: string;
   /** Options end where the first operand begins. */
   readonly leads?: boolean;
   /** `+x` is an option as `-x` is. */
   readonly plus?: boolean;
+  /** The first word is letters of options, without a dash. */
+  readonly bundle?: boolean;
 }
 
 interface GivenOption {
@@ -25,8 +28,18 @@ export class Options {
   readonly given: GivenOption[] = [];
   readonly operands: Field[] = [];
 
-  constructor(words: readonly Field[], { short = '', long = '', leads, plus }: OptionSpec = {}) {
-    const names = long.split(' ');
+  /** @param more options that take a value besides, by their names */
+  constructor(
+    all: readonly Field[],
+    { options = '', leads, plus, bundle }: OptionSpec = {},
+    more: readonly string[] = [],
+  ) {
+    const [letters = '', ...long] = options.split(' ');
+    const names = [...long, ...more];
+    const takes = (letter: string): boolean => letters.includes(letter) || more.includes(letter);
+    const [start, ...rest] = all;
+    const isBundle = bundle === true && start !== undefined && /^[A-Za-z]+$/.test(start.shown);
+    const words = isBundle ? [Field.of(`-${start.shown}`), ...rest] : all;
     for (let at = 0; at < words.length; at++) {
       const word = words[at];
       if (word === undefined) return;
@@ -45,7 +58,7 @@ export class Options {
       } else if (/^-./.test(text)) {
         for (let place = 1; place < text.length; place++) {
           const name = text.charAt(place);
-          const takesValue = short.includes(name);
+          const takesValue = takes(name);
           const attached = place === text.length - 1 ? undefined : word.dropPrefix(place + 1);
           this.given.push({ name, value: takesValue ? (attached ?? words[++at]) : undefined, word });
           if (takesValue) break;
