@@ -50,8 +50,8 @@ export function lazyAnalysis(): LazyAnalysis {
     },
     load() {
       if (loaded !== undefined) return undefined;
-      return import('../policy/shell/analyze-command.js').then(({ analyzeCommand }) => {
-        loaded = analyzeCommand;
+      return import('../policy/shell/analyze-once.js').then(({ analyzeOnce }) => {
+        loaded = analyzeOnce;
       });
     },
   };

@@ -3,6 +3,7 @@ import type { Sandbox } from '../../contract/files.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { expandWildcards } from '../../files/expand-wildcards.js';
+import { systemClock } from '../../platform/clock/clock.js';
 
 export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
 
@@ -13,10 +14,29 @@ export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expa
  * @param home what `~` stands for in commands.
  */
 export function createLocator(sandbox: Sandbox, home?: string): Locator {
+  const look = (absolute: string, access: PathEffect['kind']): Looked => {
+    const inside = relative(sandbox.cwd, absolute);
+    try {
+      return { path: sandbox.resolve(isBelow(inside) ? inside || '.' : absolute, access) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  // The calls of a batch name the same paths, and are planned at one moment.
+  const looked = new Map<string, Looked>();
+  let since = 0;
   const resolved = (path: string, from: string | undefined, access: PathEffect['kind']): string => {
     const absolute = resolve(from ?? sandbox.cwd, path);
-    const inside = relative(sandbox.cwd, absolute);
-    return sandbox.resolve(isBelow(inside) ? inside || '.' : absolute, access);
+    const now = systemClock.monotonic();
+    if (now - since > ONE_MOMENT_MS) {
+      looked.clear();
+      since = now;
+    }
+    const key = `${access} ${absolute}`;
+    const found = looked.get(key) ?? look(absolute, access);
+    looked.set(key, found);
+    if ('error' in found) throw found.error;
+    return found.path;
   };
   return {
     locate(path, from) {
@@ -52,6 +72,10 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
     },
   };
 }
+
+type Looked = { readonly path: string } | { readonly error: unknown };
+
+const ONE_MOMENT_MS = 5;
 
 function inHome(path: string, home: string | undefined): string {
   return /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;

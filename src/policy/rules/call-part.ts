@@ -5,7 +5,7 @@ import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
 import type { CommandWord } from '../../patterns/command.js';
 import { type HostSubject, readHost } from '../../patterns/host.js';
-import { isCertain, PathSubject } from '../matching/path-subject.js';
+import { isCertain, type PathFacts, PathSubject } from '../matching/path-subject.js';
 import type { AnalyzeCommand, CommandAnalysis, CommandSetting } from '../shell/analysis.js';
 import { coveredWords } from './known-options.js';
 
@@ -33,7 +33,7 @@ export interface CallPart {
   /** A simple command; `words` undefined: it could not be told. */
   readonly words?: readonly string[] | undefined;
   /** The same, as a rule that allows is held against them where nothing keeps their changes apart. */
-  readonly covered?: readonly CommandWord[];
+  readonly covered?: () => readonly CommandWord[];
   /** What stands before it that a rule has to spell. */
   readonly settings?: readonly string[];
   /** The command line that it belongs to. */
@@ -72,7 +72,7 @@ function partsOfEffect(
   const at = question.places?.[index]?.at;
   if (!isEffectKind(effect.kind)) return [plainPart({ kind: 'unknown' })];
   if (effect.kind === 'run') return partsOfRun(effect, question, at, analyze);
-  if ('path' in effect) return [pathPart(effect, { canonical: at, outside: false }, question)];
+  if ('path' in effect) return [pathPart(effect, { canonical: () => at, outside: false }, question)];
   return [plainPart(effect)];
 }
 
@@ -96,7 +96,9 @@ function partsOfRun(
     shown: `run ${brief([...own, ...(words ?? [])].join(' ') || text)}`,
     words,
     run,
-    ...(words === undefined ? {} : { covered: coveredWords(words, analysis?.found?.[at]?.marks, namesOf) }),
+    ...(words === undefined
+      ? {}
+      : { covered: once(() => coveredWords(words, analysis?.found?.[at]?.marks, namesOf)) }),
     ...(own.length === 0 ? {} : { settings: own }),
   });
   const alone = settings
@@ -110,6 +112,14 @@ function partsOfRun(
 }
 
 type Words = readonly string[] | undefined;
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
 
 /** What a command is seen to touch: where a wildcard stands for files that are there, each of them. */
 function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
@@ -144,21 +154,17 @@ function settingsOf(
     .filter(({ texts }) => texts.length > 0);
 }
 
-function located(
-  path: string,
-  { locate }: PolicyQuestion,
-  from: string | undefined,
-): { readonly canonical: string | undefined; readonly outside: boolean } {
-  if (locate === undefined) return { canonical: undefined, outside: false };
-  const canonical = isCertain(path) ? locate(path, from) : undefined;
-  return { canonical, outside: canonical === undefined };
+/** Where a path lies that a command names. */
+function located(path: string, { locate }: PolicyQuestion, from: string | undefined): Place {
+  if (locate === undefined) return UNLOCATED;
+  return { canonical: () => (isCertain(path) ? locate(path, from) : undefined), outside: true };
 }
 
-function pathPart(
-  effect: PathEffect,
-  place: { readonly canonical: string | undefined; readonly outside: boolean },
-  { roots = [] }: PolicyQuestion,
-): CallPart {
+type Place = Pick<PathFacts, 'canonical' | 'outside'>;
+
+const UNLOCATED: Place = { canonical: () => undefined, outside: false };
+
+function pathPart(effect: PathEffect, place: Place, { roots = [] }: PolicyQuestion): CallPart {
   return {
     kind: effect.kind,
     sideEffecting: hasSideEffect(effect),

@@ -185,7 +185,7 @@ export function matchesArgument(
       return part.path !== undefined && pattern.matches(part.path);
     case 'command':
       if (part.words === undefined) return false;
-      return pattern.matches(isContained ? part.words : (part.covered ?? part.words), part.settings);
+      return pattern.matches(isContained ? part.words : (part.covered?.() ?? part.words), part.settings);
     case 'url':
       return part.url !== undefined && pattern.matches(part.url);
   }

@@ -117,7 +117,7 @@ export function evaluateProgram(call: Call, program: Program): Stream {
   const { words, shown, findings } = call;
   if (program.harmless?.test(shown) === true)
     return program.prints === 'words' ? printed(call, program, []) : UNKNOWN;
-  const options = new Options(words, program, Object.keys(program.values ?? {}));
+  const options = new Options(words, program);
   const { operands } = options;
   evaluateWords(call, program, shown);
   if (program.isUnseen === true || program.isUnseen?.test(shown) === true) findings.runsUnseen();
@@ -131,9 +131,10 @@ export function evaluateProgram(call: Call, program: Program): Stream {
       call.fetches(one.exact ?? one.shown, scheme);
     for (const word of words) call.sendHidden(word);
   }
-  const given = Object.entries(program.values ?? {}).flatMap(([name, use]) =>
-    options.values(name).map((value) => ({ use, value })),
-  );
+  const given: { readonly use: Use; readonly value: Field }[] = [];
+  if (program.values !== undefined && options.given.length > 0)
+    for (const [name, use] of Object.entries(program.values))
+      for (const value of options.values(name)) given.push({ use, value });
   // A pattern that an option carries is none of the operands.
   const skipped = given.some(({ use }) => use === 'pattern' || use === 'script') ? 1 : 0;
   const uses = program.operands ?? [];

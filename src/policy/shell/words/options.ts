@@ -7,6 +7,8 @@ export interface OptionSpec {
    * those is the next word unless it is written with `=`.
    */
   readonly options?: string;
+  /** Options that take a value besides, by their names, with what the value is. */
+  readonly values?: Readonly<Record<string, unknown>>;
   /** Options end where the first operand begins. */
   readonly leads?: boolean;
   /** `+x` is an option as `-x` is. */
@@ -28,15 +30,9 @@ export class Options {
   readonly given: GivenOption[] = [];
   readonly operands: Field[] = [];
 
-  /** @param more options that take a value besides, by their names */
-  constructor(
-    all: readonly Field[],
-    { options = '', leads, plus, bundle }: OptionSpec = {},
-    more: readonly string[] = [],
-  ) {
-    const [letters = '', ...long] = options.split(' ');
-    const names = [...long, ...more];
-    const takes = (letter: string): boolean => letters.includes(letter) || more.includes(letter);
+  constructor(all: readonly Field[], spec: OptionSpec = NO_VALUES) {
+    const { leads, plus, bundle } = spec;
+    const { letters, names } = takersOf(spec);
     const [start, ...rest] = all;
     const isBundle = bundle === true && start !== undefined && /^[A-Za-z]+$/.test(start.shown);
     const words = isBundle ? [Field.of(`-${start.shown}`), ...rest] : all;
@@ -58,7 +54,7 @@ export class Options {
       } else if (/^-./.test(text)) {
         for (let place = 1; place < text.length; place++) {
           const name = text.charAt(place);
-          const takesValue = takes(name);
+          const takesValue = letters.has(name);
           const attached = place === text.length - 1 ? undefined : word.dropPrefix(place + 1);
           this.given.push({ name, value: takesValue ? (attached ?? words[++at]) : undefined, word });
           if (takesValue) break;
@@ -86,6 +82,26 @@ export class Options {
   value(...names: readonly string[]): Field | undefined {
     return this.values(...names).at(-1);
   }
+}
+
+const NO_VALUES: OptionSpec = {};
+
+interface Takers {
+  readonly letters: ReadonlySet<string>;
+  readonly names: readonly string[];
+}
+
+const takers = new WeakMap<OptionSpec, Takers>();
+
+/** What takes a value, read when the program is first met. */
+function takersOf(spec: OptionSpec): Takers {
+  const known = takers.get(spec);
+  if (known !== undefined) return known;
+  const [letters = '', ...long] = (spec.options ?? '').split(' ');
+  const more = Object.keys(spec.values ?? {});
+  const found = { letters: new Set([...letters, ...more]), names: [...long, ...more] };
+  takers.set(spec, found);
+  return found;
 }
 
 /** Long names may be cut short, as the C library allows. */
